@@ -1,15 +1,13 @@
 //! What the outbox promises its readers (docs/hazards.md §Reading a log by seq > last).
 
 use std::{sync::Arc, time::Duration};
-use stoa_kernel::clock::Millis;
+use stoa_kernel::Code;
 use stoa_sql::params;
 use stoa_store::{
     ReaderPool, Site, Store, boxed,
-    outbox::{self, Batch, Entry, Position, Start},
+    outbox::{self, Batch, Entry, Lease, Position, Start},
 };
 use stoa_testkit::{Engine, TestStore, on_both_engines};
-
-const LIFE: Millis = 1000;
 
 async fn site(kit: &TestStore) -> Arc<Site> {
     kit.store.site_create("test", &kit.world).await.unwrap()
@@ -34,12 +32,18 @@ async fn wait_until_readable(site: &Site) {
     panic!("another transaction has been running for twenty seconds");
 }
 
-/// The place of a new consumer that reads from the oldest row.
-async fn begin(kit: &TestStore, site: &Site, consumer: &str) -> Position {
+/// Makes a consumer known that reads from the oldest row, and takes its lease.
+async fn begin(site: &Site, consumer: &str) -> Lease {
     wait_until_readable(site).await;
-    let outbox = site.outbox();
-    outbox.subscribe(consumer, Start::Oldest).await.unwrap();
-    outbox.claim(consumer, "me", kit.world.now(), LIFE).await.unwrap().unwrap()
+    site.outbox().subscribe(consumer, Start::Oldest).await.unwrap();
+    take(site, consumer, "me").await.unwrap()
+}
+
+/// Takes the lease of a consumer as it is now, whoever holds it.
+async fn take(site: &Site, consumer: &str, node: &str) -> Option<Lease> {
+    let consumers = site.outbox().consumers().await.unwrap();
+    let seen = consumers.iter().find(|it| it.name == consumer)?;
+    site.outbox().take(seen, node).await.unwrap()
 }
 
 fn payloads(batch: &Batch) -> Vec<&str> {
@@ -64,24 +68,25 @@ on_both_engines! {
             put(&kit, &site, if n == 2 { "b" } else { "a" }, &n.to_string()).await;
         }
         let outbox = site.outbox();
-        let position = begin(&kit, &site, "test").await;
-        let first = outbox.read(position, &["a"], 3).await.unwrap();
+        let lease = begin(&site, "test").await;
+        let first = outbox.read(lease.position, &["a"], 3).await.unwrap();
         assert_eq!((payloads(&first), first.is_last), (vec!["0", "1", "3"], false));
         assert!(first.entries.windows(2).all(|it| it[0].sequence < it[1].sequence && it[0].id() != it[1].id()));
-        let again = outbox.read(position, &["a"], 3).await.unwrap();
+        let again = outbox.read(lease.position, &["a"], 3).await.unwrap();
         assert_eq!(first.entries, again.entries, "until it has advanced it reads the same, under the same ids");
-        assert!(outbox.advance("test", "me", first.end, kit.world.now(), LIFE).await.unwrap());
+        assert!(outbox.advance(&lease, first.end).await.unwrap());
         outbox.subscribe("test", Start::Oldest).await.unwrap();
-        let position = outbox.claim("test", "me", kit.world.now(), LIFE).await.unwrap().unwrap();
+        let position = take(&site, "test", "me").await.unwrap().position;
         assert_eq!(position, first.end);
         let rest = outbox.read(position, &["a"], 3).await.unwrap();
         assert_eq!((payloads(&rest), rest.is_last), (vec!["4"], true));
         let none = outbox.read(rest.end, &["a"], 3).await.unwrap();
         assert_eq!((payloads(&none), none.is_last, none.end), (vec![], true, rest.end));
-        let late = begin(&kit, &site, "other").await;
+        let late = begin(&site, "other").await.position;
         assert_eq!(payloads(&outbox.read(late, &["b", "c"], 9).await.unwrap()), ["2"]);
+        assert_eq!(payloads(&outbox.read(late, &[], 9).await.unwrap()), ["0", "1", "2", "3", "4"]);
         outbox.subscribe("new", Start::Newest).await.unwrap();
-        let position = outbox.claim("new", "me", kit.world.now(), LIFE).await.unwrap().unwrap();
+        let position = take(&site, "new", "me").await.unwrap().position;
         assert!(outbox.read(position, &["a", "b"], 9).await.unwrap().entries.is_empty());
     }
 
@@ -91,7 +96,7 @@ on_both_engines! {
         for _ in 0..5 {
             put(&kit, &site, "a", &"x".repeat(3 << 20)).await;
         }
-        let mut position = begin(&kit, &site, "test").await;
+        let mut position = begin(&site, "test").await.position;
         for n in 0..5 {
             let batch = site.outbox().read(position, &["a"], 100).await.unwrap();
             assert_eq!((batch.entries.len(), batch.is_last), (1, n == 4));
@@ -99,34 +104,56 @@ on_both_engines! {
         }
     }
 
-    async fn consumer_runs_once_among_a_hundred(engine) {
+    async fn lease_is_taken_once_among_a_hundred(engine) {
         let kit = TestStore::new(engine).await;
         let site = site(&kit).await;
         put(&kit, &site, "a", "1").await;
+        wait_until_readable(&site).await;
         site.outbox().subscribe("test", Start::Oldest).await.unwrap();
-        let now = kit.world.now();
-        let claims: Vec<_> = (0..100).map(|n| {
-            let site = site.clone();
-            tokio::spawn(async move { site.outbox().claim("test", &format!("p{n}"), now, LIFE).await.unwrap().map(|it| (n, it)) })
+        let seen = site.outbox().consumers().await.unwrap().pop().unwrap();
+        let takes: Vec<_> = (0..100).map(|n| {
+            let (site, seen) = (site.clone(), seen.clone());
+            tokio::spawn(async move { site.outbox().take(&seen, &format!("p{n}")).await.unwrap() })
         }).collect();
-        let mut winners = Vec::new();
-        for it in claims {
-            winners.extend(it.await.unwrap());
+        let mut leases = Vec::new();
+        for it in takes {
+            leases.extend(it.await.unwrap());
         }
-        let [(winner, position)] = winners[..] else { panic!("{} hold the lease", winners.len()) };
-        let (outbox, winner) = (site.outbox(), format!("p{winner}"));
-        assert!(outbox.claim("unknown", "me", now, LIFE).await.unwrap().is_none());
-        assert!(outbox.claim("test", &winner, now + LIFE - 1, LIFE).await.unwrap().is_some(), "its holder renews it");
-        let end = outbox.read(position, &["a"], 1).await.unwrap().end;
+        let [lease] = leases.as_slice() else { panic!("{} hold the lease", leases.len()) };
+        let outbox = site.outbox();
+        assert!(take(&site, "unknown", "me").await.is_none());
+        let end = outbox.read(lease.position, &["a"], 1).await.unwrap().end;
 
-        // It fell asleep; another takes over, and the first can't store its place any more.
-        let later = now + 3 * LIFE;
-        assert_eq!(outbox.claim("test", "next", later, LIFE).await.unwrap(), Some(position));
-        assert!(!outbox.advance("test", &winner, end, later, LIFE).await.unwrap());
-        outbox.release("test", &winner).await.unwrap();
-        assert!(outbox.claim("test", "third", later, LIFE).await.unwrap().is_none());
-        outbox.release("test", "next").await.unwrap();
-        assert_eq!(outbox.claim("test", "third", later, LIFE).await.unwrap(), Some(position));
+        // It stood still; another takes over, and the first can't store its place any more, nor give the lease back.
+        let next = take(&site, "test", "next").await.unwrap();
+        assert_eq!(next.position, lease.position);
+        assert!(!outbox.advance(lease, end).await.unwrap());
+        outbox.release(lease).await.unwrap();
+        assert!(outbox.consumers().await.unwrap()[0].node.as_deref() == Some("next"));
+        assert!(outbox.advance(&next, end).await.unwrap());
+        outbox.release(&next).await.unwrap();
+        assert_eq!(outbox.consumers().await.unwrap()[0].node, None);
+        assert!(!outbox.advance(&next, Position::default()).await.unwrap(), "what was given back is no lease");
+        let own = take(&site, "test", "next").await.unwrap();
+        assert_eq!(own.position, end);
+        assert!(!outbox.advance(&next, Position::default()).await.unwrap(), "an earlier turn of the same node");
+        assert!(outbox.unsubscribe("test").await.unwrap() && !outbox.unsubscribe("test").await.unwrap());
+        assert!(!outbox.advance(&own, end).await.unwrap(), "the consumer is gone");
+    }
+
+    async fn names_of_consumers_are_checked(engine) {
+        let kit = TestStore::new(engine).await;
+        let site = site(&kit).await;
+        let long = "a".repeat(100);
+        for good in ["a", "webhook:0a-1_2", &long] {
+            site.outbox().subscribe(good, Start::Newest).await.unwrap();
+        }
+        let longer = "a".repeat(101);
+        for wrong in ["", "A", "a b", "a\"", "a\n", "ä", &longer] {
+            let refused = site.outbox().subscribe(wrong, Start::Newest).await.unwrap_err();
+            assert_eq!(refused.code(), Code::Validation, "{wrong}");
+        }
+        assert_eq!(site.outbox().consumers().await.unwrap().len(), 3);
     }
 
     async fn rows_read_by_all_consumers_are_deleted(engine) {
@@ -136,12 +163,12 @@ on_both_engines! {
         for n in 0..1200 {
             put(&kit, &site, "a", &n.to_string()).await;
         }
-        let (quick, slow) = (begin(&kit, &site, "quick").await, begin(&kit, &site, "slow").await);
-        let end = outbox.read(quick, &["a"], 1000).await.unwrap().end;
-        assert!(outbox.advance("quick", "me", end, kit.world.now(), LIFE).await.unwrap());
+        let (quick, slow) = (begin(&site, "quick").await, begin(&site, "slow").await);
+        let end = outbox.read(quick.position, &["a"], 1000).await.unwrap().end;
+        assert!(outbox.advance(&quick, end).await.unwrap());
         assert_eq!(outbox.prune(kit.world.now()).await.unwrap(), 0, "the slow one has read nothing");
-        let half = outbox.read(slow, &["a"], 700).await.unwrap();
-        assert!(outbox.advance("slow", "me", half.end, kit.world.now(), LIFE).await.unwrap());
+        let half = outbox.read(slow.position, &["a"], 700).await.unwrap();
+        assert!(outbox.advance(&slow, half.end).await.unwrap());
         assert_eq!(outbox.prune(kit.world.now()).await.unwrap(), 700);
         assert_eq!(payloads(&outbox.read(half.end, &["a"], 1).await.unwrap()), ["700"]);
 
@@ -160,7 +187,7 @@ on_both_engines! {
         kit.clock.advance(outbox::KEPT_FOR);
         site.outbox().prune(kit.world.now()).await.unwrap();
         assert_eq!(rows(&site).await, 1, "the newest keeps its number taken");
-        let position = begin(&kit, &site, "test").await;
+        let position = begin(&site, "test").await.position;
         let last = outbox_last(&site, position).await;
         put(&kit, &site, "a", "next").await;
         wait_until_readable(&site).await;
@@ -226,7 +253,7 @@ async fn late_commit_of_a_lower_number_is_not_skipped() {
     let site = site(&kit).await;
     let (first, second) = (connect(&kit).await, connect(&kit).await);
     put(&kit, &site, "a", "0").await;
-    let mut position = begin(&kit, &site, "test").await;
+    let mut position = begin(&site, "test").await.position;
     assert_eq!(read_all(&site, &mut position).await, ["0"]);
 
     // The older transaction takes the lower number and commits last.
@@ -265,9 +292,9 @@ async fn restored_database_is_read_on() {
         let site = site(&kit).await;
         put(&kit, &site, "a", "1").await;
         put(&kit, &site, "a", "2").await;
-        let position = begin(&kit, &site, "test").await;
-        let read = site.outbox().read(position, &["a"], 1).await.unwrap();
-        assert!(site.outbox().advance("test", "me", read.end, kit.world.now(), LIFE).await.unwrap());
+        let lease = begin(&site, "test").await;
+        let read = site.outbox().read(lease.position, &["a"], 1).await.unwrap();
+        assert!(site.outbox().advance(&lease, read.end).await.unwrap());
         let client = connect(&kit).await;
         let ahead = "update stoa.outbox set tx = tx + 1000000000; update stoa.outbox_consumer set tx = tx + 1000000000";
         client.batch_execute(ahead).await.unwrap();
@@ -276,8 +303,7 @@ async fn restored_database_is_read_on() {
     let (world, (config, _guards)) = (kit.world.clone(), kit.close());
     let store = Store::open(&config).await.unwrap();
     let site = store.site(&id).await.unwrap();
-    let later = world.now() + 2 * LIFE;
-    let mut position = site.outbox().claim("test", "next", later, LIFE).await.unwrap().unwrap();
+    let mut position = take(&site, "test", "next").await.unwrap().position;
     let now = world.now();
     let written =
         site.append_with(id.clone(), move |tx, id| boxed!(outbox::put(tx, id, "a", "3".to_owned(), now).await));

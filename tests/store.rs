@@ -654,6 +654,7 @@ on_both_engines! {
             only_if: ("select 1".to_owned(), Vec::new()),
             statements: vec!["alter table stoa.tally add column more bigint".to_owned()],
             then: ("update stoa.tally set count = count + 1".to_owned(), Vec::new()),
+            event: None,
         };
         if engine == stoa_testkit::Engine::Postgres {
             let reader = {
@@ -711,6 +712,7 @@ async fn database_in_another_encoding_is_refused() {
         only_if: ("select 1".to_owned(), Vec::new()),
         statements: vec![statement],
         then: ("select 1".to_owned(), Vec::new()),
+        event: None,
     };
     let create = format!("create database {other} encoding 'LATIN1' locale 'C' template template0");
     assert_eq!(site.change_schema(outside(create)).await, Ok(true));

@@ -22,6 +22,7 @@ mod large;
 mod load;
 mod memory;
 mod nodes;
+mod old_values;
 mod program;
 mod raw;
 mod soak;
@@ -136,7 +137,7 @@ fn main() {
         }
         if !only_large && !only_identity {
             let (items, rounds) = (arguments.items, arguments.rounds);
-            let sizes = speed::Sizes { items, rounds, period: Duration::from_secs_f64(arguments.seconds) };
+            let sizes = figure::Sizes { items, rounds, period: Duration::from_secs_f64(arguments.seconds) };
             figures.extend(speed::measure(&arguments.program, *engine, &sizes));
         }
         if *engine == Engine::Postgres && !only_large {

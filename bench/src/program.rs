@@ -111,10 +111,15 @@ impl Program {
 
     /// A collection that callers of this level read: the rule is asked each time.
     pub fn make_collection(&self, id: &str, read: &str) {
+        self.make_collection_that(id, read, false);
+    }
+
+    /// The same of one that may ask for old values.
+    pub fn make_collection_that(&self, id: &str, read: &str, logs_old_values: bool) {
         self.post(
             "/v2/collections",
             &json!({ "collection": {
-                "id": id, "displayName": id, "fields": [
+                "id": id, "displayName": id, "logOldValues": logs_old_values, "fields": [
                     { "key": "n", "type": "NUMBER" }, { "key": "price", "type": "NUMBER" }, { "key": "color", "type": "TEXT" },
                 ],
                 "permissions": { "read": read, "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" },
@@ -123,9 +128,13 @@ impl Program {
     }
 
     pub fn fill(&self, count: usize) {
+        self.fill_collection("things", count);
+    }
+
+    pub fn fill_collection(&self, collection: &str, count: usize) {
         for start in (0..count).step_by(1000) {
             let items: Vec<_> = (start..count.min(start + 1000)).map(|n| json!({ "data": item(n) })).collect();
-            self.post("/v2/bulk/items/insert", &json!({ "dataCollectionId": "things", "dataItems": items }));
+            self.post("/v2/bulk/items/insert", &json!({ "dataCollectionId": collection, "dataItems": items }));
         }
     }
 
@@ -297,14 +306,16 @@ impl Program {
 
     /// Requests of one kind by the holder of the key, each body made with a random number below `most`.
     pub fn requests(&self, path: &str, most: usize, body: impl Fn(usize) -> Value) -> Arc<Vec<Vec<u8>>> {
-        let (mut random, key) = (Random::new(), &self.key);
-        let requests = (0..2_000).map(|_| {
-            let body = body(random.below(most)).to_string();
-            let length = body.len();
-            format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: {key}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}")
-                .into_bytes()
-        });
-        Arc::new(requests.collect())
+        let mut random = Random::new();
+        Arc::new((0..2_000).map(|_| self.request(path, &body(random.below(most)))).collect())
+    }
+
+    /// A request by the holder of the key.
+    pub fn request(&self, path: &str, body: &Value) -> Vec<u8> {
+        let (body, key) = (body.to_string(), &self.key);
+        let length = body.len();
+        format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: {key}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}")
+            .into_bytes()
     }
 
     fn get(&self, path: &str) -> Value {

@@ -199,6 +199,37 @@ impl Raw {
         }
     }
 
+    /// SQLite: one synced update a commit, on one connection in this process. PostgreSQL: pgbench, with the row of the
+    /// outbox that announces it.
+    pub fn single_updates(&self, connections: usize, period: Duration) -> f64 {
+        let doc = item(7).to_string();
+        match self {
+            Self::Sqlite { items, .. } => {
+                let (conn, mut random, mut done) = (self.open(), Random::new(), 0);
+                let mut statement =
+                    conn.prepare("update c1 set updated = updated + 1, doc = jsonb(?) where id = ?").unwrap();
+                let start = Instant::now();
+                while start.elapsed() < period {
+                    statement.execute((&doc, item_id(random.below(*items)))).unwrap();
+                    done += 1;
+                }
+                f64::from(done) / start.elapsed().as_secs_f64()
+            }
+            Self::Postgres { items, .. } => {
+                let (table, doc) = (stoa_sql::Postgres.table(TABLE), doc.replace('\'', "''").replace(':', ": "));
+                let event = r#"{"collection": "bulk", "identity": {"type": "APP", "id": "00000000"}, "items": ["#;
+                let script = format!(
+                    "\\set n random(0, {})\n\
+                     with new as (update {table} set updated = updated + 1, doc = '{doc}' where id = :n returning id) \
+                     insert into stoa.outbox (site, kind, payload, created) \
+                     select 'site', 'data_item_updated', '{event}{doc}]}}', 1 from new;\n",
+                    items - 1
+                );
+                self.pgbench(connections, period, &script)
+            }
+        }
+    }
+
     /// How a price, a number and a color are read, as a hand would that wants these answers from items of
     /// any types: NULL unless of the right one.
     fn fields(&self) -> [String; 3] {

@@ -1,10 +1,11 @@
 //! What a permission, a total, a lock or a hash must not slow down: each beside what there is without it.
 
 use crate::{
-    figure::median,
+    figure::{Figures, Sizes, median},
     identity::{PASSWORD, email, members_file, request},
     large, load,
     memory::processor_time,
+    old_values,
     program::{Engine, Member, Program},
     raw::Raw,
 };
@@ -25,24 +26,19 @@ const SIGN_INS: usize = 4;
 const AUTHORS: usize = 100;
 const MEMBERS: usize = 200;
 
-pub struct Sizes {
-    pub items: usize,
-    pub rounds: usize,
-    pub period: Duration,
-}
-
 /// The figures, printed as they come.
 pub fn measure(binary: &Path, engine: Engine, sizes: &Sizes) -> Vec<Value> {
     println!("\n{engine:?}, {} items, beside the same without a rule, a total, a lock or others", sizes.items);
-    let mut figures = Figures { engine, list: Vec::new() };
+    let mut figures = Figures::of(engine);
     let program = Program::start(binary, engine);
     pages_of_authors(&program, sizes, &mut figures);
     totals(&program, sizes, &mut figures);
     if engine == Engine::Postgres {
         beside_pgbench(&program, sizes, &mut figures);
     }
+    old_values::measure(&program, sizes, &mut figures);
     sign_ins(&program, sizes, &mut figures);
-    figures.list
+    figures.into_list()
 }
 
 /// A page in the order of an index, where a member sees what they own, beside one that anyone sees.
@@ -151,7 +147,7 @@ fn sign_ins(program: &Program, sizes: &Sizes, figures: &mut Figures) {
     let signed_in = median(&mut signed_in);
     println!("  {:<40} {signed_in:>10.1}/s   goal >= 15", "sign-ins beside these reads");
     let engine = format!("{:?}", figures.engine);
-    figures.list.push(json!({ "engine": engine, "figure": "sign-ins beside reads", "ours": signed_in, "goal": 15 }));
+    figures.push(json!({ "engine": engine, "figure": "sign-ins beside reads", "ours": signed_in, "goal": 15 }));
 }
 
 /// Hashes a second on all cores, at the cost that the program has.
@@ -174,20 +170,4 @@ fn bare_hashes(period: Duration) -> f64 {
         }
     });
     done.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64()
-}
-
-struct Figures {
-    engine: Engine,
-    list: Vec<Value>,
-}
-
-impl Figures {
-    /// Ours and theirs, round by round; the ratio is the median of the rounds.
-    fn add(&mut self, name: &str, rates: &[(f64, f64)], beside: &str, least: f64) {
-        let of = |figure: &dyn Fn(&(f64, f64)) -> f64| median(&mut rates.iter().map(figure).collect::<Vec<_>>());
-        let (ours, theirs, ratio) = (of(&|it| it.0), of(&|it| it.1), of(&|it| it.0 / it.1));
-        println!("  {name:<40} {ours:>10.1}/s   {beside:<30} {theirs:>10.1}/s   ratio {ratio:.2}   goal >= {least}");
-        let engine = format!("{:?}", self.engine);
-        self.list.push(json!({ "engine": engine, "figure": name, "ours": ours, "beside": beside, "theirs": theirs, "ratio": ratio, "goal": least }));
-    }
 }

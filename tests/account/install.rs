@@ -108,6 +108,21 @@ on_both_engines! {
         world.app.app.identity.client_revoke(&world.app.site.id, &app.id).await.unwrap();
         assert_eq!(world.access(&app, secret.expose(), refresh).await.verdict(), "401 invalid_client");
         assert_eq!(as_app.get("/v1/sign-on-policies").await.verdict(), "401 UNAUTHENTICATED");
+        world.app.app.identity.client_revoke(&world.app.site.id, &app.id).await.unwrap();
+
+        // The log has told of both, once.
+        let rows = world.app.site.read(stoa_store::ReaderPool::Point, |tx| {
+            stoa_store::boxed!({
+                let sql = "select kind, payload from stoa.outbox where kind in ('app_installed', 'app_removed') order by seq";
+                Ok(tx.rows(sql, &[], |row| Ok((row.get::<String>(0)?, row.get::<String>(1)?))).await?)
+            })
+        });
+        let told: Vec<_> = rows.await.unwrap().into_iter().map(|(kind, it)| {
+            let payload: Value = serde_json::from_str(&it).unwrap();
+            (kind, payload["ids"].clone(), text(&payload["identity"]["type"]))
+        }).collect();
+        let told: Vec<_> = told.iter().map(|it| (it.0.as_str(), &it.1, it.2.as_str())).collect();
+        assert_eq!(told, [("app_installed", &json!([app.id]), "WIX_USER"), ("app_removed", &json!([app.id]), "UNKNOWN")]);
     }
 
     async fn installs_need_an_owner_and_a_registration(engine) {

@@ -12,6 +12,7 @@ mod fault;
 mod index;
 mod item;
 mod limits;
+mod log;
 mod manage;
 mod page;
 mod reference;
@@ -24,7 +25,7 @@ pub use collection::{
     job::StalledJobs,
     list::{CollectionList, ListOptions},
 };
-pub use event::read::ItemEvent;
+pub use event::read::{ContentChange, ContentEntry, ItemChange, ItemEvent, LinkChanges};
 pub use item::{
     bulk::{Action, Outcome},
     calls::Saved,

@@ -52,6 +52,22 @@ pub struct Measure {
     pub value: f64,
 }
 
+/// Numbers of one name for several things, told apart by labels.
+#[derive(Debug, Clone)]
+pub struct Family {
+    pub name: &'static str,
+    pub help: &'static str,
+    pub samples: Vec<Sample>,
+}
+
+/// One of them, a value that goes up and down.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    /// Names and values; these without quotes, backslashes and control characters.
+    pub labels: Vec<(&'static str, String)>,
+    pub value: f64,
+}
+
 impl Metrics {
     /// Counts from now on.
     pub fn watched() -> Self {
@@ -101,7 +117,7 @@ impl Metrics {
 }
 
 /// Everything that is counted of requests, and `others`.
-pub fn text(metrics: &Metrics, traffic: &Traffic, others: &[Measure]) -> String {
+pub fn text(metrics: &Metrics, traffic: &Traffic, others: &[Measure], families: &[Family]) -> String {
     let mut text = String::new();
     metrics.print(&mut text);
     print_traffic(&mut text, traffic);
@@ -110,7 +126,18 @@ pub fn text(metrics: &Metrics, traffic: &Traffic, others: &[Measure]) -> String 
         head(&mut text, it.name, it.help, kind);
         let _ = writeln!(text, "{} {}", it.name, it.value);
     }
+    for it in families {
+        print_family(&mut text, it);
+    }
     text
+}
+
+fn print_family(text: &mut String, family: &Family) {
+    head(text, family.name, family.help, "gauge");
+    for it in &family.samples {
+        let labels: Vec<String> = it.labels.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect();
+        let _ = writeln!(text, "{}{{{}}} {}", family.name, labels.join(","), it.value);
+    }
 }
 
 fn print_traffic(text: &mut String, traffic: &Traffic) {
@@ -175,6 +202,20 @@ mod tests {
         let lines = printed(&metrics);
         assert!(lines[0].starts_with("stoa_requests_total{method=\"other\",route=\"unmatched\",status=\"404\"}"));
         assert_eq!(lines.iter().filter(|it| it.starts_with("stoa_requests_total")).count(), 1);
+    }
+
+    #[test]
+    fn family_has_a_line_for_each_of_its_things() {
+        let sample =
+            |site: &str, value| Sample { labels: vec![("site", site.to_owned()), ("n", "1".to_owned())], value };
+        let samples = vec![sample("a", 0.5), sample("b", 2.0)];
+        let mut text = String::new();
+        print_family(&mut text, &Family { name: "stoa_x", help: "Such.", samples });
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines[1..],
+            ["# TYPE stoa_x gauge", "stoa_x{site=\"a\",n=\"1\"} 0.5", "stoa_x{site=\"b\",n=\"1\"} 2"]
+        );
     }
 
     #[test]

@@ -12,9 +12,11 @@ pub mod client;
 pub mod community;
 pub mod defence;
 mod encryption;
+pub mod event;
 pub mod face;
 pub mod flow;
 mod limits;
+mod log;
 pub mod mail;
 pub mod manage;
 pub mod member;
@@ -68,6 +70,8 @@ pub(crate) struct Core {
     pub(crate) captcha: captcha_provider::ProviderClient,
     pub(crate) sites: Cache<i64, SiteId>,
     pub(crate) site_names: Cache<SiteId, Arc<site_names::SiteNames>>,
+    /// Sites whose log may tell of redirect sessions: until when it is known, and whether it does.
+    pub(crate) redirect_logs: Cache<SiteId, (Millis, bool)>,
     /// Passes on what visitors own.
     pub(crate) ownership: OnceLock<Arc<dyn Ownership>>,
 }
@@ -117,6 +121,7 @@ impl Identity {
             app_keys: app_key::Signers::new(),
             sites: Cache::new(4096),
             site_names: Cache::new(4096),
+            redirect_logs: Cache::new(4096),
             ownership: OnceLock::new(),
             store,
             world,

@@ -3,7 +3,7 @@
 use crate::{Identity, member::profile::Profile};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use stoa_kernel::{Caller, Code, Fault, Result, SiteId, Violation, nearest::hint};
+use stoa_kernel::{Caller, Code, EntryKind, EventActor, Fault, Result, SiteId, Violation, nearest::hint};
 use stoa_store::{ReaderPool, Site, Tx, boxed, outbox, setting};
 
 const SETTING: &str = "sign_on_policy";
@@ -138,7 +138,8 @@ impl Identity {
     pub async fn policy_update(&self, site: &Site, caller: &Caller, change: PolicyChange) -> Result<SignOnPolicy> {
         let core = &self.core;
         allow(caller)?;
-        site.write_with((site.id.clone(), change, core.now()), |tx, (site, change, now)| {
+        let actor = EventActor::of(caller);
+        site.write_with((site.id.clone(), change, actor, core.now()), |tx, (site, change, actor, now)| {
             boxed!({
                 let mut policy = read(tx, site).await?;
                 let before = policy.clone();
@@ -159,8 +160,8 @@ impl Identity {
                 }
                 let value = serde_json::to_string(&policy).map_err(Fault::internal)?;
                 setting::put(tx, site, SETTING, value).await?;
-                let payload = json!({ "signOnPolicy": policy }).to_string();
-                outbox::put(tx, site, "wix.iam.signon.v1.sign_on_policy_updated", payload, *now).await?;
+                let payload = json!({ "identity": actor, "signOnPolicy": policy }).to_string();
+                outbox::put(tx, site, EntryKind::PolicyUpdated.name(), payload, *now).await?;
                 Ok(policy)
             })
         })

@@ -5,15 +5,15 @@ use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
 const PERIOD: Duration = Duration::from_secs(60 * 60);
-/// The outbox grows with every write, so it is cut often.
-const OUTBOX_PERIOD: Duration = Duration::from_secs(10);
+/// Logs grow with every write, so they are cut often.
+const LOG_PERIOD: Duration = Duration::from_secs(10);
 
 /// How soon a name or a deletion of a site is seen that another process on the same database made.
 const REFRESH_PERIOD: Duration = Duration::from_secs(1);
 
 /// Runs until the process ends. A failure is logged and tried again at the next tick.
 pub async fn run(services: Services) {
-    tokio::spawn(prune_outboxes(services.clone()));
+    tokio::spawn(tend_logs(services.clone()));
     tokio::spawn(refresh_sites(services.clone()));
     let mut ticks = tokio::time::interval(PERIOD);
     loop {
@@ -41,15 +41,11 @@ async fn refresh_sites(services: Services) {
     }
 }
 
-async fn prune_outboxes(services: Services) {
-    let mut ticks = tokio::time::interval(OUTBOX_PERIOD);
+async fn tend_logs(services: Services) {
+    let mut ticks = tokio::time::interval(LOG_PERIOD);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        for site in services.store.open_sites() {
-            if let Err(fault) = site.outbox().prune(services.world.now()).await {
-                tracing::warn!(site = %site.id, "an outbox could not be pruned: {fault:?}");
-            }
-        }
+        services.store.logs_tend(services.world.now()).await;
     }
 }

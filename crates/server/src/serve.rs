@@ -77,8 +77,7 @@ async fn run(mut config: Config, work: Arc<Work>, with_demo: bool) -> Result<(),
     announce(&config, &services, &url, address).await?;
     let served = serving.await;
     let _ = std::fs::remove_file(stoa_store::DataDirectory::socket(&config.data));
-    services.store.leave().await;
-    services.store.close();
+    services.close().await;
     served.map_err(|it| it.to_string())
 }
 

@@ -14,7 +14,7 @@ use stoa_http::{Settings, metrics::Metrics};
 use stoa_identity::Identity;
 use stoa_kernel::{Caller, Code, Fault, KeyId, Role, World, nearest::hint};
 use stoa_outbound::{Mail, Mailer, OutboxFile, Reach, Smtp};
-use stoa_store::{Site, SiteRecord, Store};
+use stoa_store::{Consumers, Site, SiteRecord, Store, outbox::LeaseTimes};
 
 /// Life of an invitation.
 pub const INVITATION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -26,6 +26,8 @@ pub struct Services {
     pub world: World,
     pub identity: Identity,
     pub content: Content,
+    /// The consumers of logs that this process works for.
+    pub consumers: Consumers,
     /// What printed links begin with; a server sets it to the address it really has.
     url: Arc<Mutex<String>>,
 }
@@ -59,7 +61,8 @@ impl Services {
         content.hear(&store).await?;
         let url = config.public_url.clone().unwrap_or_else(|| format!("http://127.0.0.1:{}", config.port));
         identity.url_set(&url);
-        Ok(Self { store, world, identity, content, url: Arc::new(Mutex::new(url)) })
+        let consumers = Consumers::new(store.clone(), world.clone(), LeaseTimes::default());
+        Ok(Self { store, world, identity, content, consumers, url: Arc::new(Mutex::new(url)) })
     }
 
     /// The state of the router.
@@ -73,6 +76,13 @@ impl Services {
             traffic: Arc::default(),
             metrics: Arc::new(if config.metrics.is_some() { Metrics::watched() } else { Metrics::default() }),
         }
+    }
+
+    /// Lets go of what this process holds and others wait for, then of the data.
+    pub async fn close(&self) {
+        self.consumers.leave().await;
+        self.store.leave().await;
+        self.store.close();
     }
 
     pub fn set_url(&self, url: &str) {

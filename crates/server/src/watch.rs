@@ -19,8 +19,9 @@ use std::{
 };
 use stoa_http::{
     App,
-    metrics::{self, Kind, Measure},
+    metrics::{self, Family, Kind, Measure, Sample},
 };
+use stoa_store::ConsumerLag;
 use tokio::{net::TcpListener, sync::Semaphore};
 use tower::ServiceExt;
 use tracing::{Event, Level, Subscriber, field::Field};
@@ -37,6 +38,9 @@ const CONNECTIONS: usize = 16;
 const LONGEST: Duration = Duration::from_secs(10);
 /// How long nothing is accepted when the system has no room for another connection.
 const BREATH: Duration = Duration::from_millis(100);
+
+/// Consumers of logs whose lag is told, those that are farthest behind.
+const MOST_LAGS: usize = 200;
 
 const STATEMENT: &str = "stoa::statement";
 const TRANSACTION: &str = "stoa::transaction";
@@ -158,7 +162,12 @@ async fn answer(watched: Arc<Watched>, headers: HeaderMap) -> Response {
     let _turn = watched.turn.acquire().await;
     let mut measures = watched.work.measures();
     measures.extend(now(&watched.app).await);
-    let text = metrics::text(&watched.app.metrics, &watched.app.traffic, &measures);
+    let mut lags = lags(&watched.app).await;
+    measures.push(consumers(&lags));
+    // What is farthest behind is what a watcher wants to know of.
+    lags.sort_by_key(|it| -it.consumer.lag);
+    lags.truncate(MOST_LAGS);
+    let text = metrics::text(&watched.app.metrics, &watched.app.traffic, &measures, &families(&lags));
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
@@ -171,6 +180,33 @@ fn names_this_machine(headers: &HeaderMap) -> bool {
     let name = authority.host();
     let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     name.eq_ignore_ascii_case("localhost") || address.is_ok()
+}
+
+/// How far the consumers of logs are.
+async fn lags(app: &App) -> Vec<ConsumerLag> {
+    app.store.log_lags(app.world.now()).await.unwrap_or_else(|fault| {
+        tracing::warn!("how far the consumers of logs are can't be asked: {fault:?}");
+        Vec::new()
+    })
+}
+
+fn consumers(lags: &[ConsumerLag]) -> Measure {
+    let help = "Consumers of the logs of sites.";
+    Measure { name: "stoa_log_consumers", help, kind: Kind::Gauge, value: lags.len() as f64 }
+}
+
+fn families(lags: &[ConsumerLag]) -> [Family; 2] {
+    let samples = |value: fn(&ConsumerLag) -> f64| {
+        let labels =
+            |it: &ConsumerLag| vec![("site", it.site.as_str().to_owned()), ("consumer", it.consumer.name.clone())];
+        lags.iter().map(|it| Sample { labels: labels(it), value: value(it) }).collect()
+    };
+    let rows = "Rows of its site's log that a consumer has not read.";
+    let seconds = "How long the oldest of them has waited.";
+    [
+        Family { name: "stoa_log_lag_rows", help: rows, samples: samples(|it| it.consumer.lag_rows as f64) },
+        Family { name: "stoa_log_lag_seconds", help: seconds, samples: samples(|it| it.consumer.lag as f64 / 1e3) },
+    ]
 }
 
 /// What waits and is open at this moment.

@@ -154,6 +154,16 @@ pub trait Dialect: Send + Sync {
     /// number), in order, as far as no transaction that is still running can put another before them.
     fn outbox_after(&self, transaction: &str, number: &str) -> String;
 
+    /// The same with rows that can't be read yet.
+    fn outbox_unread(&self, transaction: &str, number: &str) -> String;
+
     /// Rows of the outbox up to and with the position bound at two placeholders.
     fn outbox_until(&self, transaction: &str, number: &str) -> String;
+
+    /// The end of a query over the outbox: the last row in order that can be read.
+    fn outbox_newest(&self) -> &'static str;
+
+    /// An expression for the number of a row of the outbox that leaves room for four thousand million numbers before
+    /// it: what was given once, and then lost with a backup restored, isn't given again.
+    fn outbox_leap(&self) -> &'static str;
 }

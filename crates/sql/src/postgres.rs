@@ -197,8 +197,20 @@ impl Dialect for Postgres {
         )
     }
 
+    fn outbox_unread(&self, transaction: &str, number: &str) -> String {
+        format!("(tx, seq) > ({transaction}, {number}) order by tx, seq")
+    }
+
     fn outbox_until(&self, transaction: &str, number: &str) -> String {
         format!("(tx, seq) <= ({transaction}, {number})")
+    }
+
+    fn outbox_newest(&self) -> &'static str {
+        "tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint order by tx desc, seq desc limit 1"
+    }
+
+    fn outbox_leap(&self) -> &'static str {
+        "setval('stoa.outbox_seq_seq', nextval('stoa.outbox_seq_seq') + 4294967296)"
     }
 }
 

@@ -205,8 +205,20 @@ impl Dialect for Sqlite {
         format!("tx >= {transaction} and seq > {number} order by seq")
     }
 
+    fn outbox_unread(&self, transaction: &str, number: &str) -> String {
+        self.outbox_after(transaction, number)
+    }
+
     fn outbox_until(&self, transaction: &str, number: &str) -> String {
         format!("tx <= {transaction} and seq <= {number}")
+    }
+
+    fn outbox_newest(&self) -> &'static str {
+        "tx >= 0 order by seq desc limit 1"
+    }
+
+    fn outbox_leap(&self) -> &'static str {
+        "(select coalesce(max(seq), 0) + 4294967296 from stoa.outbox)"
     }
 }
 

@@ -2,11 +2,12 @@
 
 use crate::{
     Error, InsertRows, InsertWithEvent, Requester, SchemaChange, Tx, TxFuture, boxed,
-    postgres::{Isolation, Lane, Postgres},
+    news::{Announcer, News},
+    postgres::{Isolation, Lane, Postgres, Start},
     sqlite::{Gate, Readers, Writer},
 };
 use std::{path::Path, sync::Arc};
-use stoa_kernel::Result;
+use stoa_kernel::{Result, SiteId};
 
 /// Where a read may run (docs/hazards.md §Readers and long work).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,8 @@ impl ReaderPool {
 
 pub struct Database {
     engine: Engine,
+    /// Rows of its outbox are announced here once they are committed.
+    announcer: Arc<Announcer>,
 }
 
 enum Engine {
@@ -42,14 +45,14 @@ enum Engine {
 impl Database {
     pub(crate) fn sqlite(path: &Path) -> Result<Self, Error> {
         // The writer comes first: it turns on the log that readers need.
-        let gate = Arc::new(Gate::default());
-        let writer = Writer::start(path, gate.clone())?;
-        Ok(Self { engine: Engine::Sqlite { writer, readers: Readers::start(path, &gate)? } })
+        let (gate, announcer) = (Arc::new(Gate::default()), Arc::new(Announcer::default()));
+        let writer = Writer::start(path, gate.clone(), announcer.clone())?;
+        Ok(Self { engine: Engine::Sqlite { writer, readers: Readers::start(path, &gate)? }, announcer })
     }
 
     /// `number` is the site's; 0 is the catalogue's.
     pub(crate) fn postgres(pool: Arc<Postgres>, number: i64) -> Self {
-        Self { engine: Engine::Postgres(pool, Lane::of(number)) }
+        Self { engine: Engine::Postgres(pool, Lane::of(number)), announcer: Arc::default() }
     }
 
     pub fn dialect(&self) -> &'static dyn stoa_sql::Dialect {
@@ -82,10 +85,7 @@ impl Database {
         T: Send + 'static,
         F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T> + Send + Sync + 'static,
     {
-        match &self.engine {
-            Engine::Sqlite { writer, .. } => writer.write(input, body).await,
-            Engine::Postgres(pool, lane) => pool.write(lane.shared(Isolation::Serializable), &input, body).await,
-        }
+        self.transact(|lane| lane.shared(Isolation::Serializable), input, body).await
     }
 
     /// [`Database::write_with`] for a body that meets every other one of its kind, such as one that takes the next
@@ -96,10 +96,7 @@ impl Database {
         T: Send + 'static,
         F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T> + Send + Sync + 'static,
     {
-        match &self.engine {
-            Engine::Sqlite { writer, .. } => writer.write(input, body).await,
-            Engine::Postgres(pool, lane) => pool.write(lane.alone(), &input, body).await,
-        }
+        self.transact(Lane::alone, input, body).await
     }
 
     /// Like [`Database::write`] for a body that decides nothing on what it reads: inserts whose
@@ -119,9 +116,26 @@ impl Database {
         T: Send + 'static,
         F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T> + Send + Sync + 'static,
     {
+        self.transact(|lane| lane.shared(Isolation::ReadCommitted), input, body).await
+    }
+
+    /// Runs a transaction, which begins as `start` says, and announces what it wrote to the outbox.
+    async fn transact<I, T, F>(&self, start: fn(Lane) -> Start, input: I, body: F) -> Result<T>
+    where
+        I: Send + Sync + 'static,
+        T: Send + 'static,
+        F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T> + Send + Sync + 'static,
+    {
         match &self.engine {
+            // Its thread announces, whether or not the request is still there.
             Engine::Sqlite { writer, .. } => writer.write(input, body).await,
-            Engine::Postgres(pool, lane) => pool.write(lane.shared(Isolation::ReadCommitted), &input, body).await,
+            Engine::Postgres(pool, lane) => {
+                let (result, is_news) = pool.write(start(*lane), &input, body).await;
+                if is_news {
+                    self.announcer.announce();
+                }
+                result
+            }
         }
     }
 
@@ -146,7 +160,7 @@ impl Database {
                 });
                 write.await
             }
-            Engine::Postgres(pool, _) => pool.insert_with_event(insert).await,
+            Engine::Postgres(pool, _) => pool.insert_with_event(insert, &self.announcer).await,
         }
     }
 
@@ -161,7 +175,31 @@ impl Database {
     pub async fn change_schema(&self, work: SchemaChange) -> Result<bool, Error> {
         match &self.engine {
             Engine::Sqlite { writer, .. } => writer.change_schema(work).await,
-            Engine::Postgres(pool, _) => pool.change_schema(&work).await,
+            Engine::Postgres(pool, _) => {
+                let done = pool.change_schema(&work).await;
+                if work.event.is_some() && done == Ok(true) {
+                    self.announcer.announce();
+                }
+                done
+            }
+        }
+    }
+
+    /// Wakes a reader of a site's log after commits: those of this node at once, those of others soon.
+    pub(crate) fn listen(&self, site: &SiteId) -> News {
+        let news = self.announcer.listen();
+        if let Engine::Postgres(pool, _) = &self.engine {
+            pool.listen(site, &self.announcer);
+        }
+        news
+    }
+
+    /// An expression for where the data are, within a query of `stoa.log`: what differs from its column `origin` is a
+    /// copy. A file was compared when it was opened.
+    pub(crate) fn origin(&self) -> &'static str {
+        match &self.engine {
+            Engine::Sqlite { .. } => "origin",
+            Engine::Postgres(pool, _) => pool.origin_expression(),
         }
     }
 

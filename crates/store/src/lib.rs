@@ -4,33 +4,45 @@
 //! closure that may be run again, that awaits nothing but its `Tx`, and whose answer is given only
 //! after the commit is durable (docs/hazards.md §Writers sharing a commit, §Two kinds of transaction).
 
+mod consumers;
 mod database;
 mod directory;
 mod error;
 mod insert;
+mod lease;
 mod line;
+mod log_upkeep;
 mod migrate;
+mod news;
 pub mod outbox;
 mod ownership;
 mod pending_entry;
+mod position;
 mod postgres;
 mod row;
 mod schema_change;
 pub mod setting;
+mod sights;
 mod site;
 mod site_change;
+mod site_log;
 mod site_record;
 mod sqlite;
 mod standing;
+mod tasks;
 mod trace;
 mod tx;
 mod withdrawal;
+mod worker;
 
+pub use consumers::{Consumers, Serving};
 pub use database::{Database, ReaderPool};
 pub use directory::DataDirectory;
 pub use error::Error;
 pub use insert::InsertRows;
 pub use line::Requester;
+pub use log_upkeep::ConsumerLag;
+pub use news::News;
 pub use outbox::Outbox;
 pub use ownership::Ownership;
 pub use pending_entry::InsertWithEvent;
@@ -42,6 +54,7 @@ pub use site_record::{SITE_KEPT, SiteRecord};
 pub use standing::Standing;
 pub use tx::Tx;
 pub use withdrawal::{Area, Memory, Withdrawals};
+pub use worker::{Held, Names, Worker};
 
 /// A boxed future of a transaction's closure.
 pub type TxFuture<'t, T> = std::pin::Pin<Box<dyn Future<Output = stoa_kernel::Result<T>> + Send + 't>>;

@@ -61,6 +61,7 @@ const CATALOG: &[Migration] = migrations![
     5 "catalog/0005_scopes",
     6 "catalog/0006_session" additive,
     7 "catalog/0007_key",
+    8 "catalog/0008_log",
 ];
 
 const SITE: &[Migration] = migrations![
@@ -80,6 +81,7 @@ const SITE: &[Migration] = migrations![
     14 "site/0014_write_lane",
     15 "site/0015_address",
     16 "site/0016_scopes",
+    17 "site/0017_log",
 ];
 
 impl Scope {
@@ -223,7 +225,7 @@ pub(crate) async fn postgres(pool: &Postgres) -> Result<()> {
     for statement in stoa_sql::postgres_functions::statements() {
         postgres::command(&client, &statement).await?;
     }
-    crate::outbox::number_anew(&client).await?;
+    postgres::number_anew(&client).await?;
     postgres::command(&client, "commit").await?;
     Ok(())
 }

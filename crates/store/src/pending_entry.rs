@@ -4,10 +4,11 @@ use crate::Tx;
 use stoa_kernel::{Result, SiteId, clock::Millis};
 use stoa_sql::{Value, params};
 
-/// Writes a row in the transaction that causes it.
+/// Writes a row in the transaction that causes it. The store announces it after the commit.
 pub async fn put(tx: &mut Tx<'_>, site: &SiteId, kind: &str, payload: String, now: Millis) -> Result<()> {
     let sql = "insert into stoa.outbox (site, kind, payload, created) values ($1, $2, $3, $4)";
     tx.send(sql, params![site, kind, payload, now]).await?;
+    tx.has_entry = true;
     Ok(())
 }
 

@@ -1,14 +1,19 @@
 //! Opening the catalogue and the sites in it.
 
 use crate::{
-    DataDirectory, Database, Outbox, ReaderPool, SiteChange, Withdrawals, boxed, migrate, postgres::Postgres,
+    DataDirectory, Database, Outbox, ReaderPool, SiteChange, Withdrawals, boxed, migrate,
+    postgres::Postgres,
     site_change,
+    site_log::{self, Settling},
 };
 use parking_lot::{Mutex, RwLock};
 use std::{
     collections::HashMap,
     path::PathBuf,
-    sync::{Arc, Weak},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicI64, Ordering},
+    },
 };
 use stoa_kernel::{Code, Fault, Result, SiteId, World};
 use stoa_sql::params;
@@ -34,9 +39,13 @@ impl Config {
 /// Everything a process has open: the catalogue and its sites.
 pub struct Store {
     directory: DataDirectory,
-    catalog: Database,
+    catalog: Arc<Database>,
     pool: Option<Arc<Postgres>>,
     withdrawals: Arc<Withdrawals>,
+    /// What this process is called among others on the same data.
+    node: String,
+    /// Where the epochs of logs come from.
+    world: World,
     open: Mutex<OpenSites>,
     opening: tokio::sync::Mutex<()>,
 }
@@ -51,8 +60,12 @@ pub struct Site {
     /// Where work puts for a while what doesn't fit into memory: the data directory.
     pub scratch: PathBuf,
     database: Database,
+    catalog: Arc<Database>,
     withdrawals: Arc<Withdrawals>,
-    news: tokio::sync::Notify,
+    /// Of its log, the highest number that the catalogue remembers.
+    pub(crate) remembered: AtomicI64,
+    /// Where its data were when that was last compared with its log.
+    pub(crate) origin: Mutex<String>,
     me: Weak<Site>,
 }
 
@@ -74,7 +87,7 @@ impl Site {
 
     /// Its jobs and events.
     pub fn outbox(&self) -> Outbox<'_> {
-        Outbox::new(&self.id, &self.database, &self.news)
+        Outbox::new(&self.id, &self.database, &self.catalog)
     }
 }
 
@@ -117,15 +130,19 @@ impl Store {
             Some(url) => {
                 let pool = Arc::new(Postgres::connect(url, config.connections)?);
                 migrate::postgres(&pool).await?;
+                pool.find_origin().await?;
                 (Database::postgres(pool.clone(), 0), Some(pool))
             }
         };
+        let world = World::real();
+        let (catalog, node) = (Arc::new(catalog), world.uuid());
         let withdrawals = match &pool {
-            Some(pool) => Withdrawals::among_nodes(pool.clone(), &World::real()),
+            Some(pool) => Withdrawals::among_nodes(pool.clone(), node.clone()),
             None => Withdrawals::alone(),
         };
         let open = Mutex::new(OpenSites { known: HashMap::new(), most: config.open_sites, kept: 0, tick: 0 });
-        Ok(Self { directory, catalog, pool, withdrawals, open, opening: tokio::sync::Mutex::default() })
+        let opening = tokio::sync::Mutex::default();
+        Ok(Self { directory, catalog, pool, withdrawals, node, world, open, opening })
     }
 
     /// Connects to PostgreSQL once and answers its version, changing nothing.
@@ -148,6 +165,11 @@ impl Store {
 
     pub fn directory(&self) -> &DataDirectory {
         &self.directory
+    }
+
+    /// What this process is called among others on the same data: random, and new with each start.
+    pub fn node(&self) -> &str {
+        &self.node
     }
 
     pub(crate) fn pool(&self) -> Option<&Arc<Postgres>> {
@@ -243,16 +265,41 @@ impl Store {
                 Database::sqlite(&file)?
             }
         };
+        let settling = self.settling(id, &database)?;
+        let origin = settling.origin.clone();
+        let sequence = site_log::settle(settling).await?;
         Ok(Arc::new_cyclic(|me| Site {
             id: id.clone(),
             number,
             name: RwLock::new(name),
             scratch: self.directory.path().to_owned(),
             database,
+            catalog: self.catalog.clone(),
             withdrawals: self.withdrawals.clone(),
-            news: tokio::sync::Notify::new(),
+            remembered: AtomicI64::new(sequence),
+            origin: Mutex::new(origin),
             me: me.clone(),
         }))
+    }
+
+    /// A site's log and what the catalogue remembers of it, to be compared.
+    fn settling<'s>(&'s self, id: &'s SiteId, database: &'s Database) -> Result<Settling<'s>> {
+        let origin = match &self.pool {
+            Some(pool) => pool.origin_text(),
+            None => site_log::origin_of(&DataDirectory::site_file(self.directory.path(), id.as_str()))?,
+        };
+        let (epoch, now) = (self.world.token::<12>(), self.world.now());
+        Ok(Settling { catalog: &self.catalog, database, site: id, origin, epoch, is_restored: false, now })
+    }
+
+    /// Begins a new epoch of an open site's log if its data are a copy, or an older state of them, as it may be known.
+    pub(crate) async fn settle_log(&self, site: &Site, is_restored: bool) -> Result<()> {
+        let settling = Settling { is_restored, ..self.settling(&site.id, site)? };
+        let origin = settling.origin.clone();
+        let sequence = site_log::settle(settling).await?;
+        site.remembered.fetch_max(sequence, Ordering::Relaxed);
+        *site.origin.lock() = origin;
+        Ok(())
     }
 
     /// The sites that are open in this process.

@@ -1,7 +1,7 @@
 //! What the catalogue has of a site: name, host names, whether it is the default, whether it was deleted; and which
 //! site a host name shows.
 
-use crate::{DataDirectory, ReaderPool, Row, Site, SiteChange, Store, boxed, site_change::apply};
+use crate::{DataDirectory, ReaderPool, Row, Site, SiteChange, Store, boxed, site_change::apply, site_log};
 use std::{collections::HashMap, sync::Arc};
 use stoa_kernel::{Code, Fault, Millis, Result, SiteId};
 use stoa_sql::params;
@@ -11,8 +11,8 @@ pub const SITE_KEPT: Millis = 30 * 24 * 60 * 60 * 1000;
 /// How far back each look for changes of other processes goes, in milliseconds.
 const OVERLAP: Millis = 60_000;
 /// Tables of the catalogue whose rows belong to a site.
-const OWNED: [&str; 8] =
-    ["host", "client", "api_key", "app_key", "person_role", "invite", "person_session", "person_link"];
+const OWNED: [&str; 9] =
+    ["host", "client", "api_key", "app_key", "person_role", "invite", "person_session", "person_link", "site_log"];
 
 /// A row of the catalogue. Times are milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +113,8 @@ impl Store {
         Ok(())
     }
 
-    /// Brings back a site that was deleted. Host names that show another site by now stay with that one.
+    /// Brings back a site that was deleted. Host names that show another site by now stay with that one; its log begins
+    /// a new epoch.
     ///
     /// # Errors
     /// [`Code::SiteUnknown`] when no such site was deleted, or too long ago.
@@ -121,13 +122,18 @@ impl Store {
         let written = self.catalog().write_with(id.clone(), move |tx, id| {
             boxed!({
                 let sql = "update stoa.site set deleted = null, changed = $1 where id = $2 and deleted > $3";
-                match tx.execute(sql, &params![now, id, now - SITE_KEPT]).await? {
-                    0 => Err(Fault::new(Code::SiteUnknown)),
-                    _ => Ok(()),
+                if tx.execute(sql, &params![now, id, now - SITE_KEPT]).await? == 0 {
+                    return Err(Fault::new(Code::SiteUnknown));
                 }
+                Ok(site_log::distrust(tx, id).await?)
             })
         });
         written.await?;
+        let settle = async { self.settle_log(&*self.site(id).await?, false).await };
+        if let Err(fault) = settle.await {
+            // It is done when the site is opened next.
+            tracing::warn!(site = %id, "the log of a site that was restored can't begin its epoch: {fault:?}");
+        }
         self.site_record(id).await
     }
 

@@ -12,6 +12,8 @@ pub struct Tx<'t> {
     pub(crate) engine: EngineTx<'t>,
     /// The first refusal of the engine in this run: tells the conductor whether to run again.
     pub(crate) first_error: Option<Error>,
+    /// Whether a row was written to the outbox: it is announced after the commit.
+    pub(crate) has_entry: bool,
 }
 
 pub(crate) enum EngineTx<'t> {
@@ -21,7 +23,7 @@ pub(crate) enum EngineTx<'t> {
 
 impl<'t> Tx<'t> {
     pub(crate) fn new(engine: EngineTx<'t>) -> Self {
-        Self { engine, first_error: None }
+        Self { engine, first_error: None, has_entry: false }
     }
 
     /// The body's own result, unless it passed over a refusal of the engine: then nothing of it is kept.

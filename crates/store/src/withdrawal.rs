@@ -32,7 +32,7 @@ use std::{
     time::Duration,
 };
 use stoa_kernel::{
-    Code, Fault, Result, World,
+    Code, Fault, Result,
     clock::{Millis, elapsing},
 };
 use tokio::sync::{Notify, OwnedMutexGuard};
@@ -96,12 +96,12 @@ impl Withdrawals {
     }
 
     /// Of a node among others, which begins to hold a lease.
-    pub(crate) fn among_nodes(pool: Arc<Postgres>, world: &World) -> Arc<Self> {
+    pub(crate) fn among_nodes(pool: Arc<Postgres>, id: String) -> Arc<Self> {
         let running = Arc::new(tokio::sync::Mutex::new(()));
         let all = Arc::new(Self {
             nodes: Some(Nodes {
                 pool,
-                id: world.uuid(),
+                id,
                 memories: Mutex::default(),
                 until: AtomicI64::new(Millis::MIN),
                 renewed: Notify::new(),

@@ -66,10 +66,14 @@ pub(crate) struct Statements {
     pub some: String,
     /// The same with empty documents, for those who don't need them.
     pub some_without_documents: String,
+    /// The same with the lengths of the documents in their place.
+    pub some_lengths: String,
     /// `$1` and `$2` two numbers of rows: those behind the first, up to the second, whole.
     pub between: String,
     /// `$1` a list of ids.
     pub delete: String,
+    /// The same; rows are id and document.
+    pub delete_returning: String,
     /// The same: [`Statements::lock_rows`].
     lock: Option<String>,
 }
@@ -90,8 +94,12 @@ impl Statements {
             values: values.into(),
             some: format!("select id, created, owner, doc from {name} where {some}"),
             some_without_documents: format!("select id, created, owner, '' from {name} where {some}"),
+            some_lengths: format!(
+                "select id, created, owner, cast(octet_length(doc) as bigint) from {name} where {some}"
+            ),
             between: format!("select {COLUMNS} from {name} where rid > $1 and rid <= $2"),
             delete: format!("delete from {name} where {some}"),
+            delete_returning: format!("delete from {name} where {some} returning id, doc"),
             lock: dialect.lock(&name, &some),
             name,
         }

@@ -1,45 +1,151 @@
-//! Events of items as they are sent to others (docs/protocol/content.md §16), made from rows of the outbox.
+//! Rows of the outbox about items, collections and indexes, read: as what happened ([`ContentEntry`]), and as events as
+//! they are sent to others (docs/protocol/content.md §16).
 
 use crate::{Content, collection, document::quoted_id, fault};
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 use std::collections::HashMap;
-use stoa_kernel::{Fault, Result, date::iso_from_millis};
+use stoa_kernel::{DomainEvent, EntryKind, EventActor, EventSource, Fault, Result};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, boxed, outbox::Entry};
 
 /// The kinds of rows that tell of items.
-pub const KINDS: [&str; 3] = ["data_item_created", "data_item_updated", "data_item_deleted"];
+pub const KINDS: [&str; 3] =
+    [EntryKind::ItemCreated.name(), EntryKind::ItemUpdated.name(), EntryKind::ItemDeleted.name()];
 
-/// One thing that happened to one item.
-#[derive(Debug)]
-pub struct ItemEvent {
-    /// For example `wix.data.v2.data_item_created`.
-    pub event_type: String,
-    /// Who did it: `identityType` and an id.
-    pub identity: Value,
-    /// The domain event: `id`, `entityId`, `eventTime` and so on, and what became of the item.
-    pub body: Value,
+/// What happened to an item, or to an index.
+pub type ItemEvent = DomainEvent;
+
+/// What a row tells.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContentEntry {
+    pub kind: EntryKind,
+    /// The collection's id at that time.
+    pub collection: String,
+    /// Who did it.
+    pub actor: EventActor,
+    pub change: ContentChange,
+}
+
+/// What happened in a collection, or to it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ContentChange {
+    /// Items were created, updated or deleted, as the kind says.
+    Items(Vec<ItemChange>),
+    /// Items by their ids alone: those of an import, or those that a truncate removed. They are to be read as they are
+    /// now, and who could see them before isn't known.
+    Named(Vec<String>),
+    /// Every item is gone that was there when it was asked for.
+    Truncated,
+    /// Links of a multi-reference field.
+    References(LinkChanges),
+    /// The values of this deleted field have left all items.
+    FieldPurged(String),
+    /// The collection itself: made, changed, deleted or brought back, or who may do what in it. The revision of its
+    /// definition, where the row has one.
+    Definition(Option<i64>),
+    /// An index, as lists show it.
+    Index(Value),
+}
+
+/// An item of a row. Values of encrypted fields are in none of its documents.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ItemChange {
+    pub id: String,
+    /// The item as it was written; nothing for one that was deleted.
+    pub after: Option<Map<String, Value>>,
+    /// The item as it was before, but for the date of its last update. Nothing where it isn't known, and for one that
+    /// wasn't there.
+    pub before: Option<Map<String, Value>>,
+    /// The fields that an update changed.
+    pub modified: Vec<String>,
+}
+
+/// Links that went and came, each as the ids of the item that has the field and the one that it leads to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct LinkChanges {
+    /// The field's key in the row's collection.
+    pub field: String,
+    /// The collection that it leads to.
+    pub target: String,
+    pub removed: Vec<(String, String)>,
+    pub added: Vec<(String, String)>,
+    /// Of an import: the items whose links were put in the place of others.
+    pub ids: Vec<String>,
 }
 
 /// The payload of a row ([`crate::event::write`]).
 #[derive(Deserialize)]
 struct Payload<'p> {
     collection: String,
-    identity: Identity,
+    identity: EventActor,
     #[serde(borrow, default)]
     items: Vec<&'p RawValue>,
     #[serde(default)]
     modified: Vec<Vec<String>>,
     #[serde(default)]
     ids: Vec<String>,
+    #[serde(borrow, default)]
+    old: Option<Vec<&'p RawValue>>,
 }
 
+/// The payload of a row about a collection ([`crate::log`]).
 #[derive(Deserialize)]
-struct Identity {
-    #[serde(rename = "type")]
-    kind: String,
-    id: String,
+struct CollectionPayload {
+    collection: String,
+    identity: EventActor,
+    #[serde(default)]
+    revision: Option<String>,
+    #[serde(default)]
+    field: String,
+    #[serde(default)]
+    index: Value,
+}
+
+impl ContentEntry {
+    /// Reads a row; nothing for one of another kind.
+    ///
+    /// # Errors
+    /// [`stoa_kernel::Code::Internal`] for a payload that isn't one of its kind.
+    pub fn parse(entry: &Entry) -> Result<Option<Self>> {
+        let Some(kind) = EntryKind::parse(&entry.kind) else { return Ok(None) };
+        let text = entry.payload.as_str();
+        let (collection, actor, change) = match kind {
+            EntryKind::ItemCreated | EntryKind::ItemUpdated | EntryKind::ItemDeleted => {
+                let payload: Payload<'_> = read(text)?;
+                let change = payload.change()?;
+                (payload.collection, payload.identity, change)
+            }
+            EntryKind::ReferencesChanged => {
+                let head: CollectionPayload = read(text)?;
+                (head.collection, head.identity, ContentChange::References(read(text)?))
+            }
+            EntryKind::ItemsTruncated
+            | EntryKind::FieldPurged
+            | EntryKind::CollectionCreated
+            | EntryKind::CollectionUpdated
+            | EntryKind::CollectionDeleted
+            | EntryKind::CollectionRestored
+            | EntryKind::CollectionAccessChanged
+            | EntryKind::IndexCreated
+            | EntryKind::IndexChanged
+            | EntryKind::IndexBuilt
+            | EntryKind::IndexFailed
+            | EntryKind::IndexRemoved => {
+                let CollectionPayload { collection, identity, revision, field, index } = read(text)?;
+                let change = match kind {
+                    EntryKind::ItemsTruncated => ContentChange::Truncated,
+                    EntryKind::FieldPurged => ContentChange::FieldPurged(field),
+                    _ if !index.is_null() => ContentChange::Index(index),
+                    _ => ContentChange::Definition(revision.and_then(|it| it.parse().ok())),
+                };
+                (collection, identity, change)
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Self { kind, collection, actor, change }))
+    }
 }
 
 impl Content {
@@ -51,10 +157,13 @@ impl Content {
     /// # Errors
     /// What reading the items answers.
     pub async fn item_events(&self, site: &Site, entry: &Entry) -> Result<Vec<ItemEvent>> {
-        let Some(slug) = entry.kind.strip_prefix("data_item_") else { return Ok(Vec::new()) };
-        let payload: Payload<'_> = serde_json::from_str(&entry.payload).map_err(Fault::internal)?;
-        let builder = EventBuilder { entry, slug, payload: &payload };
-        if slug == "deleted" {
+        let kind = match EntryKind::parse(&entry.kind) {
+            Some(it @ (EntryKind::ItemCreated | EntryKind::ItemUpdated | EntryKind::ItemDeleted)) => it,
+            _ => return Ok(Vec::new()),
+        };
+        let payload: Payload<'_> = read(&entry.payload)?;
+        let builder = EventBuilder { entry, row: &entry.id(), kind, payload: &payload };
+        if kind == EntryKind::ItemDeleted {
             return Ok(payload.ids.iter().enumerate().map(|(n, id)| builder.deleted_event(n, id)).collect());
         }
         let now_there = documents(self, site, &payload).await?;
@@ -64,6 +173,27 @@ impl Content {
         };
         docs.into_iter().enumerate().map(|(n, doc)| builder.written_event(n, doc)).collect()
     }
+}
+
+/// The event of a row about an index; none for a row of another kind.
+///
+/// # Errors
+/// [`stoa_kernel::Code::Internal`] for a payload that isn't one of its kind.
+pub fn index_event(entry: &Entry) -> Result<Option<DomainEvent>> {
+    let Some(ContentEntry { kind, actor, change: ContentChange::Index(index), .. }) = ContentEntry::parse(entry)?
+    else {
+        return Ok(None);
+    };
+    let Some(event_type) = kind.events().first() else { return Ok(None) };
+    let source =
+        EventSource { row: &entry.id(), index: 0, sequence: entry.sequence, time: entry.created, actor: &actor };
+    let id = index["id"].as_str().unwrap_or_default().to_owned();
+    let change = if kind == EntryKind::IndexChanged || kind == EntryKind::IndexBuilt || kind == EntryKind::IndexFailed {
+        json!({ "currentEntity": index })
+    } else {
+        index
+    };
+    Ok(Some(event_type.event(source, &id, change)))
 }
 
 /// The documents of the items that a row only names.
@@ -86,55 +216,110 @@ async fn documents(content: &Content, site: &Site, payload: &Payload<'_>) -> Res
     .await
 }
 
+impl Payload<'_> {
+    /// What it tells of items.
+    fn change(&self) -> Result<ContentChange> {
+        let old = |n: usize| self.old.as_ref().and_then(|it| it.get(n)).map(|it| read(it.get())).transpose();
+        if self.items.is_empty() {
+            if self.old.is_none() {
+                return Ok(ContentChange::Named(self.ids.clone()));
+            }
+            let deleted = |(n, id): (usize, &String)| {
+                Ok(ItemChange { id: id.clone(), after: None, before: old(n)?, modified: Vec::new() })
+            };
+            return self.ids.iter().enumerate().map(deleted).collect::<Result<_>>().map(ContentChange::Items);
+        }
+        let written = |(n, doc): (usize, &&RawValue)| {
+            let after: Map<String, Value> = read(doc.get())?;
+            let modified = self.modified.get(n).cloned().unwrap_or_default();
+            let before = old(n)?.map(|old| before(&after, &modified, old));
+            Ok(ItemChange { id: read(quoted_id(doc.get()))?, after: Some(after), before, modified })
+        };
+        self.items.iter().enumerate().map(written).collect::<Result<_>>().map(ContentChange::Items)
+    }
+}
+
+/// What an item was, by what it is and what the fields that differ were.
+fn before(after: &Map<String, Value>, modified: &[String], mut old: Map<String, Value>) -> Map<String, Value> {
+    let mut before = after.clone();
+    for name in modified {
+        match old.remove(name) {
+            Some(value) => before.insert(name.clone(), value),
+            None => before.remove(name),
+        };
+    }
+    before
+}
+
+fn read<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T> {
+    serde_json::from_str(text).map_err(Fault::internal)
+}
+
 /// What the events of one row have in common.
 struct EventBuilder<'r> {
     entry: &'r Entry,
-    slug: &'r str,
+    /// The row's id.
+    row: &'r str,
+    kind: EntryKind,
     payload: &'r Payload<'r>,
 }
 
 impl EventBuilder<'_> {
     fn written_event(&self, n: usize, doc: &str) -> Result<ItemEvent> {
-        let id: String = serde_json::from_str(quoted_id(doc)).map_err(Fault::internal)?;
-        let data: Map<String, Value> = serde_json::from_str(doc).map_err(Fault::internal)?;
+        let id: String = read(quoted_id(doc))?;
+        let data: Map<String, Value> = read(doc)?;
         let modified = self.payload.modified.get(n).map(|names| {
             let value = |name: &String| (name.clone(), data.get(name).cloned().unwrap_or(Value::Null));
             names.iter().map(value).collect::<Map<_, _>>()
         });
         let entity = json!({ "id": id, "dataCollectionId": self.payload.collection, "data": data });
-        let (member, change) = match (self.slug, modified) {
-            ("created", _) => ("createdEvent", json!({ "entity": entity })),
-            (_, None) => ("updatedEvent", json!({ "currentEntity": entity })),
-            (_, Some(fields)) => ("updatedEvent", json!({ "currentEntity": entity, "modifiedFields": fields })),
+        let change = match (self.kind, modified) {
+            (EntryKind::ItemCreated, _) => entity,
+            (_, None) => json!({ "currentEntity": entity }),
+            (_, Some(fields)) => json!({ "currentEntity": entity, "modifiedFields": fields }),
         };
-        Ok(self.event(n, &id, member, change))
+        Ok(self.event(n, &id, change))
     }
 
     fn deleted_event(&self, n: usize, id: &str) -> ItemEvent {
-        let entity = json!({ "id": id, "dataCollectionId": self.payload.collection });
-        self.event(n, id, "deletedEvent", json!({ "deletedEntity": entity }))
+        self.event(n, id, json!({ "id": id, "dataCollectionId": self.payload.collection }))
     }
 
-    fn event(&self, n: usize, id: &str, member: &str, change: Value) -> ItemEvent {
-        let mut body = json!({
-            "id": format!("{}-{n}", self.entry.id()),
-            "entityFqdn": "wix.data.v2.data_item",
-            "slug": self.slug,
-            "entityId": id,
-            "eventTime": iso_from_millis(self.entry.created),
-            "entityEventSequence": self.entry.sequence.to_string(),
-            "triggeredByAnonymizeRequest": false,
-            "originatedFrom": null,
-        });
-        body[member] = change;
-        let Identity { kind, id } = &self.payload.identity;
-        let name = match kind.as_str() {
-            "MEMBER" => "memberId",
-            "ANONYMOUS_VISITOR" => "anonymousVisitorId",
-            "WIX_USER" => "wixUserId",
-            _ => "appId",
-        };
-        let event_type = format!("wix.data.v2.data_item_{}", self.slug);
-        ItemEvent { event_type, identity: json!({ "identityType": kind, name: id }), body }
+    fn event(&self, n: usize, id: &str, change: Value) -> ItemEvent {
+        let Self { entry, row, kind, payload } = self;
+        let actor = &payload.identity;
+        let source = EventSource { row, index: n, sequence: entry.sequence, time: entry.created, actor };
+        kind.events()[0].event(source, id, change)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn item_before_an_update_is_what_it_is_with_the_old_values() {
+        let text = r#"{"collection":"c","identity":{"type":"APP","id":"k"},"items":[{"_id":"1","_owner":"m","a":1,"d":2}],
+            "modified":[["_owner","d","b"]],"old":[{"_owner":"v","b":[1]}]}"#;
+        let payload: Payload<'_> = read(text).expect("a payload");
+        let ContentChange::Items(items) = payload.change().expect("a change") else { panic!("items") };
+        let before = Value::Object(items[0].before.clone().expect("known"));
+        assert_eq!(before, json!({ "_id": "1", "_owner": "v", "a": 1, "b": [1] }));
+        let unknown = text.replace("\"old\"", "\"other\"");
+        let payload: Payload<'_> = read(&unknown).expect("a payload");
+        let ContentChange::Items(items) = payload.change().expect("a change") else { panic!("items") };
+        assert_eq!((items[0].id.as_str(), &items[0].before), ("1", &None));
+    }
+
+    #[test]
+    fn deleted_items_are_told_with_what_they_were_or_named() {
+        let read_change = |text: &str| read::<Payload<'_>>(text).and_then(|it| it.change()).expect("a change");
+        let head = r#""collection":"c","identity":{"type":"APP","id":"k"}"#;
+        let named = read_change(&format!("{{{head},\"ids\":[\"a\",\"b\"]}}"));
+        assert_eq!(named, ContentChange::Named(vec!["a".to_owned(), "b".to_owned()]));
+        let told = read_change(&format!("{{{head},\"ids\":[\"a\"],\"old\":[{{\"_id\":\"a\",\"n\":1}}]}}"));
+        let ContentChange::Items(items) = told else { panic!("items") };
+        assert_eq!(items[0].before.as_ref().and_then(|it| it.get("n")), Some(&json!(1)));
+        assert_eq!(items[0].after, None);
     }
 }

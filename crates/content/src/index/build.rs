@@ -9,14 +9,15 @@
 
 use crate::{
     Content,
+    log::payload,
     schema::index::{self, Failure, Index, Status},
 };
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
-use stoa_kernel::{Fault, Result, clock::Millis};
+use stoa_kernel::{EntryKind, EventActor, Fault, Result, clock::Millis};
 use stoa_query::{compile, plan::Field};
 use stoa_sql::{DocumentPath, Table, Value, params};
-use stoa_store::{Error, ReaderPool, SchemaChange, Site, boxed};
+use stoa_store::{Error, ReaderPool, SchemaChange, Site, boxed, outbox::PendingEntry};
 
 /// Builds of one index that may fail for an unknown reason.
 const ATTEMPTS: i64 = 3;
@@ -70,7 +71,8 @@ impl Content {
         let todo = todo.await?;
         let mut is_left = false;
         for (collection, index) in todo {
-            let build = Build { content: self, site, table: Table { site: site.number, number: collection }, index };
+            let table = Table { site: site.number, number: collection };
+            let build = Build { content: self, site, table, collection: id_of(site, collection).await?, index };
             let end = match build.index.status {
                 Status::Dropping => build.remove().await?,
                 _ => build.build().await?,
@@ -82,11 +84,21 @@ impl Content {
     }
 }
 
+/// The id of the collection that has this number.
+async fn id_of(site: &Site, number: i64) -> Result<String> {
+    let sql = "select id from stoa.collection where site = $1 and number = $2";
+    let row = params![&site.id, number];
+    let id = site.read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(sql, &row, |row| row.get(0)).await?)));
+    Ok(id.await?.unwrap_or_default())
+}
+
 /// One index that is to be built or removed.
 struct Build<'c> {
     content: &'c Content,
     site: &'c Arc<Site>,
     table: Table,
+    /// The collection's id.
+    collection: String,
     index: Index,
 }
 
@@ -100,7 +112,8 @@ impl Build<'_> {
         );
         let mut statements = self.drop_statements();
         statements.extend(compile::index(self.site.dialect(), self.table, &self.index.spec(), online));
-        let done = self.site.change_schema(self.work(statements, self.move_to(Status::Active, None))).await;
+        let told = self.told(EntryKind::IndexBuilt, Status::Active, None);
+        let done = self.site.change_schema(self.work(statements, self.move_to(Status::Active, None), told)).await;
         let milliseconds = self.now() - began;
         match done {
             Ok(true) => {
@@ -130,7 +143,8 @@ impl Build<'_> {
         let sql = "delete from stoa.content_index where site = $1 and collection = $2 and number = $3";
         let row = params![&self.site.id, self.table.number, self.index.number];
         let statements = self.drop_statements();
-        match self.site.change_schema(self.work(statements, (sql.to_owned(), row.into()))).await {
+        let told = self.told(EntryKind::IndexRemoved, Status::Dropping, None);
+        match self.site.change_schema(self.work(statements, (sql.to_owned(), row.into()), told)).await {
             Ok(true) => {
                 tracing::info!(site = %self.site.id, index = self.index.name, "an index is dropped");
                 Ok(End::Done)
@@ -147,9 +161,10 @@ impl Build<'_> {
     async fn fail(&self, code: &str, description: &str, item_id: Option<String>, text: &str) -> Result<End> {
         tracing::warn!(site = %self.site.id, index = self.index.name, code, "an index failed: {text}");
         let failure = Failure { code: code.to_owned(), description: format!("{code}: {description}"), item_id };
+        let told = self.told(EntryKind::IndexFailed, Status::Failed, Some(failure.clone()));
         let failure = serde_json::to_string(&failure).map_err(Fault::internal)?;
         let statements = self.drop_statements();
-        match self.site.change_schema(self.work(statements, self.move_to(Status::Failed, Some(failure)))).await {
+        match self.site.change_schema(self.work(statements, self.move_to(Status::Failed, Some(failure)), told)).await {
             Ok(true) => Ok(End::Done),
             Ok(false) => Ok(End::Later),
             Err(error) => {
@@ -160,7 +175,7 @@ impl Build<'_> {
     }
 
     /// Statements under the lock of the collection's table, if the index still stands where it was seen.
-    fn work(&self, statements: Vec<String>, then: (String, Vec<Value>)) -> SchemaChange {
+    fn work(&self, statements: Vec<String>, then: (String, Vec<Value>), event: PendingEntry) -> SchemaChange {
         let sql =
             "select 1 from stoa.content_index where site = $1 and collection = $2 and number = $3 and status = $4";
         let row = params![&self.site.id, self.table.number, self.index.number, self.index.status.name()];
@@ -169,7 +184,15 @@ impl Build<'_> {
             only_if: (sql.to_owned(), row.into()),
             statements,
             then,
+            event: Some(event),
         }
+    }
+
+    /// The row of the outbox that tells how the index stands then.
+    fn told(&self, kind: EntryKind, status: Status, failure: Option<Failure>) -> PendingEntry {
+        let index = Index { status, failure, ..self.index.clone() };
+        let payload = payload(&self.collection, &EventActor::server(), &[("index", index.view())]);
+        PendingEntry { site: self.site.id.clone(), kind: kind.name(), payload, now: self.now() }
     }
 
     fn drop_statements(&self) -> Vec<String> {

@@ -4,11 +4,13 @@ use crate::{
     Content,
     collection::{
         access::{ManageAccess, Manager},
+        save,
         stored::{StoredCollection, live},
     },
     fault,
     index::consent,
     limits::ContentLimits,
+    log::CollectionEntry,
     schema::{
         encrypted,
         index::{self, Index, IndexDefinition, Source, Status, Why},
@@ -16,7 +18,7 @@ use crate::{
     },
 };
 use std::sync::Arc;
-use stoa_kernel::{Code, Fault, Result, clock::Millis};
+use stoa_kernel::{Code, EntryKind, Fault, Result, clock::Millis};
 use stoa_sql::{Table, params};
 use stoa_store::{Site, Tx, boxed};
 
@@ -212,7 +214,7 @@ impl Creation {
         tx: &mut Tx<'_>,
         stored: &StoredCollection,
         index: &Index,
-        _access: &ManageAccess,
+        access: &ManageAccess,
     ) -> Result<u64> {
         let now = self.now;
         let definition = serde_json::to_string(&index.definition).map_err(Fault::internal)?;
@@ -232,7 +234,23 @@ impl Creation {
             now,
             now
         ];
-        Ok(tx.execute(INSERT, &row).await?)
+        let written = tx.execute(INSERT, &row).await?;
+        if written > 0 {
+            self.tell(tx, EntryKind::IndexCreated, stored, index, access).await?;
+        }
+        Ok(written)
+    }
+
+    async fn tell(
+        &self,
+        tx: &mut Tx<'_>,
+        kind: EntryKind,
+        stored: &StoredCollection,
+        index: &Index,
+        access: &ManageAccess,
+    ) -> Result<()> {
+        let entry = CollectionEntry { kind, collection: &stored.id, actor: save::actor(access), now: self.now };
+        entry.put_with(tx, &self.site.id, &[("index", index.view())]).await
     }
 
     /// An index that the server made becomes one that a manager wants to keep.
@@ -241,13 +259,15 @@ impl Creation {
         tx: &mut Tx<'_>,
         stored: &StoredCollection,
         index: &Index,
-        _access: &ManageAccess,
+        access: &ManageAccess,
     ) -> Result<Index> {
         let sql = "update stoa.content_index set source = $1, name = $2, why = null, updated = $3 \
                    where site = $4 and collection = $5 and number = $6";
         let (source, name) = (Source::User, &self.request.name);
         let row = params![source.name(), name, self.now, &self.site.id, stored.number, index.number];
         tx.send(sql, row).await?;
-        Ok(Index { source, name: name.clone(), why: None, ..index.clone() })
+        let adopted = Index { source, name: name.clone(), why: None, ..index.clone() };
+        self.tell(tx, EntryKind::IndexChanged, stored, &adopted, access).await?;
+        Ok(adopted)
     }
 }

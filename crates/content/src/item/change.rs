@@ -6,13 +6,13 @@
 use crate::{
     RequestContext,
     collection::{Collection, access, statements::Row},
-    event::write::{UpdatedItem, modified},
+    event::write::UpdatedItem,
     fault,
     item::{
         insert::insert_new,
         ownership,
         references::Unresolved,
-        row::{Before, Existing, NewValue, WriteContext},
+        row::{Before, DocumentPart, Existing, NewValue, WriteContext},
         unique,
     },
     reference::filter,
@@ -173,7 +173,7 @@ impl Change {
     async fn replace(&self, tx: &mut Tx<'_>, changes: &[&PendingChange]) -> Result<Vec<Result<ChangeResult>>> {
         let (context, references) = (&self.context, &self.context.references);
         let ids: Vec<String> = changes.iter().map(|it| it.id.clone()).collect();
-        let there = context.existing(tx, &ids, true).await?;
+        let there = context.existing(tx, &ids, DocumentPart::Whole).await?;
         let meeting = context.meeting(tx, &ids, self.condition.as_ref()).await?;
         // The items stand side by side in the call, which may be carried out in parts.
         let first = self.changes.iter().position(|it| changes.first().is_some_and(|first| std::ptr::eq(*first, it)));
@@ -188,7 +188,7 @@ impl Change {
         }
         let mut results = batch.write(tx).await?;
         let written_id = |n: usize| ids.get(n).filter(|_| results[n].is_ok()).map(String::as_str);
-        for it in references.write(tx, first, written_id).await? {
+        for it in references.write(tx, &context.events, first, written_id).await? {
             if let Some(Ok(result)) = results.get_mut(it.index - first) {
                 result.unresolved.push(it);
             }
@@ -259,7 +259,7 @@ impl<'c> Batch<'c> {
             Ok(it) => it,
             Err(fault) => return self.results.push(Err(fault)),
         };
-        let update = before.map(|it| UpdatedItem { doc: row.doc().to_owned(), modified: modified(it.doc, row.doc()) });
+        let update = before.map(|it| self.context.events.update(it.doc, row.doc()));
         let entry = known.unwrap_or(self.entries.len());
         match known {
             Some(entry) => self.entries[entry].row = row,

@@ -118,15 +118,17 @@ impl Transfer<'_> {
         let before = format!(",\"_owner\":{}", quoted(visitor.as_str()));
         let after = format!(",\"_owner\":{}", quoted(member.as_str()));
         let sql = format!("update {table} set owner = $1, doc = {} where id = $3", tx.dialect().store_doc("$2"));
+        let events = EventWriter::of_member(&site.id, collection, member, now);
+        let old = events.keeps_old().then(|| format!("{{\"_owner\":{}}}", quoted(visitor.as_str())));
         let mut changed = Vec::with_capacity(items.len());
         for (id, doc) in items {
             // The four names that the server writes stand in front, and text inside a document has its
             // quotes escaped: the first match is the member itself.
             let doc = doc.replacen(&before, &after, 1);
             tx.execute(&sql, &[Value::from(member), doc.clone().into(), id.into()]).await?;
-            changed.push(UpdatedItem { doc, modified: vec!["\"_owner\"".to_owned()] });
+            changed.push(UpdatedItem { doc, modified: vec!["\"_owner\"".to_owned()], old: old.clone() });
         }
-        EventWriter::of_member(&site.id, collection, member, now).updated(tx, &changed).await?;
+        events.updated(tx, &changed).await?;
         Ok(changed.len() as i64)
     }
 }

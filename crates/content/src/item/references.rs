@@ -12,12 +12,13 @@
 use crate::{
     RequestContext,
     collection::Collection,
+    event::write::{EventWriter, LinkedField},
     fault,
     reference::{
         MAX_ID,
         calls::{LinkAccess, link_access},
         id_of,
-        link::{Edge, TargetList, visible},
+        link::{self, Edge, TargetList, visible},
     },
     schema::field::{self, is_multi, target_id},
     wire::request::Request,
@@ -340,11 +341,12 @@ impl ReferenceChanges {
     pub(crate) async fn write<'i>(
         &self,
         tx: &mut Tx<'_>,
+        events: &EventWriter,
         first: usize,
         written_id: impl Fn(usize) -> Option<&'i str>,
     ) -> Result<Vec<Unresolved>> {
         if self.policy != ResolutionPolicy::Refuse {
-            return self.write_resolving(tx, first, written_id).await;
+            return self.write_resolving(tx, events, first, written_id).await;
         }
         let mut fields: BTreeMap<usize, BTreeMap<&str, NetChange>> = BTreeMap::new();
         for it in &self.changes {
@@ -353,7 +355,8 @@ impl ReferenceChanges {
             }
         }
         for (field, items) in fields {
-            let Some(link) = &self.multis[field].link else { continue };
+            let multi = &self.multis[field];
+            let Some(link) = &multi.link else { continue };
             let cleared: Vec<String> = items.iter().filter(|it| it.1.is_cleared).map(|it| (*it.0).to_owned()).collect();
             let edges = |targets: fn(&NetChange) -> &Vec<String>| -> Vec<Edge> {
                 let of = |(source, net): (&&str, _)| {
@@ -363,13 +366,15 @@ impl ReferenceChanges {
                 items.iter().flat_map(of).collect()
             };
             let (removed, added) = (edges(|it| &it.removed), edges(|it| &it.added));
+            let mut gone = Vec::new();
             if !cleared.is_empty() {
-                link.links.clear(tx, &cleared, &link.access).await?;
+                gone.extend(link.links.clear(tx, &cleared, &link.access).await?);
             }
             if !removed.is_empty() {
-                link.links.remove(tx, &removed, &link.access).await?;
+                gone.extend(link.links.remove(tx, &removed, &link.access).await?);
             }
-            link.links.insert(tx, &added, &link.access).await?;
+            let made = link.links.insert(tx, &added, &link.access).await?;
+            events.references_changed(tx, multi.linked(link), (&gone, &made)).await?;
         }
         Ok(Vec::new())
     }
@@ -378,6 +383,7 @@ impl ReferenceChanges {
     async fn write_resolving<'i>(
         &self,
         tx: &mut Tx<'_>,
+        events: &EventWriter,
         first: usize,
         written_id: impl Fn(usize) -> Option<&'i str>,
     ) -> Result<Vec<Unresolved>> {
@@ -414,10 +420,19 @@ impl ReferenceChanges {
                 }
             }
             if let (Some(it), false) = (&multi.link, lists.is_empty()) {
-                it.links.put(tx, &lists, &it.access).await?;
+                let link::LinkChange { removed, added } = it.links.put(tx, &lists, &it.access).await?;
+                if !removed.is_empty() || !added.is_empty() {
+                    events.references_put(tx, multi.linked(it), lists.iter().map(|it| it.source)).await?;
+                }
             }
         }
         Ok(unresolved)
+    }
+}
+
+impl MultiField {
+    fn linked<'f>(&'f self, link: &'f LinkAccess) -> LinkedField<'f> {
+        LinkedField { key: &self.key, target: link.target.id.as_str() }
     }
 }
 

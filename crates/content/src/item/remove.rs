@@ -1,11 +1,18 @@
 //! Items removed by their ids.
 
-use crate::{collection::access::covers, fault, item::row::WriteContext, reference::link, schema::level::Operation};
-use std::collections::HashSet;
+use crate::{
+    collection::access::covers,
+    event::write::{DeletedItem, pieces},
+    fault,
+    item::row::{DocumentPart, Existing, WriteContext},
+    reference::link,
+    schema::level::Operation,
+};
+use std::collections::{HashMap, HashSet};
 use stoa_kernel::Result;
 use stoa_query::Filter;
 use stoa_sql::params;
-use stoa_store::{Site, Tx, boxed};
+use stoa_store::{Row, Site, Tx, boxed};
 
 /// A call that removes items.
 pub(crate) struct Removal {
@@ -30,13 +37,21 @@ impl Removal {
         if ids.len() > 1 {
             collection.statements.lock_rows(tx, ids).await?;
         }
-        let mut there = context.existing(tx, ids, *shows).await?;
+        let part = match (*shows, context.events.keeps_old()) {
+            (true, _) => DocumentPart::Whole,
+            (false, true) => DocumentPart::Length,
+            (false, false) => DocumentPart::Nothing,
+        };
+        let mut there = context.existing(tx, ids, part).await?;
         let meeting = context.meeting(tx, ids, condition.as_ref()).await?;
         there.retain(|_, it| covers(&scope, it.owner.as_deref()));
         let meets = |id: &String| meeting.as_ref().is_none_or(|it| it.contains(id));
         let mut seen = HashSet::with_capacity(there.len());
         let removed = ids.iter().filter(|it| there.contains_key(*it) && meets(it) && seen.insert(it.as_str()));
         let removed: Vec<String> = removed.cloned().collect();
+        if !removed.is_empty() {
+            self.delete(tx, &removed, &there).await?;
+        }
         // An id that stands twice in the list is found once.
         let answer = |id: &String| match there.remove(id) {
             Some(_) if !meets(id) => Err(fault::condition_failed(collection.id.as_str(), id)),
@@ -44,12 +59,42 @@ impl Removal {
             Some(_) => Ok(String::new()),
             None => Err(fault::item_not_found(collection.id.as_str(), id)),
         };
-        let answers: Vec<_> = ids.iter().map(answer).collect();
-        if !removed.is_empty() {
-            tx.send(&collection.statements.delete, params![removed.clone()]).await?;
-            link::items_removed(tx, &context.site, context.access(), &removed).await?;
-            context.events.deleted(tx, &removed).await?;
+        Ok(ids.iter().map(answer).collect())
+    }
+
+    /// Removes items that are there, and tells the outbox; what they were, where it is to know.
+    async fn delete(&self, tx: &mut Tx<'_>, ids: &[String], there: &HashMap<String, Existing>) -> Result<()> {
+        let context = &self.context;
+        let (statements, events) = (&context.collection().statements, &context.events);
+        let is_told = events.keeps_old();
+        match (is_told, self.shows) {
+            (true, false) => self.delete_telling(tx, ids, there).await?,
+            _ => tx.send(&statements.delete, params![ids.to_vec()]).await?,
         }
-        Ok(answers)
+        link::items_removed(tx, &context.site, context.access(), ids).await?;
+        match (is_told, self.shows) {
+            (true, true) => {
+                let item = |id: &String| Some(DeletedItem { id: id.clone(), doc: there.get(id)?.doc.clone() });
+                events.deleted_documents(tx, &ids.iter().filter_map(item).collect::<Vec<_>>()).await
+            }
+            (true, false) => Ok(()),
+            (false, _) => events.deleted(tx, ids).await,
+        }
+    }
+
+    /// Removes items whose documents weren't read, as many at a time as one row tells of: a thousand of the largest
+    /// would be half a gigabyte.
+    async fn delete_telling(&self, tx: &mut Tx<'_>, ids: &[String], there: &HashMap<String, Existing>) -> Result<()> {
+        let context = &self.context;
+        let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.doc(1)?.into_owned()));
+        for piece in pieces(ids, |id| there.get(id).map_or(0, |it| it.length)) {
+            let sql = &context.collection().statements.delete_returning;
+            let mut docs: HashMap<String, String> =
+                tx.rows(sql, &params![piece.to_vec()], read).await?.into_iter().collect();
+            let item = |id: &String| Some(DeletedItem { id: id.clone(), doc: docs.remove(id)? });
+            let items: Vec<_> = piece.iter().filter_map(item).collect();
+            context.events.deleted_documents(tx, &items).await?;
+        }
+        Ok(())
     }
 }

@@ -53,7 +53,19 @@ pub(crate) enum NewValue {
 pub(crate) struct Existing {
     pub created: Millis,
     pub owner: Option<String>,
+    /// Empty where it isn't read.
     pub doc: String,
+    /// Of the document as it is stored, in bytes; 0 where neither is read.
+    pub length: usize,
+}
+
+/// What is read of an item's document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DocumentPart {
+    Whole,
+    /// How long it is.
+    Length,
+    Nothing,
 }
 
 /// What an item was before a change.
@@ -178,17 +190,29 @@ impl WriteContext {
         self.view.show(row.doc()).map(Cow::into_owned)
     }
 
-    /// Those of the items with these ids that are there. Without documents, for those who don't need them.
+    /// Those of the items with these ids that are there, with as much of their documents as is needed.
     pub(crate) async fn existing(
         &self,
         tx: &mut Tx<'_>,
         ids: &[String],
-        with_documents: bool,
+        part: DocumentPart,
     ) -> Result<HashMap<String, Existing>> {
         let statements = &self.collection().statements;
-        let sql = if with_documents { &statements.some } else { &statements.some_without_documents };
+        let sql = match part {
+            DocumentPart::Whole => &statements.some,
+            DocumentPart::Length => &statements.some_lengths,
+            DocumentPart::Nothing => &statements.some_without_documents,
+        };
         let read = |row: &stoa_store::Row<'_>| {
-            let existing = Existing { created: row.get(1)?, owner: row.get(2)?, doc: row.doc(3)?.into_owned() };
+            let (doc, length) = match part {
+                DocumentPart::Length => (String::new(), usize::try_from(row.get::<i64>(3)?).unwrap_or(0)),
+                DocumentPart::Whole | DocumentPart::Nothing => {
+                    let doc = row.doc(3)?.into_owned();
+                    let length = doc.len();
+                    (doc, length)
+                }
+            };
+            let existing = Existing { created: row.get(1)?, owner: row.get(2)?, doc, length };
             Ok((row.get::<String>(0)?, existing))
         };
         Ok(tx.rows(sql, &params![ids.to_vec()], read).await?.into_iter().collect())

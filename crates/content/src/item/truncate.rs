@@ -2,7 +2,8 @@
 //!
 //! A job goes in chunks, each a short transaction, so that other writers don't wait. Items written after it
 //! began are left alone. How far it came is written down ([`crate::collection::job`]), so that the server takes
-//! up a job that was cut off. A job ends before it is done when who asked for it loses the right to it.
+//! up a job that was cut off. A job ends before it is done when who asked for it loses the right to it. When it is done
+//! it is told, and a truncate of a collection that asks for old values besides tells in each chunk which items went.
 
 use crate::{
     Content,
@@ -13,12 +14,12 @@ use crate::{
         statements::{Row, Statements},
         stored,
     },
-    event::write::EventWriter,
+    event::write::{EventWriter, truncated_piece},
     reference::link,
     wire::request::Request,
 };
 use std::sync::Arc;
-use stoa_kernel::{Caller, Code, Fault, Result, SiteId, clock::Millis};
+use stoa_kernel::{Caller, Code, EntryKind, Fault, Result, SiteId, clock::Millis};
 use stoa_sql::{Table, params};
 use stoa_store::{ReaderPool, Site, Tx, boxed, outbox};
 
@@ -100,13 +101,14 @@ async fn step(content: &Content, site: &Site, table: Table) -> Result<bool> {
                 return Ok(false);
             }
             let collection = stored::by_number(tx, site, table.number).await?;
+            let names_items = collection.as_ref().is_some_and(|it| it.definition.log_old_values);
             let access = match (collection.filter(|_| is_still), &job.task) {
                 (Some(it), JobTask::Truncate) => access::truncation_job(job.caller.as_ref(), &it.id),
                 (Some(it), JobTask::Purge(_)) => access::purge_job(job.caller.as_ref(), &it.id, &it.definition.levels),
                 (None, _) => None,
             };
             match access {
-                Some(access) => Chunk { job, access, site, table, now }.run(tx).await?,
+                Some(access) => Chunk { job, access, site, table, now, names_items }.run(tx).await?,
                 None => revoke(tx, &job, site, table).await?,
             }
             Ok(false)
@@ -147,11 +149,13 @@ struct Chunk<'c> {
     site: &'c SiteId,
     table: Table,
     now: Millis,
+    /// Whether each chunk of a truncate tells which items went.
+    names_items: bool,
 }
 
 impl Chunk<'_> {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<()> {
-        let Self { job, access, site, table, now } = self;
+        let Self { job, access, site, table, now, .. } = self;
         let name = tx.dialect().table(*table);
         let Some(last) = chunk_end(tx, &name, job.done, job.upto).await? else { return self.end(tx).await };
         match &job.task {
@@ -168,6 +172,7 @@ impl Chunk<'_> {
                     return job.touch(tx, site, table.number, *now).await;
                 }
                 tx.send(&format!("delete {these}"), params).await?;
+                self.tell_removed(tx, &ids).await?;
             }
             JobTask::Purge(field) => self.purge(tx, field, last).await?,
         }
@@ -176,8 +181,21 @@ impl Chunk<'_> {
 
     async fn end(&self, tx: &mut Tx<'_>) -> Result<()> {
         self.job.remove(tx, self.site, self.table.number).await?;
+        let kind = match &self.job.task {
+            JobTask::Truncate => EntryKind::ItemsTruncated,
+            JobTask::Purge(_) => EntryKind::FieldPurged,
+        };
         match &self.job.event {
-            Some(event) => outbox::put(tx, self.site, "data_items_truncated", event.clone(), self.now).await,
+            Some(event) => outbox::put(tx, self.site, kind.name(), event.clone(), self.now).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Tells which items a chunk of a truncate removed, where that is asked for.
+    async fn tell_removed(&self, tx: &mut Tx<'_>, ids: &[String]) -> Result<()> {
+        let whole = self.job.event.as_deref().filter(|_| self.names_items && !ids.is_empty());
+        match whole.and_then(|it| truncated_piece(it, ids)) {
+            Some(piece) => outbox::put(tx, self.site, EntryKind::ItemDeleted.name(), piece, self.now).await,
             None => Ok(()),
         }
     }

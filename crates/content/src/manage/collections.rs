@@ -17,6 +17,7 @@ use crate::{
     fault::{self, Faults, field_not_found, invalid, missing},
     item::{insert::insert_single, row::WriteContext, truncate},
     limits::ContentLimits,
+    log::{keep_reason, payload},
     manage::{
         encryption,
         relations::{self, Defined},
@@ -28,11 +29,11 @@ use crate::{
         special::PrincipalGrants,
     },
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::{collections::HashSet, sync::Arc, time::Duration};
 use stoa_kernel::{Caller, Code, Fault, Result, SiteId, clock::Millis};
 use stoa_sql::{Table, params};
-use stoa_store::{Site, Tx, boxed};
+use stoa_store::{Site, Tx, boxed, outbox};
 
 /// How long a call waits for the values of a deleted field to go.
 const PURGE: Duration = Duration::from_secs(5);
@@ -128,16 +129,19 @@ impl Content {
         if id.contains('\0') {
             return Err(fault::collection_not_found(id));
         }
-        let most = self.limits().collections;
+        let (most, now) = (self.limits().collections, self.state.world.now());
         let restored = site.write_with((site.id.clone(), id.to_owned(), access), move |tx, (site, id, access)| {
             boxed!({
                 if live(tx, site, id).await?.is_some() {
                     return Err(fault::collection_exists(id));
                 }
                 check_count(tx, site, most).await?;
-                match save::restore(tx, site, id, access).await? {
-                    true => Ok(()),
-                    false => Err(fault::collection_not_found(id)),
+                if !save::restore(tx, site, id, now, access).await? {
+                    return Err(fault::collection_not_found(id));
+                }
+                match live(tx, site, id).await? {
+                    Some(it) if it.definition.log_old_values => outbox::keep(tx, site, &keep_reason(id)).await,
+                    _ => Ok(()),
                 }
             })
         });
@@ -367,8 +371,16 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
         let single = after.single_item().filter(|it| stored.definition.single_item() != Some(it));
         let single = single.map(str::to_owned);
         stored.updated = now;
-        stored.definition = after;
+        let before = std::mem::replace(&mut stored.definition, after);
         save::update(tx, &site.id, &mut stored, now, &access).await?;
+        if !before.has_same_access(&stored.definition) {
+            save::tell_access(tx, &site.id, id, now, &access).await?;
+        }
+        match (before.log_old_values, stored.definition.log_old_values) {
+            (false, true) => outbox::keep(tx, &site.id, &keep_reason(id)).await?,
+            (true, false) => outbox::keep_no_longer(tx, &site.id, &keep_reason(id)).await?,
+            _ => {}
+        }
         let collection = Arc::new(Collection::new(site, stored));
         let context = RequestContext { content, site, caller };
         complete(tx, context, &collection, single.as_deref(), &access).await?;
@@ -388,7 +400,9 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
         let table = Table { site: site.number, number: stored.number };
         let removed = missing_keys(&stored.definition, after);
         for (n, key) in removed.iter().enumerate() {
-            let job = NewJob { table, id: format!("{}-{n}", self.job), field: Some(key), event: None, now: *now };
+            let event = payload(&stored.id, &save::actor(access), &[("field", json!(key))]);
+            let job =
+                NewJob { table, id: format!("{}-{n}", self.job), field: Some(key), event: Some(event), now: *now };
             job::begin(tx, &site.id, job, access).await?;
         }
         let added = missing_keys(after, &stored.definition);

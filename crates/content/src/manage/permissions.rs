@@ -9,7 +9,7 @@ use crate::{
     collection::{
         Collection,
         access::{self, ManageAccess, Manager},
-        cache, load_existing,
+        cache, load_existing, save,
         stored::live,
         view::allowed,
     },
@@ -143,7 +143,7 @@ impl Content {
                     return Err(taken());
                 }
                 match insert_grant(tx, (site, stored.number), grant, now, &access).await? {
-                    true => Ok(()),
+                    true => save::tell_access(tx, site, id, now, &access).await,
                     false => Err(taken()),
                 }
             })
@@ -167,7 +167,8 @@ impl Content {
             }
             Ok(Some(PrincipalGrant { rights: old.rights.with(&object), ..old.clone() }))
         };
-        change_grant(self, site, GrantChange { manager, id: id.to_owned(), make }).await
+        let now = self.state.world.now();
+        change_grant(self, site, GrantChange { manager, id: id.to_owned(), now, make }).await
     }
 
     /// Takes special permissions away: what the levels say counts again.
@@ -176,7 +177,8 @@ impl Content {
     /// As for adding, and NOT_FOUND.
     pub async fn special_remove(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<()> {
         let manager = access::manager(caller)?;
-        let change = GrantChange { manager, id: id.to_owned(), make: |_: &PrincipalGrant| Ok(None) };
+        let now = self.state.world.now();
+        let change = GrantChange { manager, id: id.to_owned(), now, make: |_: &PrincipalGrant| Ok(None) };
         change_grant(self, site, change).await.map(|_| ())
     }
 }
@@ -185,6 +187,7 @@ impl Content {
 struct GrantChange<F> {
     manager: Manager,
     id: String,
+    now: Millis,
     /// What they become, or nothing.
     make: F,
 }
@@ -221,6 +224,7 @@ impl<F: Fn(&PrincipalGrant) -> Result<Option<PrincipalGrant>>> GrantChange<F> {
                 update_grant(tx, site, new, &access).await?;
             }
         }
+        save::tell_access(tx, site, &collection, self.now, &access).await?;
         Ok((collection, new))
     }
 }

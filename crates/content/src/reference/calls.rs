@@ -11,11 +11,12 @@ use crate::{
         self, Collection,
         access::{self, ItemWrite, LinkWrite, Write},
     },
+    event::write::{EventWriter, LinkedField},
     fault::{self, not_a_reference},
     limits::ContentLimits,
     reference::{
         self, MAX_ID, Reference, field_name, id_of,
-        link::{Edge, FieldLinks, visible},
+        link::{Edge, FieldLinks, LinkChange, visible},
     },
     schema::level::Operation,
     wire::request::Request,
@@ -43,6 +44,7 @@ struct FieldAccess {
     /// By what right the field of items is changed.
     source: ItemWrite,
     link: LinkAccess,
+    events: EventWriter,
 }
 
 /// Links of one field that a call names.
@@ -116,7 +118,8 @@ impl Content {
                     field.link.links.check(tx).await?;
                     field.lock_sources(tx, edges).await?;
                     field.check_sources(tx, edges.iter().map(|it| &it.source)).await?;
-                    field.link.links.remove(tx, edges, &field.link.access).await?;
+                    let removed = field.link.links.remove(tx, edges, &field.link.access).await?;
+                    field.tell(tx, LinkChange { removed, ..LinkChange::default() }).await?;
                 }
                 Ok(())
             })
@@ -156,8 +159,9 @@ impl Content {
                 field.lock_sources(tx, edges).await?;
                 field.check_sources(tx, sources.iter()).await?;
                 field.check_targets(tx, edges).await?;
-                links.clear(tx, sources, access).await?;
-                links.insert(tx, edges, access).await
+                let removed = links.clear(tx, sources, access).await?;
+                let added = links.insert(tx, edges, access).await?;
+                field.tell(tx, LinkChange { removed, added }).await
             })
         });
         replaced.await?;
@@ -175,7 +179,7 @@ pub(crate) async fn link_access(context: RequestContext<'_>, source: &Collection
     let Reference::Multi(link) = found.reference else { return Err(not_multi()) };
     let target = found.existing()?.clone();
     let access = access::links(context.caller, &target, link.side)?;
-    Ok(LinkAccess { links: FieldLinks::new(context.site, link, &target), target, access })
+    Ok(LinkAccess { links: FieldLinks::new(context.site, link, source, &target), target, access })
 }
 
 /// A multi-reference field, if the caller may change it at all.
@@ -185,7 +189,9 @@ pub(crate) async fn link_access(context: RequestContext<'_>, source: &Collection
 async fn field_access(context: RequestContext<'_>, source: &Arc<Collection>, key: &str) -> Result<FieldAccess> {
     let access = access::items(context.caller, source, Write::Update)?;
     let link = link_access(context, source, key).await?;
-    Ok(FieldAccess { key: key.to_owned(), source: access, link })
+    let now = context.content.state.world.now();
+    let events = EventWriter::new(&context.site.id, source, context.caller, now);
+    Ok(FieldAccess { key: key.to_owned(), source: access, link, events })
 }
 
 /// The references of a call, together by field.
@@ -245,7 +251,14 @@ impl FieldAccess {
             let reference = ItemReference { field: self.key.clone(), referring: source, referenced: target };
             return Err(linked_already(self.source.collection().id.as_str(), &reference));
         }
-        links.insert(tx, edges, &self.link.access).await
+        let added = links.insert(tx, edges, &self.link.access).await?;
+        self.tell(tx, LinkChange { added, ..LinkChange::default() }).await
+    }
+
+    /// Tells the outbox what became of links, where one of the collections asks for it.
+    async fn tell(&self, tx: &mut Tx<'_>, LinkChange { removed, added }: LinkChange) -> Result<()> {
+        let field = LinkedField { key: &self.key, target: self.link.target.id.as_str() };
+        self.events.references_changed(tx, field, (&removed, &added)).await
     }
 
     /// Calls on the same items go one after the other, whatever the order of their links.

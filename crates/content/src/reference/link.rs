@@ -16,8 +16,8 @@ use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use stoa_kernel::{Code, Fault, Result, SiteId};
 use stoa_query::Scope;
-use stoa_sql::{Table, Writer, params};
-use stoa_store::{Site, Tx};
+use stoa_sql::{Table, Value, Writer, params};
+use stoa_store::{Row, Site, Tx};
 
 /// The links of one field.
 #[derive(Clone)]
@@ -26,6 +26,16 @@ pub(crate) struct FieldLinks {
     link: Link,
     /// The table of the items that the field leads to.
     target: Table,
+    /// Whether one of the two collections asks for old values: then each change answers which links it made and
+    /// removed, and else nothing.
+    is_told: bool,
+}
+
+/// Links that one or more statements removed and made, as far as they are told.
+#[derive(Debug, Default)]
+pub(crate) struct LinkChange {
+    pub removed: Vec<Edge>,
+    pub added: Vec<Edge>,
 }
 
 /// One link of a field, by the ids of its items. It travels as `[source, target]`.
@@ -48,8 +58,23 @@ impl Serialize for Edge {
 }
 
 impl FieldLinks {
-    pub(crate) fn new(site: &Site, link: Link, target: &Collection) -> Self {
-        Self { site: site.id.clone(), link, target: target.table }
+    pub(crate) fn new(site: &Site, link: Link, source: &Collection, target: &Collection) -> Self {
+        let is_told = source.definition.log_old_values || target.definition.log_old_values;
+        Self { site: site.id.clone(), link, target: target.table, is_told }
+    }
+
+    /// Runs a statement that removes or makes links, and answers which, in their order, if that is told.
+    async fn change(&self, tx: &mut Tx<'_>, sql: String, params: Vec<Value>) -> Result<Vec<Edge>> {
+        if !self.is_told {
+            tx.send(&sql, params).await?;
+            return Ok(Vec::new());
+        }
+        let (source, target) = (self.link.side.source_column(), self.link.side.target_column());
+        let sql = format!("{sql} returning seq, {source}, {target}");
+        let read = |row: &Row<'_>| Ok((row.get::<i64>(0)?, Edge { source: row.get(1)?, target: row.get(2)? }));
+        let mut edges = tx.rows(&sql, &params, read).await?;
+        edges.sort_unstable_by_key(|it| it.0);
+        Ok(edges.into_iter().map(|it| it.1).collect())
     }
 
     /// Makes sure that the field has not been deleted meanwhile: memory may be a moment old.
@@ -65,10 +90,10 @@ impl FieldLinks {
     }
 
     /// Makes links, in the order given, of those that lead to an item that is there; one that exists stays
-    /// as it is.
-    pub(crate) async fn insert(&self, tx: &mut Tx<'_>, edges: &[Edge], _access: &LinkWrite) -> Result<()> {
+    /// as it is. Answers those that are new, if that is told.
+    pub(crate) async fn insert(&self, tx: &mut Tx<'_>, edges: &[Edge], _access: &LinkWrite) -> Result<Vec<Edge>> {
         if edges.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let (source, target) = (self.link.side.source_column(), self.link.side.target_column());
         let (table, listed) = (tx.dialect().table(self.target), tx.dialect().listed("$3", 2));
@@ -76,8 +101,8 @@ impl FieldLinks {
             "insert into stoa.item_link (site, relation, {source}, {target}) select $1, $2, k.c0, k.c1 from {listed} \
              where exists (select 1 from {table} t where t.id = k.c1) order by k.n on conflict do nothing"
         );
-        tx.send(&sql, params![&self.site, self.link.relation, json!(edges).to_string()]).await?;
-        Ok(())
+        let params = params![&self.site, self.link.relation, json!(edges).to_string()];
+        self.change(tx, sql, params.into()).await
     }
 
     /// Where items lead, in the order in which the links were made; those that lead nowhere aren't in it.
@@ -101,7 +126,12 @@ impl FieldLinks {
 
     /// Puts links in the place of all that these items have, in the order given. An item that has just
     /// these keeps them untouched, so that doing it again writes nothing.
-    pub(crate) async fn put(&self, tx: &mut Tx<'_>, lists: &[TargetList<'_>], access: &LinkWrite) -> Result<()> {
+    pub(crate) async fn put(
+        &self,
+        tx: &mut Tx<'_>,
+        lists: &[TargetList<'_>],
+        access: &LinkWrite,
+    ) -> Result<LinkChange> {
         let sources: Vec<&str> = lists.iter().map(|it| it.source).collect();
         let there = self.of(tx, &sources).await?;
         let (mut cleared, mut edges) = (Vec::new(), Vec::new());
@@ -113,10 +143,11 @@ impl FieldLinks {
                 edges.extend(targets.iter().map(edge));
             }
         }
-        if !cleared.is_empty() {
-            self.clear(tx, &cleared, access).await?;
-        }
-        self.insert(tx, &edges, access).await
+        let removed = match cleared.is_empty() {
+            true => Vec::new(),
+            false => self.clear(tx, &cleared, access).await?,
+        };
+        Ok(LinkChange { removed, added: self.insert(tx, &edges, access).await? })
     }
 
     /// The first of these links that is there.
@@ -131,8 +162,8 @@ impl FieldLinks {
         Ok(tx.row(&sql, &params, |row| Ok(Edge { source: row.get(0)?, target: row.get(1)? })).await?)
     }
 
-    /// Removes these links, as far as the right covers the items they lead to.
-    pub(crate) async fn remove(&self, tx: &mut Tx<'_>, edges: &[Edge], access: &LinkWrite) -> Result<()> {
+    /// Removes these links, as far as the right covers the items they lead to. Answers which, if that is told.
+    pub(crate) async fn remove(&self, tx: &mut Tx<'_>, edges: &[Edge], access: &LinkWrite) -> Result<Vec<Edge>> {
         let (mut sql, scope) = (Writer::new(tx.dialect()), access.scope());
         let (source, target) = (self.link.side.source_column(), self.link.side.target_column());
         sql.push("delete from stoa.item_link where seq in (select link.seq from ");
@@ -145,12 +176,12 @@ impl FieldLinks {
         self.and_target(&mut sql, scope);
         sql.push(")");
         let (sql, params) = sql.finish();
-        tx.send(&sql, params).await?;
-        Ok(())
+        self.change(tx, sql, params).await
     }
 
-    /// Removes all links of these items, as far as the right covers the items they lead to.
-    pub(crate) async fn clear(&self, tx: &mut Tx<'_>, items: &[String], access: &LinkWrite) -> Result<()> {
+    /// Removes all links of these items, as far as the right covers the items they lead to. Answers which, if that is
+    /// told.
+    pub(crate) async fn clear(&self, tx: &mut Tx<'_>, items: &[String], access: &LinkWrite) -> Result<Vec<Edge>> {
         let (mut sql, scope) = (Writer::new(tx.dialect()), access.scope());
         sql.push("delete from stoa.item_link where seq in (select link.seq from stoa.item_link link");
         self.join_target(&mut sql, scope);
@@ -161,8 +192,7 @@ impl FieldLinks {
         self.and_target(&mut sql, scope);
         sql.push(")");
         let (sql, params) = sql.finish();
-        tx.send(&sql, params).await?;
-        Ok(())
+        self.change(tx, sql, params).await
     }
 
     /// Appends the condition that a row of `link` is one of this field's.

@@ -29,6 +29,9 @@ pub struct Definition {
     /// Items are held to the rules of their fields ([`crate::schema::rules`]).
     #[serde(default)]
     pub strict_mode: bool,
+    /// Rows of the log hold what updated and deleted items were before ([`crate::event::write`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub log_old_values: bool,
     pub levels: Levels,
     pub fields: Vec<Field>,
     #[serde(default)]
@@ -49,6 +52,7 @@ static COLLECTION: Validator = Validator::Object(&[
     ("displayField", Validator::Text(0, 1000)),
     ("description", Validator::TextTo(0, |it| it.collection_description)),
     ("strictMode", Validator::Flag),
+    ("logOldValues", Validator::Flag),
     ("cacheSeconds", Validator::Count),
     ("permissions", OLDER_LEVELS),
     ("dataPermissions", LEVELS),
@@ -112,6 +116,10 @@ impl Definition {
             display_field: text("displayField"),
             description: text("description"),
             strict_mode: present("strictMode").and_then(Value::as_bool).unwrap_or(false),
+            // Ours: clients that send a whole definition back don't know of it.
+            log_old_values: present("logOldValues")
+                .and_then(Value::as_bool)
+                .unwrap_or_else(|| before.is_some_and(|it| it.log_old_values)),
             levels: levels.unwrap_or_default(),
             fields: fields.unwrap_or_default(),
             plugins,
@@ -132,6 +140,7 @@ impl Definition {
         patched.display_field = text("displayField", &self.display_field);
         patched.description = text("description", &self.description);
         patched.strict_mode = patch.get("strictMode").and_then(Value::as_bool).unwrap_or(self.strict_mode);
+        patched.log_old_values = patch.get("logOldValues").and_then(Value::as_bool).unwrap_or(self.log_old_values);
         if let Some(levels) = faults.take(parse_levels(patch, Some(self.levels))) {
             patched.levels = levels;
         }
@@ -182,6 +191,13 @@ impl Definition {
     pub(crate) fn settled(mut self) -> Self {
         self.cache_seconds = self.cache_seconds();
         self
+    }
+
+    /// Whether both give everyone the same rights to items, drafts included.
+    pub(crate) fn has_same_access(&self, other: &Self) -> bool {
+        self.levels == other.levels
+            && self.draft_levels() == other.draft_levels()
+            && self.publishes_unmarked() == other.publishes_unmarked()
     }
 
     /// Whether all callers get the same answer.

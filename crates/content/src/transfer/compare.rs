@@ -5,7 +5,7 @@ use crate::{
     event::write::modified,
     item::{
         change::PendingChange,
-        row::{Before, NewValue, WriteContext},
+        row::{Before, DocumentPart, NewValue, WriteContext},
         unique,
     },
     wire::patch::PatchBudget,
@@ -45,7 +45,7 @@ pub(super) async fn compare(
     let ids: Vec<String> = changes.iter().map(|it| it.id.clone()).collect();
     let read = site.read(ReaderPool::Scan, move |tx| {
         boxed!({
-            let there = write.existing(tx, &ids, true).await?;
+            let there = write.existing(tx, &ids, DocumentPart::Whole).await?;
             Ok((write, there))
         })
     });

@@ -78,7 +78,7 @@ async fn source(content: &Content, site: &Site, collection: Arc<Collection>) -> 
             && let (Reference::Multi(link), Some(target)) = (found.reference, &found.collection)
             && link.side == Side::Referring
         {
-            links.push((key.to_owned(), FieldLinks::new(site, link, target)));
+            links.push((key.to_owned(), FieldLinks::new(site, link, &collection, target)));
         }
     }
     Ok(Arc::new(Source { collection, links, multis }))

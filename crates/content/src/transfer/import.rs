@@ -12,6 +12,7 @@ use crate::transfer::{
 use crate::{
     Content, RequestContext,
     collection::{Collection, access::Command},
+    event::write::EventWriter,
     fault,
     item::{
         change::{Change, Mode, PendingChange, change},
@@ -364,15 +365,17 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
             references.add_value(n, &it.field, it.ids.clone())?;
         }
         let sources: Vec<String> = values.iter().map(|it| it.item.clone()).collect();
-        let input = (self.command.import(&self.collection), references, sources);
-        let linked = self.context.site.write_with(input, |tx, (access, references, sources)| {
+        let RequestContext { content, site, caller } = self.context;
+        let events = EventWriter::new(&site.id, &self.collection, caller, content.state.world.now()).for_import();
+        let input = (self.command.import(&self.collection), references, sources, events);
+        let linked = site.write_with(input, |tx, (access, references, sources, events)| {
             boxed!({
                 references.refusals(tx, access.collection(), 0, sources).await?;
                 // An item may have been removed since it was saved.
                 let scope = access.scope(Operation::Update)?;
                 let there = visible(tx, access.collection(), &scope, sources.clone()).await?;
                 let is_there = |n: usize| sources.get(n).filter(|it| there.contains(*it)).map(String::as_str);
-                let unresolved = references.write(tx, 0, is_there).await?;
+                let unresolved = references.write(tx, events, 0, is_there).await?;
                 Ok((there, unresolved))
             })
         });

@@ -3,8 +3,11 @@
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use stoa_content::{Content, ContentLimits, GetRequest, Outcome, Page, Request};
-use stoa_kernel::{Caller, Fault, Result, Role};
-use stoa_store::{ReaderPool, Site, boxed};
+use stoa_kernel::{Caller, EntryKind, Fault, Result, Role};
+use stoa_store::{
+    ReaderPool, Site, boxed,
+    outbox::{Entry, Position},
+};
 use stoa_testkit::{Engine, TestStore};
 
 pub struct World {
@@ -51,8 +54,14 @@ impl World {
     }
 
     pub async fn create(&self, id: &str, levels: Value) {
+        self.create_with(id, json!({ "dataPermissions": levels })).await;
+    }
+
+    /// The same with these members of the definition.
+    pub async fn create_with(&self, id: &str, members: Value) {
         let fields = json!([{ "key": "title", "type": "TEXT" }, { "key": "n", "type": "NUMBER" }, { "key": "tags", "type": "ARRAY_STRING" }]);
-        let object = json!({ "id": id, "fields": fields, "dataPermissions": levels });
+        let mut object = json!({ "id": id, "fields": fields });
+        members.as_object().unwrap().iter().for_each(|(name, it)| object[name.as_str()] = it.clone());
         self.content.collection_create(&self.site, &owner(), &object).await.unwrap();
     }
 
@@ -142,8 +151,15 @@ impl World {
         self.content.item_count(&self.site, caller, None, &request).await
     }
 
-    /// Kinds and payloads of the outbox, oldest first.
+    /// Kinds and payloads of the rows about items in the outbox, oldest first.
     pub async fn outbox(&self) -> Vec<(String, Value)> {
+        let mut rows = self.log().await;
+        rows.retain(|it| it.0.starts_with("data_item"));
+        rows
+    }
+
+    /// Kinds and payloads of all rows of the outbox, oldest first.
+    pub async fn log(&self) -> Vec<(String, Value)> {
         let read = self.site.read(ReaderPool::Scan, |tx| {
             boxed!({
                 let sql = "select kind, payload from stoa.outbox order by seq";
@@ -151,6 +167,27 @@ impl World {
             })
         });
         read.await.unwrap().into_iter().map(|(kind, it)| (kind, serde_json::from_str(&it).unwrap())).collect()
+    }
+
+    /// What the rows of a site tell, as a reader of the log gets them: at least so many. On PostgreSQL a transaction
+    /// of another database holds readers up.
+    pub async fn entries(&self, site: &Site, made: usize) -> Vec<Entry> {
+        let kinds: Vec<_> = EntryKind::ALL.iter().map(|it| it.name()).collect();
+        for _ in 0..2_000 {
+            let (mut position, mut entries) = (Position::default(), Vec::new());
+            loop {
+                let batch = site.outbox().read(position, &kinds, 1_000).await.unwrap();
+                (position, entries) = (batch.end, [entries, batch.entries].concat());
+                if batch.is_last {
+                    break;
+                }
+            }
+            if entries.len() >= made {
+                return entries;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        panic!("{made} rows can't be read");
     }
 }
 

@@ -16,8 +16,9 @@ use stoa_testkit::on_both_engines;
 async fn read(world: &World, made: usize) -> Vec<ItemEvent> {
     let outbox = world.site.outbox();
     outbox.subscribe("test", Start::Oldest).await.unwrap();
-    let now = world.test.world.now();
-    let mut place = outbox.claim("test", "me", now, 1000).await.unwrap().unwrap();
+    let consumer = outbox.consumers().await.unwrap().pop().unwrap();
+    let lease = outbox.take(&consumer, "me").await.unwrap().unwrap();
+    let mut place = lease.position;
     let mut events = Vec::new();
     loop {
         let batch = outbox.read(place, &KINDS, 2).await.unwrap();
@@ -25,7 +26,7 @@ async fn read(world: &World, made: usize) -> Vec<ItemEvent> {
             events.extend(world.content.item_events(&world.site, entry).await.unwrap());
         }
         place = batch.end;
-        assert!(outbox.advance("test", "me", place, now, 1000).await.unwrap());
+        assert!(outbox.advance(&lease, place).await.unwrap());
         if batch.is_last && events.len() >= made {
             return events;
         }

@@ -5,7 +5,7 @@ use super::{
     api_call::{Answer, ApiCall, answer, done, invalid},
     authentication::captcha,
     browser::hints,
-    member_wire::{status_name, without_nulls},
+    member_wire::without_nulls,
 };
 use crate::{App, RequestInfo, body};
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
@@ -189,7 +189,7 @@ fn view(member: &Member) -> Value {
         "nickname": text("nickname"),
         "slug": text("slug"),
         "profilePrivacyStatus": if member.is_public { "PUBLIC" } else { "PRIVATE" },
-        "status": status_name(member.status),
+        "status": member.status.shown_name(),
         "role": "MEMBER",
         "creationDate": iso_from_millis(member.created),
         "lastUpdateDate": iso_from_millis(member.updated),

@@ -5,9 +5,10 @@ use super::{
     filter::{self, Filterable, unsupported},
 };
 use serde_json::{Map, Value, json};
+pub(crate) use stoa_identity::member::without_nulls;
 use stoa_identity::{
     manage::MemberChange,
-    member::{Member, MemberField as F, MemberFilter, MemberSort, Operand, Status},
+    member::{Member, MemberField as F, MemberFilter, MemberSort, Operand},
 };
 use stoa_kernel::{Email, Fault, Faults, Result, Violation, date, fold::fold};
 
@@ -45,43 +46,8 @@ impl Fieldset {
     }
 }
 
-/// The status names of the members API.
-pub(crate) fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::Active => "APPROVED",
-        Status::Deleted => "UNKNOWN",
-        other => other.name(),
-    }
-}
-
 pub(crate) fn view(member: &Member, fieldset: Fieldset) -> Value {
-    let is_extended = fieldset >= Fieldset::Extended;
-    let mut view = json!({
-        "id": member.id,
-        "contactId": member.id,
-        "profile": {
-            "nickname": member.shown_name(),
-            "slug": member.profile.text("slug"),
-            "photo": member.shown_photo(),
-            "cover": member.shown_cover(),
-            "title": member.card.get("title"),
-        },
-        "privacyStatus": if member.is_public { "PUBLIC" } else { "PRIVATE" },
-        "status": if is_extended { status_name(member.status) } else { "UNKNOWN" },
-        "activityStatus": match (is_extended, member.muted) {
-            (false, _) => "UNKNOWN",
-            (true, false) => "ACTIVE",
-            (true, true) => "MUTED",
-        },
-    });
-    if is_extended {
-        view["loginEmail"] = json!(member.email);
-        view["loginEmailVerified"] = json!(member.email_verified);
-        view["createdDate"] = json!(date::iso_from_millis(member.created));
-        view["updatedDate"] = json!(date::iso_from_millis(member.updated));
-        view["lastLoginDate"] = json!(member.last_login.map(date::iso_from_millis));
-    }
-    let mut view = without_nulls(view);
+    let mut view = member.shown(fieldset >= Fieldset::Extended);
     if fieldset == Fieldset::Full {
         view["contact"] = member.contact();
     }
@@ -304,14 +270,4 @@ pub(crate) fn search(sent: &Value, is_staff: bool) -> Result<MemberFilter> {
         filter::read(&Members::seen(is_staff), &begins, "search.fields")
     });
     Ok(MemberFilter::Any(any.collect::<Result<_>>()?))
-}
-
-pub(crate) fn without_nulls(value: Value) -> Value {
-    match value {
-        Value::Object(object) => {
-            let kept = object.into_iter().filter(|(_, it)| !it.is_null());
-            Value::Object(kept.map(|(name, it)| (name, without_nulls(it))).collect())
-        }
-        other => other,
-    }
 }

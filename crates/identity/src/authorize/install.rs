@@ -15,12 +15,13 @@ use crate::{
         FlowKind,
         open::{self, Destination},
     },
+    log::PeopleEntry,
     operator::{self, OperatorSession},
     token::{self, Kind},
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
-use stoa_kernel::{ClientId, Code, Fault, Millis, Result, Role, Scopes, TokenHash};
+use stoa_kernel::{ClientId, Code, EntryKind, EventActor, Fault, Millis, Result, Role, Scopes, TokenHash};
 use stoa_sql::params;
 use stoa_store::{Site, boxed};
 
@@ -137,7 +138,9 @@ impl Identity {
                            values ($1, $2, $3, $4, $5) on conflict (site, client) do update set \
                            scopes = excluded.scopes, person = excluded.person, created = excluded.created";
                     tx.send(sql, params![site, app, scopes.as_deref(), owner, now]).await?;
-                    Ok(())
+                    let actor = EventActor::operator(owner);
+                    let entry = PeopleEntry { kind: EntryKind::AppInstalled, actor, now };
+                    entry.put_ids(tx, site, vec![app.to_string()]).await
                 })
             },
         )

@@ -4,11 +4,14 @@ pub mod key;
 
 use crate::{
     Core, Identity,
+    log::PeopleEntry,
     token::{self, Kind, revocation},
 };
 use quick_cache::sync::Cache;
 use std::sync::Arc;
-use stoa_kernel::{ClientId, Code, Fault, Millis, Result, Scopes, Secret, SiteId, TokenHash, Violation};
+use stoa_kernel::{
+    ClientId, Code, EntryKind, EventActor, Fault, Millis, Result, Scopes, Secret, SiteId, TokenHash, Violation,
+};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Row, Site, boxed};
 use url::Url;
@@ -233,7 +236,8 @@ impl Identity {
         Ok(secret)
     }
 
-    /// Revokes a client: its tokens, those of its visitors included, are refused from now on.
+    /// Revokes a client: its tokens, those of its visitors included, are refused from now on. An application is no
+    /// longer installed then.
     ///
     /// # Errors
     /// [`Code::NotFound`] when the site has no such client.
@@ -255,8 +259,29 @@ impl Identity {
             })
             .await?;
         core.clients.0.remove(client);
-        revocation::announce(core, client.as_str()).await
+        revocation::announce(core, client.as_str()).await?;
+        uninstall(core, site, client).await
     }
+}
+
+/// Takes away what an owner agreed to for an application, and tells the log, if one did. Asked for once more, it does
+/// what was left undone.
+async fn uninstall(core: &Core, site: &SiteId, client: &ClientId) -> Result<()> {
+    let site = match core.store.site(site).await {
+        Err(fault) if fault.code() == Code::SiteUnknown => return Ok(()),
+        found => found?,
+    };
+    let entry = PeopleEntry { kind: EntryKind::AppRemoved, actor: EventActor::server(), now: core.now() };
+    let removed = site.write_with((site.id.clone(), client.clone(), entry), |tx, (site, client, entry)| {
+        boxed!({
+            let sql = "delete from stoa.installation where site = $1 and client = $2";
+            match tx.execute(sql, &params![site, client]).await? {
+                0 => Ok(()),
+                _ => entry.clone().put_ids(tx, site, vec![client.to_string()]).await,
+            }
+        })
+    });
+    removed.await
 }
 
 /// What [`Identity::client_get`] does.

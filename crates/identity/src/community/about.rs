@@ -4,7 +4,7 @@ use crate::{
     Identity,
     community::{
         check::{check_owner, is_own},
-        entity::{self, Entity, EntityChange},
+        entity::{self, Entity, EntityChange, NewEntity},
         kind::ABOUT,
         visibility,
     },
@@ -38,9 +38,9 @@ impl Identity {
         match id {
             Some(_) => {
                 let change = EntityChange { id: whose, revision: entity::revision_in(object)?, doc };
-                entity::change(core, site, &ABOUT, change).await
+                entity::change(core, site, caller, &ABOUT, change).await
             }
-            None => entity::create(core, site, &ABOUT, &whose, doc).await,
+            None => entity::create(core, site, caller, &ABOUT, NewEntity { id: whose, doc }).await,
         }
     }
 
@@ -73,6 +73,6 @@ impl Identity {
         if !is_own(caller, &MemberId::from(id)) {
             check_owner(caller)?;
         }
-        entity::delete(site, &ABOUT, id, None).await
+        entity::delete(&self.core, site, caller, &ABOUT, (id, None)).await
     }
 }

@@ -9,12 +9,13 @@ use crate::{
         relation::{self, NewRelation, Relation, RelationFilter, RelationPage, VisibleTo},
         tag, visibility,
     },
+    log,
     member::{Status, row},
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
-use stoa_sql::{Writer, params};
+use stoa_kernel::{Caller, Code, EntryKind, EventActor, Fault, MemberId, Result};
+use stoa_sql::Writer;
 use stoa_store::{ReaderPool, Row, Site, boxed};
 
 /// What members can be given.
@@ -30,6 +31,14 @@ impl Assignable {
         match self {
             Self::Role => &kind::ROLE,
             Self::Badge => &kind::BADGE,
+        }
+    }
+
+    /// The kinds of rows by which the log tells of one that is given or taken. Of roles it doesn't tell.
+    fn rows(self) -> (Option<EntryKind>, Option<EntryKind>) {
+        match self {
+            Self::Role => (None, None),
+            Self::Badge => (Some(EntryKind::BadgeAssigned), Some(EntryKind::BadgeUnassigned)),
         }
     }
 
@@ -98,14 +107,19 @@ impl Identity {
     ) -> Result<()> {
         check_owner(caller)?;
         check_count(members, "memberIds")?;
-        site.write_with((site.id.clone(), target.to_owned(), members.to_vec()), move |tx, (site, target, members)| {
-            boxed!({
-                for id in members {
-                    relation::drop(tx, site, what.kind().name, id, target).await?;
-                }
-                Ok(())
-            })
-        })
+        let (actor, now) = (EventActor::of(caller), self.core.now());
+        site.write_with(
+            (site.id.clone(), target.to_owned(), members.to_vec(), actor),
+            move |tx, (site, target, members, actor)| {
+                boxed!({
+                    let mut gone = Vec::new();
+                    for id in members {
+                        gone.extend(relation::drop(tx, site, what.kind().name, id, target).await?);
+                    }
+                    log::relations(tx, site, (what.rows().1, actor, now), gone).await
+                })
+            },
+        )
         .await
     }
 
@@ -116,14 +130,17 @@ impl Identity {
     pub async fn badge_unassign(&self, site: &Site, caller: &Caller, ids: &[String]) -> Result<Vec<bool>> {
         check_owner(caller)?;
         check_count(ids, "badgeAssignmentIds")?;
-        site.write_with((site.id.clone(), ids.to_vec()), |tx, (site, ids)| {
+        let (actor, now) = (EventActor::of(caller), self.core.now());
+        site.write_with((site.id.clone(), ids.to_vec(), actor), move |tx, (site, ids, actor)| {
             boxed!({
-                let mut gone = Vec::with_capacity(ids.len());
+                let (mut was_there, mut gone) = (Vec::with_capacity(ids.len()), Vec::new());
                 for id in ids {
-                    let sql = "delete from stoa.member_tie where site = $1 and kind = $2 and id = $3";
-                    gone.push(tx.execute(sql, &params![site, kind::BADGE.name, id]).await? > 0);
+                    let dropped = relation::drop_by_id(tx, site, kind::BADGE.name, id).await?;
+                    was_there.push(dropped.is_some());
+                    gone.extend(dropped);
                 }
-                Ok(gone)
+                log::relations(tx, site, (Assignable::Badge.rows().1, actor, now), gone).await?;
+                Ok(was_there)
             })
         })
         .await
@@ -230,8 +247,8 @@ async fn assign(core: &Arc<Core>, site: &Site, caller: &Caller, new: NewAssignme
     check_owner(caller)?;
     check_count(&new.members, "memberIds")?;
     site.write_with(
-        (core.clone(), site.id.clone(), new),
-        |tx, (core, site, NewAssignments { what, target, members, doc })| {
+        (core.clone(), site.id.clone(), EventActor::of(caller), new),
+        |tx, (core, site, actor, NewAssignments { what, target, members, doc })| {
             boxed!({
                 let kind = what.kind();
                 entity::get(tx, site, kind, target).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
@@ -243,6 +260,8 @@ async fn assign(core: &Arc<Core>, site: &Site, caller: &Caller, new: NewAssignme
                     let new = NewRelation { kind: kind.name, holder: id, target, doc: doc.clone() };
                     made.extend(relation::put(core, tx, site, new).await?);
                 }
+                let told = made.iter().map(Relation::ids).collect();
+                log::relations(tx, site, (what.rows().0, actor, core.now()), told).await?;
                 Ok(made)
             })
         },

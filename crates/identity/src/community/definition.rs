@@ -4,7 +4,7 @@ use crate::{
     Identity,
     community::{
         check::check_owner,
-        entity::{self, Entity, EntityChange, EntityFilter, NewEntity, Position},
+        entity::{self, Change, Entity, EntityChange, EntityFilter, NewEntity, Position},
         kind::{self, Kind},
         visibility,
     },
@@ -67,7 +67,8 @@ impl Identity {
             let key = key_of(&doc);
             doc.entry("key").or_insert(key);
         }
-        site.write_with((site.id.clone(), NewEntity { id, doc }, core.now()), move |tx, (site, new, now)| {
+        let by = Change::by(core, caller);
+        site.write_with((site.id.clone(), NewEntity { id, doc }, by), move |tx, (site, new, by)| {
             boxed!({
                 let mut new = new.clone();
                 if let Some(part) = &kind.part_of {
@@ -75,7 +76,7 @@ impl Identity {
                     let whole = whole.ok_or_else(|| Fault::new(Code::NotFound))?;
                     new.doc.insert(part.takes_as.to_owned(), json!(whole.text(part.takes)));
                 }
-                entity::insert(tx, site, kind, new, *now).await
+                entity::insert(tx, site, kind, new, by).await
             })
         })
         .await
@@ -97,7 +98,7 @@ impl Identity {
         check_owner(caller)?;
         let doc = kind.parse(object, false)?;
         let change = EntityChange { id: id.to_owned(), revision: entity::revision_in(object)?, doc };
-        entity::change(core, site, kind, change).await
+        entity::change(core, site, caller, kind, change).await
     }
 
     /// Deletes one, its parts and the relations to it.
@@ -113,7 +114,7 @@ impl Identity {
         revision: Option<i64>,
     ) -> Result<()> {
         check_owner(caller)?;
-        entity::delete(site, kind, id, revision).await
+        entity::delete(&self.core, site, caller, kind, (id, revision)).await
     }
 
     /// Puts them in an order.

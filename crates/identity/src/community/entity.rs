@@ -6,10 +6,13 @@ use crate::{
         kind::{Kind, PARTS},
         relation::without_nul,
     },
+    log::PeopleEntry,
     member::{Filter, Operand, validator},
 };
 use serde_json::{Map, Value, json};
-use stoa_kernel::{Code, Fault, Millis, Result, SiteId, Violation, date::iso_from_millis};
+use stoa_kernel::{
+    Caller, Code, EntryKind, EventActor, Fault, Millis, Result, SiteId, Violation, date::iso_from_millis,
+};
 use stoa_sql::params;
 use stoa_store::{Row, Site, Tx, boxed};
 
@@ -145,15 +148,35 @@ pub(crate) struct NewEntity {
 pub(crate) async fn create(
     core: &Core,
     site: &Site,
+    caller: &Caller,
     kind: &'static Kind,
-    id: &str,
-    doc: Map<String, Value>,
+    new: NewEntity,
 ) -> Result<Entity> {
-    let new = NewEntity { id: id.to_owned(), doc };
-    site.write_with((site.id.clone(), new, core.now()), move |tx, (site, new, now)| {
-        boxed!(insert(tx, site, kind, new.clone(), *now).await)
+    let by = Change::by(core, caller);
+    site.write_with((site.id.clone(), new, by), move |tx, (site, new, by)| {
+        boxed!(insert(tx, site, kind, new.clone(), by).await)
     })
     .await
+}
+
+/// Who changes entities, and when.
+#[derive(Debug, Clone)]
+pub(crate) struct Change {
+    actor: EventActor,
+    pub now: Millis,
+}
+
+impl Change {
+    pub(crate) fn by(core: &Core, caller: &Caller) -> Self {
+        Self { actor: EventActor::of(caller), now: core.now() }
+    }
+
+    /// A row of the log, for what has such rows.
+    async fn tell(&self, tx: &mut Tx<'_>, site: &SiteId, kind: Option<EntryKind>, id: &str) -> Result<()> {
+        let Some(kind) = kind else { return Ok(()) };
+        let entry = PeopleEntry { kind, actor: self.actor.clone(), now: self.now };
+        entry.put_ids(tx, site, vec![id.to_owned()]).await
+    }
 }
 
 /// A change of an entity.
@@ -171,11 +194,18 @@ pub(crate) struct EntityChange {
 /// # Errors
 /// [`Code::NotFound`]; [`Code::RevisionOld`] when the change was made from another revision;
 /// [`Code::Validation`] when what stays as it was made would change.
-pub(crate) async fn change(core: &Core, site: &Site, kind: &'static Kind, change: EntityChange) -> Result<Entity> {
-    site.write_with((site.id.clone(), change, core.now()), move |tx, (site, change, now)| {
+pub(crate) async fn change(
+    core: &Core,
+    site: &Site,
+    caller: &Caller,
+    kind: &'static Kind,
+    change: EntityChange,
+) -> Result<Entity> {
+    let by = Change::by(core, caller);
+    site.write_with((site.id.clone(), change, by), move |tx, (site, change, by)| {
         boxed!({
             let entity = get(tx, site, kind, &change.id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-            merge(tx, site, kind, entity, change, *now).await
+            merge(tx, site, kind, entity, change, by).await
         })
     })
     .await
@@ -191,7 +221,7 @@ pub(crate) async fn merge(
     kind: &Kind,
     mut entity: Entity,
     change: &EntityChange,
-    now: Millis,
+    by: &Change,
 ) -> Result<Entity> {
     check_revision(&entity, change.revision)?;
     for (name, value) in &change.doc {
@@ -205,11 +235,12 @@ pub(crate) async fn merge(
             value => entity.doc.insert(name.clone(), value.clone()),
         };
     }
-    (entity.revision, entity.updated) = (entity.revision + 1, now);
+    (entity.revision, entity.updated) = (entity.revision + 1, by.now);
     let sql = "update stoa.member_noun set doc = $1, revision = $2, updated = $3 \
                where site = $4 and kind = $5 and id = $6";
     let text = Value::Object(entity.doc.clone()).to_string();
-    tx.send(sql, params![text, entity.revision, now, site, kind.name, &entity.id]).await?;
+    tx.send(sql, params![text, entity.revision, by.now, site, kind.name, &entity.id]).await?;
+    by.tell(tx, site, kind.rows.map(|it| it.updated), &entity.id).await?;
     Ok(entity)
 }
 
@@ -225,12 +256,19 @@ pub(crate) fn revision_old(current: i64) -> Fault {
     Fault::new(Code::RevisionOld).with("revision", current.to_string())
 }
 
-/// Deletes an entity, its parts and the relations to it.
+/// Deletes an entity, its parts and the relations to it. What goes with it has no rows of its own in the log.
 ///
 /// # Errors
 /// [`Code::NotFound`]; [`Code::RevisionOld`].
-pub(crate) async fn delete(site: &Site, kind: &'static Kind, id: &str, revision: Option<i64>) -> Result<()> {
-    site.write_with((site.id.clone(), id.to_owned()), move |tx, (site, id)| {
+pub(crate) async fn delete(
+    core: &Core,
+    site: &Site,
+    caller: &Caller,
+    kind: &'static Kind,
+    (id, revision): (&str, Option<i64>),
+) -> Result<()> {
+    let by = Change::by(core, caller);
+    site.write_with((site.id.clone(), id.to_owned(), by), move |tx, (site, id, by)| {
         boxed!({
             let entity = get(tx, site, kind, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
             check_revision(&entity, revision)?;
@@ -241,7 +279,7 @@ pub(crate) async fn delete(site: &Site, kind: &'static Kind, id: &str, revision:
             }
             let sql = "delete from stoa.member_tie where site = $1 and kind = $2 and target = $3";
             tx.send(sql, params![site, kind.name, id]).await?;
-            Ok(())
+            by.tell(tx, site, kind.rows.map(|it| it.deleted), id).await
         })
     })
     .await
@@ -298,8 +336,8 @@ pub(crate) async fn reorder(site: &Site, kind: &'static Kind, id: &str, to: Posi
 ///
 /// # Errors
 /// [`Code::AlreadyExists`]; [`Code::TooMany`].
-pub(crate) async fn insert(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind, new: NewEntity, now: Millis) -> Result<Entity> {
-    let NewEntity { id, doc } = new;
+pub(crate) async fn insert(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind, new: NewEntity, by: &Change) -> Result<Entity> {
+    let (NewEntity { id, doc }, now) = (new, by.now);
     if kind.most < i64::MAX && count(tx, site, kind).await? >= kind.most {
         return Err(Fault::new(Code::TooMany));
     }
@@ -310,9 +348,10 @@ pub(crate) async fn insert(tx: &mut Tx<'_>, site: &SiteId, kind: &Kind, new: New
                values ($1, $2, $3, $4, $5, 1, $6, $6) on conflict do nothing";
     let text = Value::Object(entity.doc.clone()).to_string();
     match tx.execute(sql, &params![site, kind.name, &entity.id, text, entity.position, now]).await? {
-        0 => Err(Fault::new(Code::AlreadyExists)),
-        _ => Ok(entity),
+        0 => return Err(Fault::new(Code::AlreadyExists)),
+        _ => by.tell(tx, site, kind.rows.map(|it| it.created), &entity.id).await?,
     }
+    Ok(entity)
 }
 
 /// Writes the positions of entities as they stand in the list.

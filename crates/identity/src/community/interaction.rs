@@ -10,11 +10,12 @@ use crate::{
         },
         visibility,
     },
+    log,
     member::{Member, Status, row},
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use stoa_kernel::{Caller, Code, Fault, MemberId, Result};
+use stoa_kernel::{Caller, Code, EventActor, Fault, MemberId, Result};
 use stoa_store::{ReaderPool, Site, boxed};
 
 /// From which side interactions are read.
@@ -74,11 +75,15 @@ impl Identity {
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is a member; [`Code::NotFound`] when there is no such interaction.
     pub async fn interaction_delete(&self, site: &Site, caller: &Caller, what: Interaction, other: &str) -> Result<()> {
-        let gone = site
-            .write_with((site.id.clone(), own_id(caller)?.clone(), other.to_owned()), move |tx, (site, own, other)| {
-                boxed!(relation::drop(tx, site, what.name(), own.as_str(), other).await)
-            });
-        if gone.await? { Ok(()) } else { Err(Fault::new(Code::NotFound)) }
+        let now = self.core.now();
+        site.write_with((site.id.clone(), own_id(caller)?.clone(), other.to_owned()), move |tx, (site, own, other)| {
+            boxed!({
+                let gone = relation::drop(tx, site, what.name(), own.as_str(), other).await?;
+                let gone = gone.ok_or_else(|| Fault::new(Code::NotFound))?;
+                log::relations(tx, site, (what.rows().1, &EventActor::member(own), now), vec![gone]).await
+            })
+        })
+        .await
     }
 
     /// A page of a member's interactions: of one's own, of those of members who show themselves, or of any member's for
@@ -176,7 +181,7 @@ pub(crate) async fn make(
                     |it: &Member| it.status == Status::Active && (it.is_public || *what != Interaction::Follow);
                 let found = row::get(tx, site, other).await?.filter(is_there);
                 found.ok_or_else(|| Fault::new(Code::NotFound))?;
-                let (own, other) = (own.as_str(), other.as_str());
+                let (actor, own, other) = (EventActor::member(own), own.as_str(), other.as_str());
                 let (follow, block) = (Interaction::Follow.name(), Interaction::Block.name());
                 match what {
                     Interaction::Follow => {
@@ -186,16 +191,21 @@ pub(crate) async fn make(
                         }
                     }
                     Interaction::Block => {
-                        relation::drop(tx, site, follow, own, other).await?;
-                        relation::drop(tx, site, follow, other, own).await?;
+                        let mut gone = Vec::new();
+                        gone.extend(relation::drop(tx, site, follow, own, other).await?);
+                        gone.extend(relation::drop(tx, site, follow, other, own).await?);
+                        log::relations(tx, site, (Interaction::Follow.rows().1, &actor, core.now()), gone).await?;
                     }
                     Interaction::Report => {}
                 }
                 let new = NewRelation { kind: what.name(), holder: own, target: other, doc: doc.clone() };
-                match (relation::put(core, tx, site, new).await?, what) {
-                    (None, Interaction::Block | Interaction::Report) => Err(Fault::new(Code::AlreadyExists)),
-                    (made, _) => Ok(made),
+                let made = relation::put(core, tx, site, new).await?;
+                if made.is_none() && *what != Interaction::Follow {
+                    return Err(Fault::new(Code::AlreadyExists));
                 }
+                let told = made.iter().map(Relation::ids).collect();
+                log::relations(tx, site, (what.rows().0, &actor, core.now()), told).await?;
+                Ok(made)
             })
         },
     )

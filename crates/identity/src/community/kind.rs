@@ -1,6 +1,7 @@
 //! The kinds of entities: what each may hold and how many a site may have.
 
 use crate::member::validator::ValueType;
+use stoa_kernel::EntryKind;
 
 const PRIVACY: ValueType = ValueType::OneOf(&["UNKNOWN", "PUBLIC", "PRIVATE"]);
 const FIELD_TYPES: &[&str] = &["UNKNOWN", "TEXT", "NUMBER", "DATE", "URL", "SOCIAL"];
@@ -43,6 +44,16 @@ pub struct Kind {
     pub(crate) defaults: &'static [(&'static str, &'static str)],
     /// The entity that it belongs to.
     pub(crate) part_of: Option<Part>,
+    /// The kinds of rows by which the log tells of one that is made, changed or deleted.
+    pub(crate) rows: Option<EntityRows>,
+}
+
+/// See [`Kind::rows`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EntityRows {
+    pub(crate) created: EntryKind,
+    pub(crate) updated: EntryKind,
+    pub(crate) deleted: EntryKind,
 }
 
 /// Who reads something around members.
@@ -80,6 +91,7 @@ pub static ROLE: Kind = Kind {
     id_from: Some("roleKey"),
     defaults: &[],
     part_of: None,
+    rows: None,
 };
 
 pub static BADGE: Kind = Kind {
@@ -102,6 +114,11 @@ pub static BADGE: Kind = Kind {
     id_from: None,
     defaults: &[],
     part_of: None,
+    rows: Some(EntityRows {
+        created: EntryKind::BadgeCreated,
+        updated: EntryKind::BadgeUpdated,
+        deleted: EntryKind::BadgeDeleted,
+    }),
 };
 
 /// The definition of a custom field.
@@ -132,6 +149,7 @@ pub static FIELD: Kind = Kind {
         ("section", "GENERAL"),
     ],
     part_of: None,
+    rows: None,
 };
 
 /// To whom a custom field applies; its id is the field's. It names members, so operators of the site read it.
@@ -152,6 +170,7 @@ pub static APPLICATION: Kind = Kind {
     id_from: Some("customFieldId"),
     defaults: &[],
     part_of: Some(Part { whole: &FIELD, takes: "key", takes_as: "customFieldKey" }),
+    rows: None,
 };
 
 /// What a member tells of themselves at length; its id is the member's. Others read it by [`crate::Identity::about_get`].
@@ -167,6 +186,11 @@ pub static ABOUT: Kind = Kind {
     id_from: None,
     defaults: &[],
     part_of: None,
+    rows: Some(EntityRows {
+        created: EntryKind::AboutCreated,
+        updated: EntryKind::AboutUpdated,
+        deleted: EntryKind::AboutDeleted,
+    }),
 };
 
 /// The site's settings around members: one entity each.
@@ -190,4 +214,5 @@ pub static SETTINGS: Kind = Kind {
         ("publicMemberCandidates", "ANYONE"),
     ],
     part_of: None,
+    rows: None,
 };

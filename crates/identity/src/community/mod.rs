@@ -14,7 +14,7 @@ pub mod entity;
 mod field;
 mod interaction;
 pub mod kind;
-mod relation;
+pub(crate) mod relation;
 mod report;
 mod role;
 pub(crate) mod setting;

@@ -1,11 +1,11 @@
 //! Relations: what joins a member to another member or to an entity, by one statement either way. Who may read and
 //! write them is said by what they mean: [`super::Assignable`] and [`Interaction`], whose name is the kind here.
 
-use crate::{Core, community::check::own_id, member::Filter};
+use crate::{Core, community::check::own_id, log::RelationIds, member::Filter};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::HashSet;
-use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, SiteId};
+use stoa_kernel::{Caller, Code, EntryKind, Fault, MemberId, Millis, Result, SiteId, date::iso_from_millis};
 use stoa_sql::{Writer, params};
 use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
 
@@ -32,6 +32,16 @@ impl Interaction {
             Self::Report => "report",
         }
     }
+
+    /// The kinds of rows by which the log tells of one that is made or taken back. A block is told to no one: it is
+    /// between the two and this server.
+    pub(crate) fn rows(self) -> (Option<EntryKind>, Option<EntryKind>) {
+        match self {
+            Self::Follow => (Some(EntryKind::MemberFollowed), Some(EntryKind::MemberUnfollowed)),
+            Self::Block => (None, None),
+            Self::Report => (Some(EntryKind::MemberReported), Some(EntryKind::ReportDeleted)),
+        }
+    }
 }
 
 /// One relation.
@@ -54,6 +64,32 @@ pub(crate) struct Keyset {
 impl Relation {
     pub(crate) fn keyset(&self) -> Keyset {
         Keyset { holder: self.holder.clone(), target: self.target.clone() }
+    }
+
+    /// What the log tells of it.
+    pub(crate) fn ids(&self) -> RelationIds {
+        RelationIds { id: self.id.clone(), holder: self.holder.clone(), target: self.target.clone() }
+    }
+
+    /// A badge of a member as the badges API shows it.
+    pub fn assignment_json(&self) -> Value {
+        let mut view = json!({
+            "id": self.id, "badgeId": self.target, "memberId": self.holder,
+            "createdDate": iso_from_millis(self.created), "updatedDate": iso_from_millis(self.created),
+        });
+        for (name, value) in &self.doc {
+            view[name.as_str()] = value.clone();
+        }
+        view
+    }
+
+    /// A report as the reports API shows it.
+    pub fn report_json(&self) -> Value {
+        json!({
+            "id": self.id, "reportedMemberId": self.target, "reportingMemberId": self.holder,
+            "reason": self.doc.get("reason").cloned().unwrap_or_else(|| json!({ "category": "UNKNOWN" })),
+            "createdDate": iso_from_millis(self.created),
+        })
     }
 }
 
@@ -200,15 +236,32 @@ pub(crate) async fn put(core: &Core, tx: &mut Tx<'_>, site: &SiteId, new: NewRel
     Ok((tx.execute(sql, &values).await? == 1).then_some(relation))
 }
 
+/// Removes a relation and answers which it was, if it was there.
 pub(crate) async fn drop(
     tx: &mut Tx<'_>,
     site: &SiteId,
     kind: &'static str,
     holder: &str,
     target: &str,
-) -> Result<bool> {
-    let sql = "delete from stoa.member_tie where site = $1 and kind = $2 and holder = $3 and target = $4";
-    Ok(tx.execute(sql, &params![site, kind, holder, target]).await? > 0)
+) -> Result<Option<RelationIds>> {
+    let sql = "delete from stoa.member_tie where site = $1 and kind = $2 and holder = $3 and target = $4 \
+               returning id, holder, target";
+    Ok(tx.row(sql, &params![site, kind, holder, target], read_ids).await?)
+}
+
+/// The same by the relation's own id.
+pub(crate) async fn drop_by_id(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    kind: &'static str,
+    id: &str,
+) -> Result<Option<RelationIds>> {
+    let sql = "delete from stoa.member_tie where site = $1 and kind = $2 and id = $3 returning id, holder, target";
+    Ok(tx.row(sql, &params![site, kind, id], read_ids).await?)
+}
+
+fn read_ids(row: &Row<'_>) -> Result<RelationIds, stoa_store::Error> {
+    Ok(RelationIds { id: row.get(0)?, holder: row.get(1)?, target: row.get(2)? })
 }
 
 pub(crate) async fn has(
@@ -226,6 +279,18 @@ pub(crate) async fn has(
 pub(crate) async fn get(tx: &mut Tx<'_>, site: &SiteId, kind: &'static str, id: &str) -> Result<Option<Relation>> {
     let sql = format!("{SELECT} where site = $1 and kind = $2 and id = $3");
     Ok(tx.row(&sql, &params![site, kind, id], read).await?)
+}
+
+/// Those of a kind that have one of these ids.
+pub(crate) async fn some(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    kind: &'static str,
+    ids: Vec<String>,
+) -> Result<Vec<Relation>> {
+    let is_one = tx.dialect().any_of("id", "$3");
+    let sql = format!("{SELECT} where site = $1 and kind = $2 and {is_one}");
+    Ok(tx.rows(&sql, &params![site, kind, ids], read).await?)
 }
 
 /// Changes what a relation holds.

@@ -9,9 +9,10 @@ use crate::{
         relation::{self, Interaction, PAGE, Relation, RelationField, RelationFilter, RelationPage},
         visibility,
     },
+    log::PeopleEntry,
 };
 use serde_json::{Map, Value, json};
-use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result};
+use stoa_kernel::{Caller, Code, EntryKind, EventActor, Fault, MemberId, Millis, Result};
 use stoa_sql::{Writer, params};
 use stoa_store::{ReaderPool, Row, Site, boxed};
 
@@ -104,11 +105,15 @@ impl Identity {
     /// [`Code::Forbidden`].
     pub async fn reports_delete(&self, site: &Site, caller: &Caller, member: &str) -> Result<()> {
         check_owner(caller)?;
-        site.write_with((site.id.clone(), member.to_owned()), |tx, (site, member)| {
+        let entry =
+            PeopleEntry { kind: EntryKind::ReportsDeleted, actor: EventActor::of(caller), now: self.core.now() };
+        site.write_with((site.id.clone(), member.to_owned(), entry), |tx, (site, member, entry)| {
             boxed!({
                 let sql = "delete from stoa.member_tie where site = $1 and kind = 'report' and target = $2";
-                tx.send(sql, params![site, member]).await?;
-                Ok(())
+                match tx.execute(sql, &params![site, member]).await? {
+                    0 => Ok(()),
+                    _ => entry.clone().put_ids(tx, site, vec![member.clone()]).await,
+                }
             })
         })
         .await

@@ -3,7 +3,7 @@
 use crate::{
     Core, Identity,
     community::{
-        entity::{self, Entity, EntityChange, NewEntity},
+        entity::{self, Change, Entity, EntityChange, NewEntity},
         kind::SETTINGS,
     },
     member::Member,
@@ -69,9 +69,9 @@ impl Identity {
         }
         let (doc, revision) = Faults::both(SETTINGS.parse(change, false), entity::revision_in(change))?;
         let change = EntityChange { id: ID.to_owned(), revision, doc };
-        match set(core, site, change.clone()).await {
+        match set(core, site, caller, change.clone()).await {
             // Another call was the first to set them, meanwhile.
-            Err(fault) if fault.code() == Code::AlreadyExists => set(core, site, change).await?,
+            Err(fault) if fault.code() == Code::AlreadyExists => set(core, site, caller, change).await?,
             done => done?,
         };
         of_site(site).await
@@ -79,15 +79,15 @@ impl Identity {
 }
 
 /// Changes the settings, or makes them where they were never set: then their revision is [`NEVER_SET`].
-async fn set(core: &Core, site: &Site, change: EntityChange) -> Result<Entity> {
-    site.write_with((site.id.clone(), change, core.now()), |tx, (site, change, now)| {
+async fn set(core: &Core, site: &Site, caller: &Caller, change: EntityChange) -> Result<Entity> {
+    site.write_with((site.id.clone(), change, Change::by(core, caller)), |tx, (site, change, by)| {
         boxed!({
             match entity::get(tx, site, &SETTINGS, ID).await? {
-                Some(entity) => entity::merge(tx, site, &SETTINGS, entity, change, *now).await,
+                Some(entity) => entity::merge(tx, site, &SETTINGS, entity, change, by).await,
                 None if change.revision.is_some_and(|it| it != NEVER_SET) => Err(entity::revision_old(NEVER_SET)),
                 None => {
                     let new = NewEntity { id: ID.to_owned(), doc: change.doc.clone() };
-                    entity::insert(tx, site, &SETTINGS, new, *now).await
+                    entity::insert(tx, site, &SETTINGS, new, by).await
                 }
             }
         })

@@ -211,7 +211,7 @@ impl Identity {
             (core.clone(), write, site.id.clone(), caller.clone(), members),
             |tx, (core, write, site, caller, members)| {
                 boxed!({
-                    let mut outcomes = Vec::with_capacity(members.len());
+                    let (mut outcomes, mut made) = (Vec::with_capacity(members.len()), Vec::new());
                     let privacy = Privacy::read(tx, site).await?;
                     for imported in members {
                         let mut member = imported.member(core);
@@ -224,9 +224,11 @@ impl Identity {
                         if outcome == ImportOutcome::New {
                             let entry = audit::Entry::by(caller, audit::Event::Imported, &member.id);
                             audit::record(core, tx, site, entry).await?;
+                            made.push(member);
                         }
                         outcomes.push(outcome);
                     }
+                    row::tell_created(tx, write, site, &made.iter().collect::<Vec<_>>()).await?;
                     Ok(outcomes)
                 })
             },
@@ -254,7 +256,7 @@ async fn insert(
     member: &mut Member,
     email: &Email,
 ) -> Result<ImportOutcome> {
-    match row::insert(tx, write, site, member, email).await {
+    match row::insert_untold(tx, write, site, member, email).await {
         Ok(true) => Ok(ImportOutcome::New),
         Ok(false) => Ok(ImportOutcome::Known),
         Err(fault) if fault.code() == Code::SlugTaken => match row::by_email(tx, site, email).await? {

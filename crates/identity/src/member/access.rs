@@ -2,11 +2,15 @@
 //! request, or from what a person has shown on the way to a sign-in.
 
 use crate::member::status::{Move, Who};
-use stoa_kernel::{Area, Caller, Code, Fault, MemberId, Result, Right};
+use stoa_kernel::{Area, Caller, Code, EventActor, Fault, MemberId, Result, Right, UserId};
 
-/// Proof that members may be written.
+/// Proof that members may be written, and who writes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct MemberWrite(Covers);
+pub(crate) struct MemberWrite {
+    covers: Covers,
+    /// Nothing for those who are the member that is written.
+    actor: Option<EventActor>,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Covers {
@@ -23,7 +27,7 @@ impl MemberWrite {
     /// # Errors
     /// [`Code::Forbidden`].
     pub(crate) fn privileged(caller: &Caller) -> Result<Self> {
-        if caller.is_privileged() { Ok(Self(Covers::All)) } else { Err(Fault::new(Code::Forbidden)) }
+        if caller.is_privileged() { Ok(Self::by(caller, Covers::All)) } else { Err(Fault::new(Code::Forbidden)) }
     }
 
     /// An app or owner writes a member, and so does the member.
@@ -32,7 +36,7 @@ impl MemberWrite {
     /// [`Code::Forbidden`].
     pub(crate) fn of(caller: &Caller, id: &MemberId) -> Result<Self> {
         let is_allowed = caller.is_privileged() || is_oneself(caller, id);
-        if is_allowed { Ok(Self(Covers::One(id.clone()))) } else { Err(Fault::new(Code::Forbidden)) }
+        if is_allowed { Ok(Self::by(caller, Covers::One(id.clone()))) } else { Err(Fault::new(Code::Forbidden)) }
     }
 
     /// The calling member writes their own account.
@@ -41,7 +45,7 @@ impl MemberWrite {
     /// [`Code::Forbidden`] unless the caller is a member.
     pub(crate) fn oneself(caller: &Caller) -> Result<(Self, &MemberId)> {
         match caller {
-            Caller::Member { id, .. } => Ok((Self(Covers::One(id.clone())), id)),
+            Caller::Member { id, .. } => Ok((Self::shown_to_be(id), id)),
             _ => Err(Fault::new(Code::Forbidden)),
         }
     }
@@ -52,7 +56,7 @@ impl MemberWrite {
     /// [`Code::Forbidden`] unless the caller is an app; [`Code::ScopeMissing`] for one held to other scopes.
     pub(crate) fn vouching(caller: &Caller) -> Result<Self> {
         match caller.within(Area::Members, Right::SignIn)? {
-            Caller::App { .. } => Ok(Self(Covers::All)),
+            Caller::App { .. } => Ok(Self::by(caller, Covers::All)),
             _ => Err(Fault::new(Code::Forbidden)),
         }
     }
@@ -68,7 +72,10 @@ impl MemberWrite {
             it if it.is_privileged() => Who::Owner,
             _ => Who::Anyone,
         };
-        if step.may(who) { Ok(Self(Covers::One(id.clone()))) } else { Err(Fault::new(Code::Forbidden)) }
+        match step.may(who) {
+            true => Ok(Self::by(caller, Covers::One(id.clone()))),
+            false => Err(Fault::new(Code::Forbidden)),
+        }
     }
 
     /// The same with any members of the site.
@@ -82,23 +89,32 @@ impl MemberWrite {
 
     /// A person registers: one member is made.
     pub(crate) fn registering() -> Self {
-        Self(Covers::New)
+        Self { covers: Covers::New, actor: None }
     }
 
     /// A person has shown that they are the member, by a password, a code or a link.
     pub(crate) fn shown_to_be(id: &MemberId) -> Self {
-        Self(Covers::One(id.clone()))
+        Self { covers: Covers::One(id.clone()), actor: None }
     }
 
     /// An owner decides by a link that was sent to them about one member.
-    pub(crate) fn by_approval_link(id: &MemberId) -> Self {
-        Self(Covers::One(id.clone()))
+    pub(crate) fn by_approval_link(id: &MemberId, owner: &UserId) -> Self {
+        Self { covers: Covers::One(id.clone()), actor: Some(EventActor::operator(owner)) }
+    }
+
+    fn by(caller: &Caller, covers: Covers) -> Self {
+        Self { covers, actor: Some(EventActor::of(caller)) }
+    }
+
+    /// Who writes this member.
+    pub(super) fn actor(&self, member: &MemberId) -> EventActor {
+        self.actor.clone().unwrap_or_else(|| EventActor::member(member))
     }
 
     /// # Errors
     /// [`Code::Internal`]: the proof is of another member.
     pub(super) fn check(&self, id: &MemberId) -> Result<()> {
-        match &self.0 {
+        match &self.covers {
             Covers::All => Ok(()),
             Covers::One(it) if it == id => Ok(()),
             Covers::One(_) | Covers::New => Err(Fault::internal("a member was written with the proof of another")),
@@ -108,7 +124,7 @@ impl MemberWrite {
     /// # Errors
     /// [`Code::Internal`]: the proof is of a member who is there.
     pub(super) fn check_new(&self) -> Result<()> {
-        match &self.0 {
+        match &self.covers {
             Covers::All | Covers::New => Ok(()),
             Covers::One(_) => Err(Fault::internal("a member was made with the proof of another")),
         }
@@ -122,7 +138,7 @@ fn is_oneself(caller: &Caller, member: &MemberId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stoa_kernel::{KeyId, Role, SessionId, UserId, VisitorId};
+    use stoa_kernel::{KeyId, Role, SessionId, VisitorId};
 
     fn callers() -> [(&'static str, Caller); 6] {
         let member = |id: &str| Caller::Member { id: id.into(), session: SessionId::from("s"), client: None };
@@ -162,5 +178,8 @@ mod tests {
         assert!(proof.check(&one).is_ok() && proof.check(&other).is_err() && proof.check_new().is_err());
         let proof = MemberWrite::registering();
         assert!(proof.check(&one).is_err() && proof.check_new().is_ok());
+        assert_eq!(proof.actor(&one), EventActor::member(&one), "who registers does it themselves");
+        let owner = UserId::from("u");
+        assert_eq!(MemberWrite::by_approval_link(&one, &owner).actor(&one), EventActor::operator(&owner));
     }
 }

@@ -7,12 +7,16 @@ pub(crate) mod filter;
 pub(crate) mod list;
 pub mod profile;
 pub(crate) mod row;
+mod shown;
 pub(crate) mod status;
 pub(crate) mod validator;
 
 pub use filter::{Comparison, Filter, Operand};
 pub use list::{Audience, MemberField, MemberFilter, MemberPage, MemberQuery, MemberSort, Paging};
-pub(crate) use row::{by_email, find, find_by_email, get, record_login, require_active, update, write_password};
+pub(crate) use row::{
+    by_email, find, find_by_email, find_some, get, record_login, require_active, update, write_password,
+};
+pub use shown::without_nulls;
 pub use status::Move;
 pub use validator::slug_fits;
 

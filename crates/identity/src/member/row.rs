@@ -2,10 +2,11 @@
 
 use crate::{
     Identity,
+    log::PeopleEntry,
     member::{Member, Status, access::MemberWrite, profile::Profile},
 };
 use serde_json::Value;
-use stoa_kernel::{Code, Email, Fault, MemberId, Millis, Result, SiteId, fold::fold};
+use stoa_kernel::{Code, Email, EntryKind, Fault, MemberId, Millis, Result, SiteId, fold::fold};
 use stoa_sql::params;
 use stoa_store::{Error, ReaderPool, Row, Site, Tx, boxed};
 
@@ -57,6 +58,19 @@ pub(crate) async fn find(site: &Site, id: &MemberId) -> Result<Option<Member>> {
     site.read(ReaderPool::Point, move |tx| boxed!(get(tx, &site_id, &id).await)).await
 }
 
+/// Members with these ids, whatever the status.
+pub(crate) async fn find_some(site: &Site, ids: Vec<String>) -> Result<Vec<Member>> {
+    let site_id = site.id.clone();
+    let found = site.read(ReaderPool::Point, move |tx| {
+        boxed!({
+            let is_one = tx.dialect().any_of("id", "$2");
+            let sql = format!("{SELECT} where site = $1 and {is_one}");
+            Ok(tx.rows(&sql, &params![&site_id, ids], from_row).await?)
+        })
+    });
+    found.await
+}
+
 /// What [`Identity::member_by_email`] does.
 pub(crate) async fn find_by_email(site: &Site, email: &Email) -> Result<Option<Member>> {
     let (site_id, email) = (site.id.clone(), email.clone());
@@ -84,11 +98,38 @@ pub(crate) async fn require_active(tx: &mut Tx<'_>, site: &SiteId, id: &MemberId
     found.map(|_| ()).ok_or_else(|| Fault::new(Code::MemberBlocked))
 }
 
-/// Inserts a member; `false` when the address is taken.
+/// Inserts a member, and tells the log; `false` when the address is taken.
 ///
 /// # Errors
 /// [`Code::SlugTaken`].
 pub(crate) async fn insert(
+    tx: &mut Tx<'_>,
+    write: &MemberWrite,
+    site: &SiteId,
+    member: &mut Member,
+    email: &Email,
+) -> Result<bool> {
+    let is_new = insert_untold(tx, write, site, member, email).await?;
+    if is_new {
+        tell_created(tx, write, site, &[&*member]).await?;
+    }
+    Ok(is_new)
+}
+
+/// Tells the log of new members in one row.
+pub(crate) async fn tell_created(
+    tx: &mut Tx<'_>,
+    write: &MemberWrite,
+    site: &SiteId,
+    members: &[&Member],
+) -> Result<()> {
+    let Some(first) = members.first() else { return Ok(()) };
+    let entry = PeopleEntry { kind: EntryKind::MemberCreated, actor: write.actor(&first.id), now: first.updated };
+    entry.put_ids(tx, site, members.iter().map(|it| it.id.to_string()).collect()).await
+}
+
+/// [`insert`] for who tells of several at once.
+pub(crate) async fn insert_untold(
     tx: &mut Tx<'_>,
     write: &MemberWrite,
     site: &SiteId,
@@ -130,7 +171,7 @@ pub(crate) async fn insert(
     }
 }
 
-/// Writes everything but the password; the revision goes up.
+/// Writes everything but the password, and tells the log; the revision goes up.
 ///
 /// # Errors
 /// [`Code::SlugTaken`]; [`Code::EmailTaken`].
@@ -172,7 +213,10 @@ pub(crate) async fn update(
         Err(Error::Unique(which)) if which.contains("slug") => Err(Fault::new(Code::SlugTaken)),
         Err(Error::Unique(_)) => Err(Fault::new(Code::EmailTaken)),
         done => done.map(drop).map_err(Fault::from),
-    }
+    }?;
+    let kind = if member.is_there() { EntryKind::MemberUpdated } else { EntryKind::MemberDeleted };
+    let entry = PeopleEntry { kind, actor: write.actor(&member.id), now };
+    entry.put_ids(tx, site, vec![member.id.to_string()]).await
 }
 
 /// Makes what is stored twice agree, and answers the slug as it is compared.

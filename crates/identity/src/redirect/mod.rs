@@ -4,6 +4,7 @@
 //! The address holds nothing but a random token; what it is for is stored. `authorize` and `logout`
 //! say what happens when a browser opens it.
 
+mod log_setting;
 mod pages;
 pub(crate) mod plan;
 pub mod request;
@@ -11,6 +12,7 @@ pub mod request;
 use crate::{
     Identity, client,
     defence::throttle::AttemptKind,
+    log::PeopleEntry,
     oauth::authorization,
     redirect::plan::{Logout, Plan},
     session,
@@ -20,7 +22,7 @@ pub use pages::Pages;
 use request::{Intent, RedirectRequest};
 use serde_json::{Value, json};
 use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Caller, ClientId, Fault, Millis, Result, Secret, TokenHash};
+use stoa_kernel::{Caller, ClientId, EntryKind, EventActor, Fault, Millis, Result, Secret, TokenHash};
 use stoa_sql::params;
 use stoa_store::{Site, boxed};
 
@@ -135,11 +137,14 @@ impl Identity {
             }
         };
         let token = token::opaque(core.world(), Kind::Redirect, site.number);
+        let (id, kind) = (core.world().uuid(), EntryKind::RedirectSessionCreated);
+        let entry = PeopleEntry { kind, actor: EventActor::of(context.caller), now: core.now() };
+        let told = log_setting::is_on(core, site).await?.then(|| (entry, id.clone()));
         let (hash, plan) = (TokenHash::of(token.expose()), serde_json::to_string(&plan).map_err(Fault::internal)?);
         let expires = core.now() + LIFE;
         site.write_with(
-            (core.clone(), site.clone(), hash, plan, session_token.clone()),
-            move |tx, (core, site, hash, plan, taken)| {
+            (core.clone(), site.clone(), hash, plan, session_token.clone(), told),
+            move |tx, (core, site, hash, plan, taken, told)| {
                 boxed!({
                     // A token that is not good counts as none: the browser is then asked to sign in.
                     let member = match taken {
@@ -150,17 +155,15 @@ impl Identity {
                            values ($1, $2, $3, $4, $5)";
                     let member = member.as_ref().map(|it| &it.0);
                     tx.send(sql, params![&site.id, hash, plan, member, expires]).await?;
-                    Ok(())
+                    match told.clone() {
+                        Some((entry, id)) => entry.put_ids(tx, &site.id, vec![id]).await,
+                        None => Ok(()),
+                    }
                 })
             },
         )
         .await?;
-        Ok(RedirectSession {
-            id: core.world().uuid(),
-            endpoint: format!("{}{PATH}", context.base_url),
-            token,
-            session_token,
-        })
+        Ok(RedirectSession { id, endpoint: format!("{}{PATH}", context.base_url), token, session_token })
     }
 }
 

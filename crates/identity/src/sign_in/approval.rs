@@ -96,7 +96,7 @@ impl Identity {
                     let (event, actor) = (audit::Event::Moved(step), audit::Actor::Operator(&link.operator));
                     let entry = audit::Entry { event, actor, member: Some(&member.id), address: None };
                     audit::record(core, tx, &site.id, entry).await?;
-                    let write = MemberWrite::by_approval_link(&member.id);
+                    let write = MemberWrite::by_approval_link(&member.id, &link.operator);
                     member::update(tx, &write, &site.id, &mut member, core.now()).await?;
                     match decision {
                         Decision::Approve => approved(core, tx, &site.id, &member).await?,

@@ -34,7 +34,7 @@ pub enum CollectionVerb {
         /// Id of the collection
         name: String,
     },
-    /// Add or remove fields, change permissions, the name, or for how long caches may keep items
+    /// Add or remove fields, change permissions, the name, for how long caches may keep items, or what the log holds
     #[command(after_help = "Examples:\n  stoa collection update books --field isbn:text --no-field author\n  \
                             stoa collection update books --read anyone --insert site-member")]
     Update(CollectionChange),
@@ -70,6 +70,9 @@ pub struct NewCollection {
     #[serde(skip)]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fields", "read", "insert", "update", "remove"])]
     pub from: Option<PathBuf>,
+    /// Let the log hold what updated and deleted items were before
+    #[arg(long, conflicts_with = "from")]
+    pub log_old_values: bool,
     #[command(flatten)]
     pub levels: Levels,
 }
@@ -91,6 +94,9 @@ pub struct CollectionChange {
     /// How long shared caches may keep what anyone may read, 0 for not at all
     #[arg(long, value_name = "N")]
     pub cache_seconds: Option<u32>,
+    /// Let the log hold what updated and deleted items were before, or no longer with `=false`
+    #[arg(long, value_name = "ON", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub log_old_values: Option<bool>,
     #[command(flatten)]
     pub levels: Levels,
 }

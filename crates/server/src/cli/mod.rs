@@ -8,6 +8,7 @@ mod client;
 mod collection;
 mod item;
 mod key;
+mod log;
 mod mail;
 mod member;
 mod owner;
@@ -22,6 +23,7 @@ pub use client::{Client, ClientVerb};
 pub use collection::{Collection, CollectionChange, CollectionVerb, LevelName, Levels, NewCollection, NewField};
 pub use item::{Item, ItemVerb};
 pub use key::{Key, KeyVerb};
+pub use log::{Log, LogVerb};
 pub use mail::{Mail, MailVerb};
 pub use member::{Member, MemberVerb};
 pub use owner::{Owner, OwnerVerb, RoleName};
@@ -107,6 +109,8 @@ pub enum Verb {
     /// Keys with which secrets are sealed in the database
     #[command(subcommand)]
     Seal(SealVerb),
+    /// The log of a site: how far its consumers are, what is in it, and that its data were restored
+    Log(Log),
     /// Read items from a file into a collection, and link them
     Import(Import),
     /// Write a collection's items, with their links, to standard output

@@ -102,7 +102,7 @@ fn definition(name: &str, text: &str) -> Result<Value, Failure> {
 pub fn definition_of(new: &NewCollection) -> Value {
     let Levels { read, insert, update, remove } = new.levels;
     let level = |it: Option<LevelName>| json!(it.unwrap_or(LevelName::CmsEditor));
-    json!({
+    let mut object = json!({
         "id": new.name,
         "displayName": new.display_name.as_deref().unwrap_or(&new.name),
         "fields": new.fields.iter().map(field).collect::<Value>(),
@@ -110,7 +110,11 @@ pub fn definition_of(new: &NewCollection) -> Value {
             "itemRead": level(read), "itemInsert": level(insert), "itemUpdate": level(update),
             "itemRemove": level(remove),
         },
-    })
+    });
+    if new.log_old_values {
+        object["logOldValues"] = json!(true);
+    }
+    object
 }
 
 fn field(new: &NewField) -> Value {
@@ -126,10 +130,11 @@ fn field(new: &NewField) -> Value {
 
 /// The change of a definition that was read in this revision.
 fn patch(before: &Value, change: &CollectionChange) -> Result<Value, Failure> {
-    let CollectionChange { display_name, fields, no_fields, cache_seconds, levels, .. } = change;
+    let CollectionChange { display_name, fields, no_fields, cache_seconds, log_old_values, levels, .. } = change;
     let mut patch = json!({ "id": before["id"], "revision": before["revision"] });
     let has_fields = !fields.is_empty() || !no_fields.is_empty();
-    if display_name.is_none() && !has_fields && cache_seconds.is_none() && levels.is_empty() {
+    let has_settings = cache_seconds.is_some() || log_old_values.is_some();
+    if display_name.is_none() && !has_fields && !has_settings && levels.is_empty() {
         return Err(Failure::usage("nothing is to be changed; see stoa collection update --help"));
     }
     if let Some(name) = display_name {
@@ -137,6 +142,9 @@ fn patch(before: &Value, change: &CollectionChange) -> Result<Value, Failure> {
     }
     if let Some(seconds) = cache_seconds {
         patch["cacheSeconds"] = json!(seconds);
+    }
+    if let Some(is_on) = log_old_values {
+        patch["logOldValues"] = json!(is_on);
     }
     if has_fields {
         let mut all: Vec<Value> = own_fields(before).cloned().collect();

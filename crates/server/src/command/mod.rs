@@ -8,6 +8,7 @@ mod collection;
 mod import;
 mod item;
 mod key;
+mod log;
 mod mail;
 mod member;
 mod member_import;
@@ -19,7 +20,7 @@ mod terminal;
 use terminal::Terminal;
 
 use crate::{
-    cli::{CollectionVerb, ItemVerb, MailVerb, MemberVerb, SiteVerb, Verb},
+    cli::{CollectionVerb, ItemVerb, LogVerb, MailVerb, MemberVerb, SiteVerb, Verb},
     config::Config,
     failure::Failure,
     print::print,
@@ -44,6 +45,7 @@ pub fn from_command_line(verb: Verb, config: &Config, as_json: bool) -> Result<(
             let input = app::file(&it).map(transfer::open).transpose()?;
             app::run_typed(&mut terminal, it, input)
         }
+        Verb::Log(it) if matches!(it.verb, LogVerb::Follow { .. }) => terminal.run(&Verb::Log(it), None).map(drop),
         Verb::Mail(it) if matches!(it.verb, MailVerb::Preview { .. }) => mail::preview_typed(&mut terminal, it),
         Verb::Site(SiteVerb::Delete { named, yes }) => site::delete_typed(&mut terminal, named, yes),
         Verb::Collection(it) if matches!(it.verb, CollectionVerb::Delete { .. }) => {
@@ -98,8 +100,7 @@ fn run_here(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|it| it.to_string())?;
     let services = runtime.block_on(Services::open(config))?;
     let result = run(&services, runtime.handle(), verb, input.unwrap_or_else(|| Box::new(std::io::empty())), report);
-    runtime.block_on(services.store.leave());
-    services.store.close();
+    runtime.block_on(services.close());
     result
 }
 
@@ -131,6 +132,7 @@ pub fn run(
         Verb::Collection(it) => runtime.block_on(collection::run(services, &choose(&it.site)?, &it.verb, input)),
         Verb::Item(it) => runtime.block_on(item::run(services, &*choose(&it.site)?, &it.verb, input)),
         Verb::Seal(it) => runtime.block_on(seal::run(services, *it, output)),
+        Verb::Log(it) => log::run(services, runtime, &choose(&it.site)?, &it.verb, output),
         Verb::Audit(it) => runtime.block_on(audit::list(services, &*choose(&it.site)?, it)),
         Verb::Import(it) => import::run(services, runtime, &*choose(&it.site)?, it, input, output),
         Verb::Export(it) => transfer::export(services, runtime, &*choose(&it.site)?, &it.collection, it.format, output),
@@ -149,8 +151,7 @@ fn migrate(config: &Config, as_json: bool) -> Result<(), Failure> {
         for (id, _) in &sites {
             services.store.site(id).await?;
         }
-        services.store.leave().await;
-        services.store.close();
+        services.close().await;
         Ok::<_, Failure>(sites.len())
     })?;
     print(&json!({ "sites": count, "state": "current" }), as_json);

@@ -70,6 +70,13 @@ fn collections(engine: Engine) {
     let refused = refusal(&deployment, &cached("authors"));
     assert_eq!(refused["code"], "WDE0075");
     assert!(refused["message"].as_str().unwrap().contains("ANYONE"), "{refused}");
+    for (flag, shown) in [("--log-old-values", json!(true)), ("--log-old-values=false", Value::Null)] {
+        deployment.json(&["collection", "update", flag, "books"]);
+        assert_eq!(deployment.json(&["collection", "show", "books"])["logOldValues"], shown);
+    }
+    let asking = ["collection", "create", "asking", "--field", "n:number", "--log-old-values"];
+    deployment.json(&asking);
+    assert_eq!(deployment.json(&["collection", "show", "asking"])["logOldValues"], true);
     let updated =
         ["collection", "update", "books", "--field", "isbn:text", "--no-field", "author", "--read", "CMS_EDITOR"];
     assert_eq!(deployment.json(&updated)["fields"], 3);

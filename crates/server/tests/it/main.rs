@@ -17,6 +17,7 @@ mod keys;
 mod kill;
 mod limits;
 mod links;
+mod log;
 mod mail;
 mod members;
 mod metrics;

@@ -52,6 +52,41 @@ fn metrics_are_told_under_names_of_this_machine() {
     assert!(server.stop());
 }
 
+#[test]
+fn lag_of_consumers_is_told_on_sqlite() {
+    tell_lag(Engine::Sqlite);
+}
+
+#[test]
+fn lag_of_consumers_is_told_on_postgres() {
+    tell_lag(Engine::Postgres);
+}
+
+fn tell_lag(engine: Engine) {
+    let deployment = Deployment::new(engine);
+    let key = deployment.site_with_things();
+    let log = deployment.file("server.log");
+    let server = deployment.serve_logging(Stdio::from(File::create(&log).unwrap()), |command| {
+        command.args(["--metrics", "127.0.0.1:0"]);
+    });
+    let metrics = address(&log);
+    assert_eq!(value(&get(&metrics, &[]).1, "stoa_log_consumers"), 0.0);
+    make_things(&server, &key);
+    let followed = deployment.stoa(&["log", "follow", "lag", "--once"]).output().unwrap();
+    assert!(followed.status.success(), "{followed:?}");
+    let site = deployment.json(&["log", "status"])["siteId"].as_str().unwrap().to_owned();
+    for n in 0..3 {
+        let item = json!({ "dataCollectionId": "things", "dataItem": { "data": { "n": n } } });
+        assert_eq!(post(&format!("{}/v2/items", server.url), &key, &item).unwrap().0, 200);
+    }
+    let text = get(&metrics, &[]).1;
+    let labels = format!("{{site=\"{site}\",consumer=\"follow:lag\"}}");
+    assert!(value(&text, &format!("stoa_log_lag_rows{labels}")) >= 3.0, "{text}");
+    assert!(value(&text, &format!("stoa_log_lag_seconds{labels}")) >= 0.0, "{text}");
+    assert_eq!(value(&text, "stoa_log_consumers"), 1.0);
+    assert!(server.stop());
+}
+
 /// Where the log says that they are.
 fn address(log: &std::path::Path) -> String {
     for _ in 0..500 {

@@ -6,7 +6,7 @@
 //! at fault fails alone: of 256 one costs some sixteen statements more, and not 256.
 
 use super::{Guard, PgTx, Postgres, RUNS, waiting::Waiting};
-use crate::{Error, InsertWithEvent};
+use crate::{Error, InsertWithEvent, news::Announcer};
 use std::{collections::HashSet, sync::Arc};
 use stoa_kernel::Result;
 use stoa_sql::{Value, params};
@@ -15,11 +15,15 @@ use tokio::sync::oneshot;
 impl Postgres {
     /// See [`crate::Database::insert_with_event`]. One whose request is dropped before its statement is sent is not
     /// written.
-    pub(crate) async fn insert_with_event(self: &Arc<Self>, insert: InsertWithEvent) -> Result<bool> {
+    pub(crate) async fn insert_with_event(
+        self: &Arc<Self>,
+        insert: InsertWithEvent,
+        announcer: &Arc<Announcer>,
+    ) -> Result<bool> {
         let (answer, answered) = oneshot::channel();
         let into = insert.into.clone();
         // As many as there are shared connections, of which there are as many as cores.
-        if self.groups.add(Waiting { insert, answer }, self.shared.len()) {
+        if self.groups.add(Waiting { insert, answer, announcer: announcer.clone() }, self.shared.len()) {
             let pool = self.clone();
             tokio::spawn(async move {
                 while let Some(batch) = pool.groups.next(&into) {

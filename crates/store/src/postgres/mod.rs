@@ -3,14 +3,20 @@
 //! Writes are SERIALIZABLE and run again when they met another one, in the end alone ([`lane`]). A transaction
 //! whose request was dropped takes its connection with it, so none is left open in the pool.
 
+mod consumers;
 mod group;
 mod lane;
+mod listeners;
+mod news;
+mod origin;
 mod purge;
+mod restored;
 mod tx;
 mod value;
 mod waiting;
 
-pub(crate) use lane::{Isolation, Lane};
+pub(crate) use lane::{Isolation, Lane, Start};
+pub(crate) use restored::number_anew;
 pub(crate) use tx::{PgTx, command};
 
 use crate::{
@@ -61,6 +67,8 @@ pub(crate) struct Postgres {
     /// For each lane, who of this process runs alone or waits to.
     alone: [tokio::sync::Mutex<()>; lane::LANES],
     groups: waiting::Groups,
+    listeners: listeners::Listeners,
+    origin: RwLock<origin::Origin>,
     counter: Counter,
 }
 
@@ -86,8 +94,8 @@ impl Postgres {
         let of_one = cores.clamp(SCANS_OF_ONE.0, SCANS_OF_ONE.1);
         let running = of_one + SCANS_OF_OTHERS;
         let scans = Line::new(Places { running, running_of_one: of_one, waiting: 1024, waiting_of_one: 128 });
-        let (groups, counter) = (waiting::Groups::default(), Counter::default());
-        Ok(Self { config, pool, scans, shared, alone, groups, counter })
+        let (groups, listeners, counter) = Default::default();
+        Ok(Self { config, pool, scans, shared, alone, groups, listeners, origin: RwLock::default(), counter })
     }
 
     pub(crate) async fn client(&self) -> Result<Object, Error> {
@@ -105,7 +113,8 @@ impl Postgres {
         self.pool.close();
     }
 
-    pub(crate) async fn write<I, T, F>(&self, start: lane::Start, input: &I, body: F) -> Result<T>
+    /// What the body answers after its commit, and whether there are new rows in the outbox.
+    pub(crate) async fn write<I, T, F>(&self, start: Start, input: &I, body: F) -> (Result<T>, bool)
     where
         F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T>,
     {
@@ -114,9 +123,12 @@ impl Postgres {
             if alone.is_none() && (start.is_alone || run > SHARED_RUNS) {
                 alone = Some(self.alone[start.lane].lock().await);
             }
-            let mut guard = Guard(Some(self.client().await?));
+            let mut guard = match self.client().await {
+                Ok(client) => Guard(Some(client)),
+                Err(error) => return (Err(error.into()), false),
+            };
             let begin = start.begin(alone.is_some());
-            let (result, error) = self.run(&begin, guard.client(), input, &body).await;
+            let Run { result, error, is_news } = self.run(&begin, guard.client(), input, &body).await;
             let is_clean = !matches!(error, Some(Error::Unavailable(_) | Error::Unknown(_)));
             if is_clean {
                 guard.release();
@@ -128,34 +140,34 @@ impl Postgres {
                     let jitter = self.counter.next() % 8;
                     tokio::time::sleep(Duration::from_millis(u64::from(run) * (u64::from(run) + jitter))).await;
                 }
-                _ => return result,
+                _ => return (result, is_news),
             }
         }
         unreachable!("the loop returns")
     }
 
-    async fn run<I, T, F>(&self, begin: &str, client: &Object, input: &I, body: &F) -> (Result<T>, Option<Error>)
+    async fn run<I, T, F>(&self, begin: &str, client: &Object, input: &I, body: &F) -> Run<T>
     where
         F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T>,
     {
         let mut tx = match PgTx::begin(client, begin).await {
             Ok(tx) => Tx::new(EngineTx::Postgres(tx)),
-            Err(error) => return (Err(error.clone().into()), Some(error)),
+            Err(error) => return Run::failed(error),
         };
         let result = body(&mut tx, input).await;
         let result = tx.verdict(result);
-        let Tx { engine: EngineTx::Postgres(mut tx), first_error, .. } = tx else {
+        let Tx { engine: EngineTx::Postgres(mut tx), first_error, has_entry } = tx else {
             unreachable!("it was made for this engine")
         };
         match result {
             Ok(value) => match tx.commit().await {
-                Ok(()) => (Ok(value), None),
-                Err(error) => (Err(error.clone().into()), Some(error)),
+                Ok(()) => Run { result: Ok(value), error: None, is_news: has_entry },
+                Err(error) => Run::failed(error),
             },
-            Err(fault) => match tx.rollback().await {
-                Ok(()) => (Err(fault), first_error),
-                Err(error) => (Err(fault), Some(error)),
-            },
+            Err(fault) => {
+                let error = tx.rollback().await.err().or(first_error);
+                Run { result: Err(fault), error, is_news: false }
+            }
         }
     }
 
@@ -176,8 +188,13 @@ impl Postgres {
         for it in &work.statements {
             command(client, it).await?;
         }
-        tx.execute(&work.then.0, &work.then.1).await?;
-        Ok(true)
+        let Run { result, error, .. } =
+            self.run("begin", client, work, &|tx, work| crate::boxed!(work.write_down(tx).await)).await;
+        match (result, error) {
+            (Ok(()), _) => Ok(true),
+            (Err(_), Some(error)) => Err(error),
+            (Err(fault), None) => Err(Error::Other(format!("{fault:?}"))),
+        }
     }
 
     pub(crate) async fn point<T, F>(&self, body: F) -> Result<T>
@@ -217,6 +234,21 @@ impl Postgres {
             }
             Err(_) => Err(Error::Interrupted.into()),
         }
+    }
+}
+
+/// One run of a transaction.
+struct Run<T> {
+    result: Result<T>,
+    /// What the engine refused: it may be run again.
+    error: Option<Error>,
+    /// Whether it committed rows of the outbox.
+    is_news: bool,
+}
+
+impl<T> Run<T> {
+    fn failed(error: Error) -> Self {
+        Self { result: Err(error.clone().into()), error: Some(error), is_news: false }
     }
 }
 

@@ -1,8 +1,11 @@
 //! Inserts of single rows that wait for a statement ([`super::group`]).
 
-use crate::{Error, InsertWithEvent};
+use crate::{Error, InsertWithEvent, news::Announcer};
 use parking_lot::Mutex;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    sync::Arc,
+};
 use stoa_kernel::Result;
 use stoa_sql::Value;
 use tokio::sync::oneshot;
@@ -25,6 +28,8 @@ struct Group {
 pub(super) struct Waiting {
     pub insert: InsertWithEvent,
     pub answer: oneshot::Sender<Result<bool, Error>>,
+    /// Of the database that is written to.
+    pub announcer: Arc<Announcer>,
 }
 
 impl Groups {
@@ -75,8 +80,11 @@ impl Waiting {
         if let Some(Value::Text(it)) = self.insert.row.first() { it } else { "" }
     }
 
-    /// Tells what became of it, unless the request was dropped.
+    /// Announces it if it was written, and tells what became of it, unless the request was dropped.
     pub(super) fn answer(self, done: Result<bool, Error>) {
+        if done == Ok(true) {
+            self.announcer.announce();
+        }
         let _ = self.answer.send(done);
     }
 
@@ -93,7 +101,7 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outbox::PendingEntry;
+    use crate::pending_entry::PendingEntry;
 
     const INTO: &str = "insert into t (name)";
 
@@ -102,7 +110,7 @@ mod tests {
         let event = PendingEntry { site: "s".into(), kind: "made", payload: String::new(), now: 0 };
         let (values, row) = (vec!["$1".to_owned()], vec![Value::Text(name.to_owned())]);
         let insert = InsertWithEvent { into: INTO.to_owned(), values, key: "name", row, event };
-        groups.add(Waiting { insert, answer }, 1);
+        groups.add(Waiting { insert, answer, announcer: Arc::default() }, 1);
         answered
     }
 

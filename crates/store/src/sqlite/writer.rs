@@ -9,7 +9,7 @@ use super::{
     SqliteTx,
     log::{Gate, LONGEST_WAIT, Log},
 };
-use crate::{Error, Tx, TxFuture, trace, tx::EngineTx};
+use crate::{Error, Tx, TxFuture, news::Announcer, trace, tx::EngineTx};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use rusqlite::{Connection, OpenFlags};
 use std::{
@@ -34,8 +34,9 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Opens the file for writing, creating it when it is missing, and starts the thread.
-    pub(crate) fn start(path: &Path, gate: Arc<Gate>) -> Result<Self, Error> {
+    /// Opens the file for writing, creating it when it is missing, and starts the thread, which announces rows of the
+    /// outbox after their commit.
+    pub(crate) fn start(path: &Path, gate: Arc<Gate>, announcer: Arc<Announcer>) -> Result<Self, Error> {
         let conn = super::open(
             path,
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
@@ -50,7 +51,7 @@ impl Writer {
         let (queue, jobs) = bounded(QUEUE);
         let thread = std::thread::Builder::new()
             .name("stoa-writer".to_owned())
-            .spawn(move || run(conn, log, &jobs))
+            .spawn(move || run(conn, log, &jobs, &announcer))
             .map_err(|it| Error::Unavailable(it.to_string()))?;
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
@@ -63,7 +64,7 @@ impl Writer {
         F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T> + Send + 'static,
     {
         let (answer, answered) = oneshot::channel();
-        let job = Box::new(Transaction { input, body, result: None, answer: Some(answer) });
+        let job = Box::new(Transaction { input, body, result: None, has_entry: false, answer: Some(answer) });
         let queue = self.queue.as_ref().ok_or_else(|| Error::Unavailable("closed".to_owned()))?;
         queue.try_send(job).map_err(|it| match it {
             TrySendError::Full(_) => Error::Crowded,
@@ -94,8 +95,10 @@ async fn change_schema(tx: &mut Tx<'_>, work: &crate::SchemaChange) -> Result<bo
     for it in &work.statements {
         tx.batch(it).await?;
     }
-    tx.execute(&work.then.0, &work.then.1).await?;
-    Ok(true)
+    match work.write_down(tx).await {
+        Ok(()) => Ok(true),
+        Err(fault) => Err(tx.first_error.clone().unwrap_or_else(|| Error::Other(format!("{fault:?}")))),
+    }
 }
 
 impl Drop for Writer {
@@ -116,6 +119,8 @@ trait Job: Send {
     fn run(&mut self, conn: &mut Connection) -> Result<(), ()>;
     /// Gives the answer: the body's own result after a commit, or why there was none.
     fn answer(&mut self, commit: Result<(), Error>);
+    /// Whether it was answered and had written to the outbox.
+    fn is_news(&self) -> bool;
 }
 
 struct Transaction<I, T, F> {
@@ -123,6 +128,8 @@ struct Transaction<I, T, F> {
     input: I,
     body: F,
     result: Option<Result<T>>,
+    /// Whether the last run wrote to the outbox; after the answer, whether that is committed.
+    has_entry: bool,
     answer: Option<oneshot::Sender<Result<T>>>,
 }
 
@@ -143,12 +150,14 @@ where
         }
         let result = tx.verdict(result);
         let verdict = result.as_ref().map(|_| ()).map_err(|_| ());
+        self.has_entry = tx.has_entry && verdict.is_ok();
         self.result = Some(result);
         verdict
     }
 
     fn answer(&mut self, commit: Result<(), Error>) {
         let Some(answer) = self.answer.take() else { return };
+        self.has_entry &= commit.is_ok();
         let result = match (commit, self.result.take()) {
             (Ok(()), Some(result)) => result,
             (Ok(()), None) => Err(Fault::internal("a transaction was not run")),
@@ -156,6 +165,10 @@ where
         };
         // No caller waits when the request was dropped; the write has happened all the same.
         let _ = answer.send(result);
+    }
+
+    fn is_news(&self) -> bool {
+        self.answer.is_none() && self.has_entry
     }
 }
 
@@ -167,7 +180,7 @@ pub(super) fn complete<T>(mut future: TxFuture<'_, T>) -> Result<T> {
     }
 }
 
-fn run(mut conn: Connection, mut log: Log, jobs: &Receiver<Box<dyn Job>>) {
+fn run(mut conn: Connection, mut log: Log, jobs: &Receiver<Box<dyn Job>>, announcer: &Announcer) {
     let mut is_fenced = false;
     let mut batch = Vec::with_capacity(BATCH);
     loop {
@@ -189,8 +202,13 @@ fn run(mut conn: Connection, mut log: Log, jobs: &Receiver<Box<dyn Job>>) {
             Err(Error::Unavailable(_)) => is_fenced,
             _ => false,
         };
+        let mut is_news = false;
         for mut job in batch.drain(..) {
             job.answer(outcome.clone());
+            is_news |= job.is_news();
+        }
+        if is_news {
+            announcer.announce();
         }
         log.tend(&conn);
     }
@@ -297,7 +315,8 @@ mod tests {
     #[tokio::test]
     async fn writes_beyond_the_queue_are_told_to_come_back() {
         let dir = tempfile::tempdir().expect("a directory");
-        let writer = Writer::start(&dir.path().join("writer.sqlite"), Arc::default()).expect("a writer");
+        let writer =
+            Writer::start(&dir.path().join("writer.sqlite"), Arc::default(), Arc::default()).expect("a writer");
         let (begun, has_begun) = oneshot::channel();
         let (go_on, may_go_on) = mpsc::channel::<()>();
         let signals = (Mutex::new(Some(begun)), Mutex::new(may_go_on));

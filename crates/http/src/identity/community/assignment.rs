@@ -13,22 +13,11 @@ use crate::{
 use axum::{extract::State, response::Response};
 use serde_json::{Value, json};
 use stoa_identity::community::{Assignable, Relation, RelationField, RelationFilter, TagUpdate};
-use stoa_kernel::{Code, Fault, Faults, Result, date::iso_from_millis};
-
-fn view(relation: &Relation) -> Value {
-    let mut view = json!({
-        "id": relation.id, "badgeId": relation.target, "memberId": relation.holder,
-        "createdDate": iso_from_millis(relation.created), "updatedDate": iso_from_millis(relation.created),
-    });
-    for (name, value) in &relation.doc {
-        view[name.as_str()] = value.clone();
-    }
-    view
-}
+use stoa_kernel::{Code, Fault, Faults, Result};
 
 /// `POST /badges/v4/assignments`.
 pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
-    answer("badgeAssignment", view(&assign(&app, &call, &call.data["badgeAssignment"]).await?))
+    answer("badgeAssignment", assign(&app, &call, &call.data["badgeAssignment"]).await?.assignment_json())
 }
 
 async fn assign(app: &App, call: &ApiCall, object: &Value) -> Result<Relation> {
@@ -69,7 +58,7 @@ pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
     let (asked, filter) = FilteredPage::of(&call, PAGE, &ASSIGNMENTS)?;
     let (filter, page) = (RelationFilter::matching(filter), (asked.limit, asked.cursor.as_str()));
     let relations = app.identity.assignment_list(&call.site, &call.caller, Assignable::Badge, &filter, page).await?;
-    let found: Vec<Value> = relations.items.iter().map(view).collect();
+    let found: Vec<Value> = relations.items.iter().map(Relation::assignment_json).collect();
     Ok(body::ok(&json!({ "badgeAssignments": found, "pagingMetadata": filtered_cursors(&asked, &relations) })))
 }
 

@@ -14,19 +14,12 @@ use serde_json::{Value, json};
 use stoa_identity::community::{Relation, RelationField, RelationFilter, ReportedMember};
 use stoa_kernel::date::iso_from_millis;
 
-fn view(relation: &Relation) -> Value {
-    json!({
-        "id": relation.id, "reportedMemberId": relation.target, "reportingMemberId": relation.holder,
-        "reason": relation.doc.get("reason").cloned().unwrap_or_else(|| json!({ "category": "UNKNOWN" })),
-        "createdDate": iso_from_millis(relation.created),
-    })
-}
-
 /// `POST /member-reports`.
 pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
     let sent = &call.data["memberReport"];
     let other = sent["reportedMemberId"].as_str().unwrap_or_default();
-    answer("memberReport", view(&app.identity.member_report(&call.site, &call.caller, other, &sent["reason"]).await?))
+    let made = app.identity.member_report(&call.site, &call.caller, other, &sent["reason"]).await?;
+    answer("memberReport", made.report_json())
 }
 
 const REPORTS: Listed<RelationField> = Listed {
@@ -46,7 +39,7 @@ pub(crate) async fn query(State(app): State<App>, call: ApiCall) -> Answer {
     let (asked, filter) = FilteredPage::of(&call, PAGE, &REPORTS)?;
     let (filter, page) = (RelationFilter::matching(filter), (asked.limit, asked.cursor.as_str()));
     let relations = app.identity.report_list(&call.site, &call.caller, &filter, page).await?;
-    let found: Vec<Value> = relations.items.iter().map(view).collect();
+    let found: Vec<Value> = relations.items.iter().map(Relation::report_json).collect();
     Ok(body::ok(&json!({ "memberReports": found, "pagingMetadata": filtered_cursors(&asked, &relations) })))
 }
 

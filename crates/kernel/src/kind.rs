@@ -1,0 +1,174 @@
+//! Every kind of row of the log on one page: what the rows are called, and the events that they are told as.
+//!
+//! A row names its kind; a reader finds here which event types it comes to. Types and names are those that the public
+//! clients register handlers for (docs/protocol/content.md §16, docs/protocol/identity.md §14); a kind without one is
+//! for readers of this server alone. A kind is here when every write of what it tells of writes its row, not before.
+
+/// How the body of an event says what happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `createdEvent`, with the entity.
+    Created,
+    /// `updatedEvent`, with the entity as it is then.
+    Updated,
+    /// `deletedEvent`.
+    Deleted,
+    /// `actionEvent`, with what was done.
+    Action,
+    /// No domain event: the body is the data itself.
+    Plain,
+}
+
+/// A type of event as clients know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventType {
+    /// The `eventType` of a delivery.
+    pub name: &'static str,
+    /// The domain name of the entity; empty for [`Form::Plain`].
+    pub fqdn: &'static str,
+    /// What happened to it; empty for [`Form::Plain`].
+    pub slug: &'static str,
+    pub form: Form,
+}
+
+macro_rules! kinds {
+    ($($variant:ident = $row:literal $(, $form:ident $name:literal $fqdn:literal $slug:literal)*;)+) => {
+        /// A kind of the table in this file.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum EntryKind { $($variant),+ }
+
+        impl EntryKind {
+            /// All kinds, for readers that take everything, and for tests.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// What its rows are called.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $row),+ }
+            }
+
+            /// The types of event that a row of it is told as; none for what only this server reads.
+            pub const fn events(self) -> &'static [EventType] {
+                match self {
+                    $(Self::$variant => {
+                        &[$(EventType { name: $name, fqdn: $fqdn, slug: $slug, form: Form::$form }),*]
+                    }),+
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    // Items, one row for all that a statement wrote.
+    ItemCreated  = "data_item_created",  Created "wix.data.v2.data_item_created" "wix.data.v2.data_item" "created";
+    ItemUpdated  = "data_item_updated",  Updated "wix.data.v2.data_item_updated" "wix.data.v2.data_item" "updated";
+    ItemDeleted  = "data_item_deleted",  Deleted "wix.data.v2.data_item_deleted" "wix.data.v2.data_item" "deleted";
+    // All items of a collection are gone that were there when it was asked for.
+    ItemsTruncated = "data_items_truncated";
+    // Links of a multi-reference field, where one of its collections asks for old values.
+    ReferencesChanged = "data_item_references_changed";
+    // The values of a deleted field have left the items.
+    FieldPurged = "data_field_purged";
+
+    // Collections.
+    CollectionCreated  = "data_collection_created";
+    CollectionUpdated  = "data_collection_updated";
+    CollectionDeleted  = "data_collection_deleted";
+    CollectionRestored = "data_collection_restored";
+    // Levels or special permissions: who may see what is another matter from here on.
+    CollectionAccessChanged = "data_collection_access_changed";
+
+    // Indexes, from being asked for to being gone.
+    IndexCreated = "index_created", Created "wix.data.v2.index_created" "wix.data.v2.index" "created";
+    IndexChanged = "index_changed", Updated "wix.data.v2.index_updated" "wix.data.v2.index" "updated";
+    IndexBuilt   = "index_built",   Updated "wix.data.v2.index_updated" "wix.data.v2.index" "updated";
+    IndexFailed  = "index_failed",  Updated "wix.data.v2.index_updated" "wix.data.v2.index" "updated";
+    IndexRemoved = "index_removed", Deleted "wix.data.v2.index_deleted" "wix.data.v2.index" "deleted";
+
+    // Members. What goes with a deleted member has no rows of its own.
+    MemberCreated = "member_created", Created "wix.members.v1.member_created" "wix.members.v1.member" "created";
+    MemberUpdated = "member_updated", Updated "wix.members.v1.member_updated" "wix.members.v1.member" "updated";
+    MemberDeleted = "member_deleted", Deleted "wix.members.v1.member_deleted" "wix.members.v1.member" "deleted";
+
+    // Badges; assignments are told in both versions of the API.
+    BadgeCreated    = "badge_created",    Created "wix.badges.v4.badge_created" "wix.badges.v4.badge" "created";
+    BadgeUpdated    = "badge_updated",    Updated "wix.badges.v4.badge_updated" "wix.badges.v4.badge" "updated";
+    BadgeDeleted    = "badge_deleted",    Deleted "wix.badges.v4.badge_deleted" "wix.badges.v4.badge" "deleted";
+    BadgeAssigned   = "badge_assigned",
+        Created "wix.badges.v4.badge_assignment_created" "wix.badges.v4.badge_assignment" "created",
+        Action "wix.badges.v3.badge_badge_assigned" "wix.badges.v3.badge" "badge_assigned";
+    BadgeUnassigned = "badge_unassigned",
+        Deleted "wix.badges.v4.badge_assignment_deleted" "wix.badges.v4.badge_assignment" "deleted",
+        Action "wix.badges.v3.badge_badge_unassigned" "wix.badges.v3.badge" "badge_unassigned";
+
+    // What members do to each other, and say of themselves.
+    MemberFollowed   = "member_followed",
+        Action "wix.members.v3.follow_member_followed" "wix.members.v3.follow" "member_followed";
+    MemberUnfollowed = "member_unfollowed",
+        Action "wix.members.v3.follow_member_unfollowed" "wix.members.v3.follow" "member_unfollowed";
+    MemberReported   = "member_report_created",
+        Created "wix.members.v1.member_report_created" "wix.members.v1.member_report" "created";
+    ReportDeleted    = "member_report_deleted",
+        Deleted "wix.members.v1.member_report_deleted" "wix.members.v1.member_report" "deleted";
+    // All reports on one member at once.
+    ReportsDeleted   = "member_reports_deleted",
+        Action "wix.members.v1.member_report_reported_member_deleted" "wix.members.v1.member_report"
+            "reported_member_deleted";
+    AboutCreated = "member_about_created",
+        Created "wix.members.about.v2.member_about_created" "wix.members.about.v2.member_about" "created";
+    AboutUpdated = "member_about_updated",
+        Updated "wix.members.about.v2.member_about_updated" "wix.members.about.v2.member_about" "updated";
+    AboutDeleted = "member_about_deleted",
+        Deleted "wix.members.about.v2.member_about_deleted" "wix.members.about.v2.member_about" "deleted";
+
+    PolicyUpdated = "wix.iam.signon.v1.sign_on_policy_updated",
+        Updated "wix.iam.signon.v1.sign_on_policy_updated" "wix.iam.signon.v1.sign_on_policy" "updated";
+    // One for each sign-in: only on sites that ask for it.
+    RedirectSessionCreated = "redirect_session_created",
+        Created "wix.headless.v1.redirect_session_created" "wix.headless.v1.redirect_session" "created";
+
+    // Applications that an owner let in, or whose client was revoked.
+    AppInstalled = "app_installed", Plain "AppInstalled" "" "";
+    AppRemoved   = "app_removed",   Plain "AppRemoved" "" "";
+}
+
+impl EntryKind {
+    /// The kind of a row; nothing for one that another version wrote, or that is the log's own.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|it| it.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn kinds_have_names_of_their_own() {
+        let names: HashSet<_> = EntryKind::ALL.iter().map(|it| it.name()).collect();
+        assert_eq!(names.len(), EntryKind::ALL.len());
+        for kind in EntryKind::ALL {
+            assert_eq!(EntryKind::parse(kind.name()), Some(*kind));
+            assert!(!kind.name().starts_with("log_"), "{kind:?}: these are the log's own");
+        }
+        assert_eq!(EntryKind::parse("log_restored"), None);
+    }
+
+    #[test]
+    fn event_types_are_the_entity_and_what_happened() {
+        for event in EntryKind::ALL.iter().flat_map(|it| it.events()) {
+            match event.form {
+                Form::Plain => assert_eq!((event.fqdn, event.slug), ("", ""), "{event:?}"),
+                _ => assert_eq!(event.name, format!("{}_{}", event.fqdn, event.slug)),
+            }
+            let slug = match event.form {
+                Form::Created => "created",
+                Form::Updated => "updated",
+                Form::Deleted => "deleted",
+                Form::Action | Form::Plain => continue,
+            };
+            assert_eq!(event.slug, slug, "{event:?}");
+        }
+    }
+}

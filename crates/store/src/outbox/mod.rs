@@ -1,0 +1,177 @@
+//! Jobs and events of a site, its log: written in the transaction that causes them and read by consumers one after
+//! another ([decision 23](../../../../decisions/0023-the-log.md)).
+//!
+//! ```text
+//! put(tx, …)                                                    in the causing transaction
+//! subscribe → (a lease, see `Consumers`) → read_for → (work) → advance → read_for → …
+//! ```
+//!
+//! A consumer is a name on a site (`webhook:…`). Its place is stored, so after a crash it goes on where it was: an entry
+//! is delivered at least once, and [`Entry::id`] stays the same each time. Of several processes only one works for a
+//! consumer: the one that holds its lease, under whose number alone the place moves.
+//!
+//! Reading never passes a row that is still to be committed (docs/hazards.md §Reading a log by seq > last).
+//! On PostgreSQL a position is therefore the writing transaction and the number, in this order, and reading
+//! stops at the oldest transaction that is running anywhere in the cluster: a long one delays, and loses nothing.
+//!
+//! Readers who keep their place themselves have it as a [`Token`], which is good for one epoch of the log: after a
+//! restore there is another. A reader whose place is behind what was deleted (`prune.rs` says which rows stay, and for how
+//! long) gets a [`Gap`].
+
+mod consumer;
+mod entry;
+mod log_row;
+mod prune;
+mod read;
+mod status;
+
+pub use crate::{
+    lease::{ConsumerRow, Lease, LeaseTimes},
+    news::News,
+    pending_entry::{PendingEntry, put},
+    position::{Position, Token},
+};
+pub use consumer::Start;
+pub use entry::{Batch, Entry, Gap, GapReason, Read};
+pub use log_row::{RESTORED, keep, keep_no_longer};
+pub use prune::{KEPT, KEPT_BYTES, KEPT_FOR, UNREAD_BYTES, UNREAD_FOR};
+pub use status::{ConsumerStatus, LogStatus, MOST_COUNTED};
+
+pub(crate) use log_row::{NewEpoch, begin, find};
+
+use crate::{Database, ReaderPool, boxed};
+use read::Wanted;
+use stoa_kernel::{Millis, Result, SiteId};
+use stoa_sql::params;
+
+/// The outbox of one site.
+#[derive(Clone, Copy)]
+pub struct Outbox<'s> {
+    site: &'s SiteId,
+    database: &'s Database,
+    catalog: &'s Database,
+}
+
+impl<'s> Outbox<'s> {
+    /// The outbox of `site` in its database.
+    pub(crate) fn new(site: &'s SiteId, database: &'s Database, catalog: &'s Database) -> Self {
+        Self { site, database, catalog }
+    }
+
+    /// Wakes a reader after commits: those of this node at once, those of others within a third of a second. To be
+    /// asked for before reading, so that nothing is missed between reading and waiting.
+    pub fn news(&self) -> News {
+        self.database.listen(self.site)
+    }
+
+    /// Makes a consumer known; one that is known keeps its place.
+    ///
+    /// # Errors
+    /// [`stoa_kernel::Code::Validation`] for what can't be a name.
+    pub async fn subscribe(&self, consumer: &str, start: Start) -> Result<()> {
+        consumer::check_name(consumer)?;
+        if self.is_subscribed(consumer).await? {
+            return Ok(());
+        }
+        if !self.database.is_shared() {
+            // The site is opened for it after a restart.
+            let noted = self.catalog.append_with(self.site.clone(), |tx, site| {
+                boxed!({
+                    let sql = "update stoa.site_log set has_consumers = 1 where site = $1";
+                    tx.execute(sql, &params![site]).await?;
+                    Ok(())
+                })
+            });
+            noted.await?;
+        }
+        consumer::subscribe(self.database, self.site, consumer, start).await
+    }
+
+    /// Whether the consumer is known.
+    pub async fn is_subscribed(&self, consumer: &str) -> Result<bool> {
+        Ok(self.consumers().await?.iter().any(|it| it.name == consumer))
+    }
+
+    /// Forgets a consumer; nothing is kept for it any more. `false`: there was none.
+    pub async fn unsubscribe(&self, consumer: &str) -> Result<bool> {
+        consumer::unsubscribe(self.database, self.site, consumer).await
+    }
+
+    /// The consumers that are known, by name, and which nodes work for them.
+    pub async fn consumers(&self) -> Result<Vec<ConsumerRow>> {
+        let site = self.site.clone();
+        self.database.read(ReaderPool::Point, move |tx| boxed!(consumer::all(tx, &site).await)).await
+    }
+
+    /// Takes the lease of a consumer which, as it was seen, no node held, or one that is gone: how long it said nothing
+    /// is for the caller to judge. Nothing when it is otherwise by now.
+    pub async fn take(&self, seen: &ConsumerRow, node: &str) -> Result<Option<Lease>> {
+        consumer::take(self.database, seen, node).await
+    }
+
+    /// Stores that everything before the position is dealt with. `false`: the lease is another's by now, or the consumer
+    /// is gone, and nothing was stored: what was read will be, or was, delivered by another.
+    pub async fn advance(&self, lease: &Lease, position: Position) -> Result<bool> {
+        consumer::advance(self.database, self.site, lease, position).await
+    }
+
+    /// Gives a lease back, so that no node needs to wait for its end.
+    pub async fn release(&self, lease: &Lease) -> Result<()> {
+        consumer::release(self.database, self.site, lease).await
+    }
+
+    /// The entries of these kinds behind `after`, at most `limit` and about 4 MB; without kinds, those of every kind.
+    /// For whoever knows that nothing behind `after` was deleted, or wants what is there.
+    pub async fn read(&self, after: Position, kinds: &[&str], limit: usize) -> Result<Batch> {
+        let wanted = self.wanted(after, kinds, limit);
+        self.database.read(ReaderPool::Point, move |tx| boxed!(Ok(read::batch(tx, &wanted).await?))).await
+    }
+
+    /// The same for a consumer: a gap where rows behind its place were deleted.
+    pub async fn read_for(&self, after: Position, kinds: &[&str], limit: usize) -> Result<Read> {
+        let wanted = self.wanted(after, kinds, limit);
+        self.database.read(ReaderPool::Point, move |tx| boxed!(Ok(read::of_consumer(tx, &wanted).await?))).await
+    }
+
+    /// The same behind a token that was told to others; a gap also where it is of another epoch.
+    pub async fn resume(&self, token: &Token, kinds: &[&str], limit: usize) -> Result<Read> {
+        let (wanted, origin) = (self.wanted(token.after(), kinds, limit), self.database.origin());
+        let Token { epoch, position, .. } = token.clone();
+        let read = self
+            .database
+            .read(ReaderPool::Point, move |tx| boxed!(Ok(read::resumed(tx, &wanted, &epoch, position, origin).await?)));
+        read.await
+    }
+
+    /// A place behind all that can be read now, to be told to others.
+    pub async fn end(&self) -> Result<Token> {
+        let site = self.site.clone();
+        let read = self.database.read(ReaderPool::Point, move |tx| {
+            boxed!({
+                let epoch = log_row::get(tx, &site).await?.map(|it| it.epoch).unwrap_or_default();
+                Ok(Token { epoch, position: log_row::end(tx, &site).await?, delivered: None })
+            })
+        });
+        read.await
+    }
+
+    /// Deletes what no reader needs any more and answers how many rows that were.
+    pub async fn prune(&self, now: Millis) -> Result<u64> {
+        prune::prune(self.database, self.site, now).await
+    }
+
+    /// How the log stands at this time.
+    pub async fn status(&self, now: Millis) -> Result<LogStatus> {
+        status::of(self.database, self.site, now).await
+    }
+
+    /// How far its consumers are.
+    pub async fn lags(&self, now: Millis) -> Result<Vec<ConsumerStatus>> {
+        status::lags(self.database, self.site, now).await
+    }
+
+    fn wanted(&self, after: Position, kinds: &[&str], limit: usize) -> Wanted {
+        let kinds = kinds.iter().map(|it| (*it).to_owned()).collect();
+        Wanted { site: self.site.clone(), after, kinds, limit: limit.max(1) }
+    }
+}
