@@ -154,8 +154,6 @@ pub enum ErrorForm {
     Common,
     /// The same with `error` and `error_description` beside it (RFC 6749, section 5.2).
     Oauth,
-    /// A page for people, or a redirect that carries the error.
-    Page,
 }
 
 const JSON: &[Media] = &[Media::Json];
@@ -206,7 +204,6 @@ impl Operation {
         self
     }
 
-    /// 200 with JSON.
     pub(crate) const fn answers(mut self, answers: &'static [Answer]) -> Self {
         self.answers = answers;
         self
@@ -284,17 +281,5 @@ impl Answer {
     /// A status without body.
     pub(crate) const fn empty(status: u16, about: &'static str) -> Self {
         Self { status, about, content: None }
-    }
-}
-
-impl Media {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Json => "application/json",
-            Self::Form => "application/x-www-form-urlencoded",
-            Self::Html => "text/html",
-            Self::Text => "text/plain",
-            Self::Events => "text/event-stream",
-        }
     }
 }
