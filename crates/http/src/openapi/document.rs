@@ -1,12 +1,13 @@
 //! The document, printed from the table of routes.
 
 use super::{
-    Answer, Callers, Content, ErrorForm, Listed, Parameter, ParameterValue, Tag,
+    Answer, Callers, Content, ErrorForm, Listed, Parameter, ParameterValue,
     errors::{self, SHARED, SharedError, looks_at_tokens},
     page::Page,
     schemas::{self, ITEM_DATA},
+    served::Cached,
 };
-use crate::{aliases, opening::Opening, tag, traffic::Kind};
+use crate::{aliases, opening::Opening, subject::Subject, traffic::Kind};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use stoa_kernel::Code;
@@ -18,8 +19,7 @@ const ITEM_TYPES: &str = "\"@item-types\"";
 pub struct Document {
     /// What stands before and after the types of items.
     around: (String, String),
-    text: Bytes,
-    tag: String,
+    json: Cached,
     page: Page,
 }
 
@@ -33,26 +33,24 @@ impl Document {
         let (before, after) = text.split_once(ITEM_TYPES).unwrap_or((&text, ""));
         let around = (before.to_owned(), after.to_owned());
         let text = Bytes::from(format!("{before}{}{after}", schemas::item_data()));
-        let tag = tag::of(&text);
-        Self { around, text, tag, page }
+        Self { around, json: Cached::new(text, "application/json"), page }
     }
 
     /// The JSON on one line.
     pub fn text(&self) -> &Bytes {
-        &self.text
+        self.json.text()
     }
 
     /// The JSON as people read it, with a final line break.
     pub fn pretty(&self) -> String {
-        let value: Value = serde_json::from_slice(&self.text).unwrap_or_default();
+        let value: Value = serde_json::from_slice(self.text()).unwrap_or_default();
         let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
         text.push('\n');
         text
     }
 
-    /// By which a client knows the JSON again.
-    pub(super) fn tag(&self) -> &str {
-        &self.tag
+    pub(super) fn cached(&self) -> &Cached {
+        &self.json
     }
 
     pub(super) fn page(&self) -> &Page {
@@ -62,7 +60,7 @@ impl Document {
     /// The document with other types of items: the schema of what an item holds, and more schemas by name.
     pub(super) fn with_items(&self, item_data: &Value, types: &Map<String, Value>) -> String {
         let (before, after) = &self.around;
-        let mut text = String::with_capacity(self.text.len() + 1_024 * types.len());
+        let mut text = String::with_capacity(self.text().len() + 1_024 * types.len());
         text.push_str(before);
         text.push_str(&item_data.to_string());
         for (name, schema) in types {
@@ -94,7 +92,7 @@ fn whole(listed: &[Listed], not_built: &[&str]) -> Value {
                 "variables": { "site": { "default": "SITE" } },
             },
         ],
-        "tags": Tag::ALL.iter().map(|it| json!({ "name": it.name(), "description": it.about() })).collect::<Value>(),
+        "tags": Subject::ALL.iter().map(|it| json!({ "name": it.name(), "description": it.about() })).collect::<Value>(),
         "paths": paths(listed),
         "x-not-built": not_built.iter().map(|it| it.replace("{*", "{")).collect::<Value>(),
         "components": {
@@ -164,7 +162,7 @@ fn paths(listed: &[Listed]) -> Map<String, Value> {
 
 fn operation(listed: &Listed, spellings: impl Iterator<Item = String>) -> Value {
     let it = listed.operation;
-    let mut object = json!({ "operationId": it.id, "summary": it.summary, "tags": [it.tag.name()] });
+    let mut object = json!({ "operationId": it.id, "summary": it.summary, "tags": [it.subject.name()] });
     if !it.notes.is_empty() {
         object["description"] = json!(it.notes);
     }
@@ -187,7 +185,7 @@ fn operation(listed: &Listed, spellings: impl Iterator<Item = String>) -> Value 
     if let Some(limit) = it.throttle.name() {
         object["x-rate-limit"] = json!(limit);
     }
-    let aliases: Vec<String> = spellings.chain(aliases::of(it.tag, &listed.path())).collect();
+    let aliases: Vec<String> = spellings.chain(aliases::of(it.subject, &listed.path())).collect();
     if !aliases.is_empty() {
         object["x-aliases"] = json!(aliases);
     }
@@ -289,9 +287,9 @@ fn scope(listed: &Listed) -> Option<String> {
         return None;
     }
     let right = if listed.route.is_read { "read" } else { "write" };
-    Some(match (listed.route.opening, listed.operation.tag) {
+    Some(match (listed.route.opening, listed.operation.subject) {
         (Opening::Area(area), _) => format!("{}:{right}", area.name()),
-        (Opening::Collections, Tag::Items | Tag::References) => format!("items:{right}"),
+        (Opening::Collections, Subject::Items | Subject::References) => format!("items:{right}"),
         (Opening::Collections, _) => format!("collections:{right}"),
         (Opening::Whole, _) => "full".to_owned(),
     })

@@ -16,7 +16,7 @@ pub(crate) mod site_types;
 
 pub use document::Document;
 pub use operation::{
-    Answer, Callers, Content, ErrorForm, Media, Operation, Parameter, ParameterValue, RequestBody, Tag, Throttle,
+    Answer, Callers, Content, ErrorForm, Media, Operation, Parameter, ParameterValue, RequestBody, Throttle,
 };
 
 use crate::traffic::Route;

@@ -3,6 +3,7 @@
 //! What the table says already is not said again: method, path and parameters in the path, whether a call only reads,
 //! which scopes open it and how large its body may be ([`crate::traffic::Route`]).
 
+use crate::subject::Subject;
 use stoa_kernel::Code;
 
 /// One call of the interface. All of them are constants in `operations/`, a file a subject.
@@ -14,7 +15,7 @@ pub struct Operation {
     pub summary: &'static str,
     /// What else a caller needs to know, in Markdown; empty for most.
     pub notes: &'static str,
-    pub tag: Tag,
+    pub subject: Subject,
     pub callers: Callers,
     /// What can stand in the query.
     pub query: &'static [Parameter],
@@ -27,30 +28,6 @@ pub struct Operation {
     pub throttle: Throttle,
     /// How errors are printed.
     pub error_form: ErrorForm,
-}
-
-/// A subject, which is a chapter of the reference page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tag {
-    Items,
-    References,
-    Collections,
-    Indexes,
-    Permissions,
-    Tokens,
-    SignIn,
-    Verification,
-    Sessions,
-    Members,
-    Roles,
-    Badges,
-    CustomFields,
-    Relations,
-    Settings,
-    Apps,
-    AccountPages,
-    Operators,
-    Server,
 }
 
 /// Who is let in, before anything else is looked at.
@@ -160,12 +137,12 @@ const JSON: &[Media] = &[Media::Json];
 const JSON_OR_FORM: &[Media] = &[Media::Json, Media::Form];
 
 impl Operation {
-    pub(crate) const fn new(id: &'static str, tag: Tag, callers: Callers, summary: &'static str) -> Self {
+    pub(crate) const fn new(id: &'static str, subject: Subject, callers: Callers, summary: &'static str) -> Self {
         Self {
             id,
             summary,
             notes: "",
-            tag,
+            subject,
             callers,
             query: &[],
             request: None,
