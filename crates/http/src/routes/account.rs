@@ -3,7 +3,9 @@
 use crate::{
     endpoint::{Line, delete, get, post},
     identity::*,
-    openapi::operations::{apps::*, operators::*, pages::*, sessions::*, sign_in::*, tokens::*, verification::*},
+    openapi::operations::{
+        apps::*, operators::*, pages::*, redirects::*, sessions::*, sign_in::*, tokens::*, verification::*,
+    },
 };
 
 /// All of them.

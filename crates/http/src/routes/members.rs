@@ -3,7 +3,7 @@
 use crate::{
     endpoint::{Line, delete, get, patch, post, post_read},
     identity::*,
-    openapi::operations::{members::*, tokens::*},
+    openapi::operations::{members::*, sign_in::*, tokens::*},
 };
 
 /// All of them.
