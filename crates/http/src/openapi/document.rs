@@ -2,10 +2,11 @@
 
 use super::{
     Answer, Callers, Content, ErrorForm, Listed, Parameter, ParameterValue,
+    cached::Cached,
+    distinct,
     errors::{self, SHARED, SharedError, looks_at_tokens},
     page::Page,
     schemas::{self, ITEM_DATA},
-    served::Cached,
 };
 use crate::{aliases, opening::Opening, subject::Subject, traffic::Kind};
 use bytes::Bytes;
@@ -147,20 +148,14 @@ fn code(code: Code) -> Value {
 /// Paths in the order of the table, each with its methods.
 fn paths(listed: &[Listed]) -> Map<String, Value> {
     let mut paths = Map::new();
-    for (index, it) in listed.iter().enumerate() {
-        let id = it.operation.id;
-        if listed[..index].iter().any(|before| before.operation.id == id) {
-            // Another spelling of a path that stands here already.
-            continue;
-        }
-        let spellings = listed[index + 1..].iter().filter(|later| later.operation.id == id).map(Listed::path);
+    for (it, spellings) in distinct(listed) {
         let methods = paths.entry(it.path()).or_insert_with(|| json!({}));
         methods[it.method.as_str().to_ascii_lowercase()] = operation(it, spellings);
     }
     paths
 }
 
-fn operation(listed: &Listed, spellings: impl Iterator<Item = String>) -> Value {
+fn operation(listed: &Listed, spellings: Vec<String>) -> Value {
     let it = listed.operation;
     let mut object = json!({ "operationId": it.id, "summary": it.summary, "tags": [it.subject.name()] });
     if !it.notes.is_empty() {
@@ -185,7 +180,7 @@ fn operation(listed: &Listed, spellings: impl Iterator<Item = String>) -> Value 
     if let Some(limit) = it.throttle.name() {
         object["x-rate-limit"] = json!(limit);
     }
-    let aliases: Vec<String> = spellings.chain(aliases::of(it.subject, &listed.path())).collect();
+    let aliases: Vec<String> = spellings.into_iter().chain(aliases::of(it.subject, &listed.path())).collect();
     if !aliases.is_empty() {
         object["x-aliases"] = json!(aliases);
     }

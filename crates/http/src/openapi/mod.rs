@@ -4,6 +4,7 @@
 //! `operation.rs` has the types, `operations/` the operations, `schemas/` the JSON Schemas, by hand: items, filters and
 //! collections are protocols, and most answers are printed bytes, so there are no types to derive them from.
 
+mod cached;
 mod document;
 mod errors;
 mod names;
@@ -35,6 +36,18 @@ impl Listed {
     pub fn path(&self) -> String {
         self.route.path.replace("{*", "{")
     }
+}
+
+/// Each operation once, at the path by which it comes first, with the other spellings of that path.
+fn distinct(listed: &[Listed]) -> Vec<(&Listed, Vec<String>)> {
+    let mut distinct: Vec<(&Listed, Vec<String>)> = Vec::new();
+    for it in listed {
+        match distinct.iter_mut().find(|before| before.0.operation.id == it.operation.id) {
+            Some((_, spellings)) => spellings.push(it.path()),
+            None => distinct.push((it, Vec::new())),
+        }
+    }
+    distinct
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The document as a page for people: HTML without script, a chapter a subject, found by a filter that the server
 //! answers.
 
-use super::{Answer, Content, Listed, Parameter, ParameterValue, errors, served::Cached};
+use super::{Answer, Content, Listed, Parameter, ParameterValue, cached::Cached, distinct, errors};
 use crate::{aliases, subject::Subject};
 use axum::body::Bytes;
 use serde_json::{Map, Value};
@@ -31,7 +31,7 @@ struct Part {
 
 impl Page {
     pub(super) fn of(listed: &[Listed], schemas: &Value) -> Self {
-        let mut parts: Vec<Part> = listed.iter().map(of_operation).collect();
+        let mut parts: Vec<Part> = distinct(listed).into_iter().map(|(it, spellings)| of_operation(it, spellings)).collect();
         parts.extend(schemas.as_object().into_iter().flatten().map(|(name, schema)| of_schema(name, schema)));
         let whole = Bytes::from(print("", &parts.iter().collect::<Vec<_>>()));
         Self { whole: Cached::new(whole, MEDIA_TYPE), parts }
@@ -98,7 +98,7 @@ fn chapter(subject: Option<Subject>) -> (String, &'static str, &'static str) {
     (format!("chapter-{id}"), subject.name(), subject.about())
 }
 
-fn of_operation(listed: &Listed) -> Part {
+fn of_operation(listed: &Listed, spellings: Vec<String>) -> Part {
     let (it, path) = (listed.operation, listed.path());
     let mut html = format!(
         "<article id=\"{id}\"><h3><span class=\"method\">{method}</span><code>{path}</code></h3><p>{summary}. \
@@ -132,7 +132,7 @@ fn of_operation(listed: &Listed) -> Part {
         let _ = write!(html, "<li>{status}: {}</li>", names.join(", "));
     }
     html.push_str("</ul>");
-    let aliases: Vec<String> = aliases::of(it.subject, &path).collect();
+    let aliases: Vec<String> = spellings.into_iter().chain(aliases::of(it.subject, &path)).collect();
     if !aliases.is_empty() {
         html.push_str("<details><summary>Other paths</summary><ul class=\"plain\">");
         for alias in &aliases {

@@ -12,6 +12,7 @@ pub(super) const FILES: &[(&str, &str)] = &[
     ("permissions", include_str!("schemas/permissions.json")),
     ("tokens", include_str!("schemas/tokens.json")),
     ("sign_in", include_str!("schemas/sign_in.json")),
+    ("redirects", include_str!("schemas/redirects.json")),
     ("verification", include_str!("schemas/verification.json")),
     ("sessions", include_str!("schemas/sessions.json")),
     ("members", include_str!("schemas/members.json")),
