@@ -13,6 +13,7 @@ mod defence;
 mod hosts;
 mod identity;
 mod indexes;
+mod interface;
 mod limits;
 mod mail;
 mod malformed;

@@ -13,7 +13,8 @@ const VERIFICATION: &[Subject] = &[Subject::Verification];
 const OAUTH: &[Subject] = &[Subject::Tokens, Subject::Redirects];
 const REDIRECTS: &[Subject] = &[Subject::Redirects];
 const SETTINGS: &[Subject] = &[Subject::Settings];
-const MEMBERS: &[Subject] = &[Subject::Members, Subject::Roles, Subject::Badges, Subject::CustomFields, Subject::Relations, Subject::SignIn];
+const MEMBERS: &[Subject] =
+    &[Subject::Members, Subject::Roles, Subject::Badges, Subject::CustomFields, Subject::Relations, Subject::SignIn];
 
 /// Prefix as sent, prefix of the canonical path, and the subjects whose calls clients send there. Calls of other
 /// subjects answer there too; nothing is promised of that.

@@ -51,7 +51,8 @@ pub(crate) fn router() -> Router<App> {
         }
     }
     let built = paths.into_iter().fold(Router::new(), |router, (path, endpoints)| {
-        let methods = endpoints.into_iter().fold(MethodRouter::new(), |it, (endpoint, route)| endpoint.add_to(it, route));
+        let methods =
+            endpoints.into_iter().fold(MethodRouter::new(), |it, (endpoint, route)| endpoint.add_to(it, route));
         router.route(path, methods)
     });
     others.into_iter().fold(built, |router, path| router.route(path, any(not_supported)))

@@ -73,7 +73,9 @@ impl Subject {
             Self::Roles => ("Roles", "Roles of members."),
             Self::Badges => ("Badges", "Badges of members, and who has them."),
             Self::CustomFields => ("Custom fields", "Fields that a site adds to its members, and to whom they apply."),
-            Self::Relations => ("Between members", "Privacy, followers, blocks, reports, and what members write about themselves."),
+            Self::Relations => {
+                ("Between members", "Privacy, followers, blocks, reports, and what members write about themselves.")
+            }
             Self::Settings => ("Settings", "Policies, pages and the audit log of a site."),
             Self::Apps => ("Apps", "Applications of others, and how an owner installs them."),
             Self::AccountPages => ("Account pages", "What the pages of this server ask; no interface for others."),

@@ -78,7 +78,10 @@ mod tests {
         assert!(!plain.headers().contains_key(header::CONTENT_ENCODING));
         let tag = plain.headers()[header::ETAG].to_str().expect("text").to_owned();
         let gzip = cached.answer(&asked(header::ACCEPT_ENCODING, "gzip"));
-        assert_eq!((&gzip.headers()[header::CONTENT_ENCODING], &gzip.headers()[header::ETAG]), (&"gzip".parse().expect("a header"), &plain.headers()[header::ETAG]));
+        assert_eq!(
+            (&gzip.headers()[header::CONTENT_ENCODING], &gzip.headers()[header::ETAG]),
+            (&"gzip".parse().expect("a header"), &plain.headers()[header::ETAG])
+        );
         assert_eq!(cached.answer(&asked(header::IF_NONE_MATCH, &tag)).status(), StatusCode::NOT_MODIFIED);
         assert_eq!(cached.answer(&asked(header::IF_NONE_MATCH, "\"other\"")).status(), StatusCode::OK);
     }

@@ -166,7 +166,8 @@ fn operation(listed: &Listed, spellings: Vec<String>) -> Value {
         object["parameters"] = parameters.into();
     }
     if let Some(request) = &it.request {
-        let content = request.media.iter().map(|media| (media.name().to_owned(), json!({ "schema": reference(request.schema) })));
+        let content =
+            request.media.iter().map(|media| (media.name().to_owned(), json!({ "schema": reference(request.schema) })));
         object["requestBody"] = json!({ "required": request.is_required, "content": content.collect::<Map<_, _>>() });
         let limit = if listed.route.kind == Kind::Content { "body_bytes" } else { "identity_body_bytes" };
         object["x-body-limit"] = json!(limit);

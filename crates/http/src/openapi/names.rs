@@ -13,6 +13,7 @@ impl Callers {
             Self::Members => "members",
             Self::Editors => "editors",
             Self::Owners => "owners",
+            Self::Apps => "apps",
         }
     }
 }
@@ -29,6 +30,7 @@ impl Callers {
             Self::Members => "members about themselves, those who run the site about others",
             Self::Editors => "those who run the site, and keys",
             Self::Owners => "owners of the site, and keys",
+            Self::Apps => "keys and applications",
         }
     }
 }

@@ -49,6 +49,8 @@ pub enum Callers {
     Editors,
     /// Owners of the site and its full keys.
     Owners,
+    /// Keys and applications alone.
+    Apps,
 }
 
 /// A value in the query of an address.

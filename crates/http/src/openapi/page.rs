@@ -31,7 +31,8 @@ struct Part {
 
 impl Page {
     pub(super) fn of(listed: &[Listed], schemas: &Value) -> Self {
-        let mut parts: Vec<Part> = distinct(listed).into_iter().map(|(it, spellings)| of_operation(it, spellings)).collect();
+        let mut parts: Vec<Part> =
+            distinct(listed).into_iter().map(|(it, spellings)| of_operation(it, spellings)).collect();
         parts.extend(schemas.as_object().into_iter().flatten().map(|(name, schema)| of_schema(name, schema)));
         let whole = Bytes::from(print("", &parts.iter().collect::<Vec<_>>()));
         Self { whole: Cached::new(whole, MEDIA_TYPE), parts }
@@ -128,7 +129,8 @@ fn of_operation(listed: &Listed, spellings: Vec<String>) -> Part {
         let _ = write!(html, "<li>{}</li>", of_answer(answer));
     }
     for (status, codes) in errors::statuses(listed) {
-        let names: Vec<String> = codes.iter().map(|it| format!("<code title=\"{}\">{}</code>", escaped(it.sentence()), it.name())).collect();
+        let names: Vec<String> =
+            codes.iter().map(|it| format!("<code title=\"{}\">{}</code>", escaped(it.sentence()), it.name())).collect();
         let _ = write!(html, "<li>{status}: {}</li>", names.join(", "));
     }
     html.push_str("</ul>");
@@ -268,7 +270,8 @@ mod tests {
 
     #[test]
     fn members_are_shown_by_their_paths() {
-        let inner = json!({ "type": "object", "properties": { "b": { "type": ["string", "null"] } }, "required": ["b"] });
+        let inner =
+            json!({ "type": "object", "properties": { "b": { "type": ["string", "null"] } }, "required": ["b"] });
         let list = json!({ "type": "array", "items": { "$ref": "#/components/schemas/Other" } });
         let part = of_schema("Thing", &json!({ "type": "object", "properties": { "a": inner, "list": list } }));
         assert!(part.html.contains("<dt><code>a.b</code> string or null, always</dt>"), "{}", part.html);

@@ -110,7 +110,9 @@ fn of_kind(kind: &str, metadata: &Value, depth: usize) -> Value {
             json!({ "type": ["array", "null"], "items": element })
         }
         "ADDRESS" | "RICH_CONTENT" => json!({ "type": ["object", "null"] }),
-        "ARRAY_DOCUMENT" | "MEDIA_GALLERY" => json!({ "type": ["array", "null"], "items": { "type": ["string", "object"] } }),
+        "ARRAY_DOCUMENT" | "MEDIA_GALLERY" => {
+            json!({ "type": ["array", "null"], "items": { "type": ["string", "object"] } })
+        }
         _ => json!({}),
     }
 }

@@ -71,7 +71,10 @@ fn schemas_have_one_name_and_are_used() {
     let twice: Vec<_> = places.iter().filter(|it| it.1.len() > 1).collect();
     assert!(twice.is_empty(), "{twice:?}");
     let document = whole();
-    let used = reached(&document, references(&document["paths"]).union(&references(&document["components"]["responses"])).cloned().collect());
+    let used = reached(
+        &document,
+        references(&document["paths"]).union(&references(&document["components"]["responses"])).cloned().collect(),
+    );
     let unused: Vec<_> = places.keys().filter(|it| !used.contains(&format!("#/components/schemas/{it}"))).collect();
     assert!(unused.is_empty(), "no call takes or answers {unused:?}");
 }
@@ -84,7 +87,8 @@ fn operations_have_ids_answers_and_texts_of_their_own() {
         let operation = it.operation;
         let is_spelling = SPELLED_TWICE.contains(&it.route.path);
         assert_eq!(ids.insert(operation.id, it).is_some(), is_spelling, "{} stands twice", operation.id);
-        let is_camel = operation.id.starts_with(|it: char| it.is_ascii_lowercase()) && operation.id.bytes().all(|it| it.is_ascii_alphanumeric());
+        let is_camel = operation.id.starts_with(|it: char| it.is_ascii_lowercase())
+            && operation.id.bytes().all(|it| it.is_ascii_alphanumeric());
         assert!(is_camel, "{}", operation.id);
         assert!(!operation.answers.is_empty() && operation.answers[0].status < 400, "{}", operation.id);
         assert!(!operation.summary.is_empty() && !operation.summary.ends_with('.'), "{}", operation.id);
@@ -103,7 +107,8 @@ fn is_open(schema: &Map<String, Value>) -> bool {
         Some(Value::Array(some)) => some.iter().any(|it| it == "object"),
         _ => false,
     };
-    let is_anything = ["type", "$ref", "enum", "const", "anyOf", "oneOf", "allOf"].iter().all(|it| !schema.contains_key(*it));
+    let is_anything =
+        ["type", "$ref", "enum", "const", "anyOf", "oneOf", "allOf"].iter().all(|it| !schema.contains_key(*it));
     let is_closed = schema.get("additionalProperties").is_some_and(|it| *it != Value::Bool(true));
     is_anything || is_object && !is_closed
 }
@@ -143,7 +148,8 @@ fn open_places(value: &Value, path: &str, found: &mut Vec<String>) {
 fn free_form_is_where_it_is_named() {
     let document = whole();
     let all = document["components"]["schemas"].as_object().expect("schemas");
-    let marked: BTreeSet<&str> = all.iter().filter(|it| it.1.get("x-free-form").is_some()).map(|it| it.0.as_str()).collect();
+    let marked: BTreeSet<&str> =
+        all.iter().filter(|it| it.1.get("x-free-form").is_some()).map(|it| it.0.as_str()).collect();
     let named: BTreeSet<&str> = FREE_FORM.iter().copied().collect();
     assert_eq!(marked, named);
     let mut places = Vec::new();

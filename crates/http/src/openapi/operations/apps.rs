@@ -7,13 +7,8 @@ use crate::{
 };
 use stoa_kernel::Code;
 
-const REFUSED: &[Code] = &[
-    Code::ClientUnknown,
-    Code::RedirectRefused,
-    Code::OauthInvalidRequest,
-    Code::Unauthenticated,
-    Code::Forbidden,
-];
+const REFUSED: &[Code] =
+    &[Code::ClientUnknown, Code::RedirectRefused, Code::OauthInvalidRequest, Code::Unauthenticated, Code::Forbidden];
 
 pub(crate) const APP_INSTALL: Operation = Operation::new(
     "appInstall",
@@ -27,7 +22,10 @@ pub(crate) const APP_INSTALL: Operation = Operation::new(
     Parameter::text("state", "It comes back as it is."),
     Parameter::text("here", "Set by the page that leads here itself."),
 ])
-.answers(&[page("A page that leads here itself, so that the browser brings its cookies."), redirect("The page that asks.")])
+.answers(&[
+    page("A page that leads here itself, so that the browser brings its cookies."),
+    redirect("The page that asks."),
+])
 .errors(&[REFUSED])
 .counts(Throttle::Flow);
 

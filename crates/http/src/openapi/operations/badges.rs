@@ -47,11 +47,15 @@ pub(crate) const BADGE_MEMBER_COUNT_V3: Operation =
 pub(crate) const BADGE_GET_V3: Operation =
     badge("badgeGetV3", Callers::Known, "Reads a badge").answers(BADGE).errors(&[NOT_FOUND]);
 
-pub(crate) const BADGE_UPDATE_V3: Operation =
-    badge("badgeUpdateV3", Callers::Owners, "Changes a badge").takes("BadgeUpdateRequest").answers(BADGE).errors(CHANGES);
+pub(crate) const BADGE_UPDATE_V3: Operation = badge("badgeUpdateV3", Callers::Owners, "Changes a badge")
+    .takes("BadgeUpdateRequest")
+    .answers(BADGE)
+    .errors(CHANGES);
 
 pub(crate) const BADGE_DELETE_V3: Operation =
-    badge("badgeDeleteV3", Callers::Owners, "Deletes a badge, which its members lose").answers(DONE).errors(&[NOT_FOUND]);
+    badge("badgeDeleteV3", Callers::Owners, "Deletes a badge, which its members lose")
+        .answers(DONE)
+        .errors(&[NOT_FOUND]);
 
 pub(crate) const BADGE_MEMBER_LIST_V3: Operation =
     badge("badgeMemberListV3", Callers::Members, "Lists the members that have a badge")
@@ -77,10 +81,11 @@ pub(crate) const BADGE_QUERY: Operation = badge("badgeQuery", Callers::Known, "F
     .answers(BADGES)
     .errors(&[REFUSED, CURSORS]);
 
-pub(crate) const BADGE_ORDER_UPDATE: Operation = badge("badgeOrderUpdate", Callers::Owners, "Puts badges first, in this order")
-    .takes("BadgeOrderUpdateRequest")
-    .answers(ORDERED)
-    .errors(ORDERS);
+pub(crate) const BADGE_ORDER_UPDATE: Operation =
+    badge("badgeOrderUpdate", Callers::Owners, "Puts badges first, in this order")
+        .takes("BadgeOrderUpdateRequest")
+        .answers(ORDERED)
+        .errors(ORDERS);
 
 pub(crate) const BADGE_GET: Operation =
     badge("badgeGet", Callers::Known, "Reads a badge").answers(BADGE).errors(&[NOT_FOUND]);

@@ -24,10 +24,11 @@ const fn change(id: &'static str, summary: &'static str) -> Operation {
     collection(id, Callers::Permitted, summary).answers(CHANGED).errors(DEFINES)
 }
 
-pub(crate) const COLLECTION_CREATE: Operation = collection("collectionCreate", Callers::Permitted, "Makes a collection")
-    .takes("CollectionCreateRequest")
-    .answers(COLLECTION)
-    .errors(&[IN_COLLECTION, DEFINITION, &[Code::CollectionExists]]);
+pub(crate) const COLLECTION_CREATE: Operation =
+    collection("collectionCreate", Callers::Permitted, "Makes a collection")
+        .takes("CollectionCreateRequest")
+        .answers(COLLECTION)
+        .errors(&[IN_COLLECTION, DEFINITION, &[Code::CollectionExists]]);
 
 pub(crate) const COLLECTION_LIST: Operation =
     collection("collectionList", Callers::Known, "Lists the collections that the caller may know of")

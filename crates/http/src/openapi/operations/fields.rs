@@ -89,7 +89,9 @@ pub(crate) const FIELD_APPLICATION_LIST_OF_ROLES: Operation =
         .errors(&[REFUSED]);
 
 pub(crate) const FIELD_APPLICATION_GET: Operation =
-    field("fieldApplicationGet", Callers::Editors, "Reads to whom a field applies").answers(APPLICATION).errors(&[NOT_FOUND]);
+    field("fieldApplicationGet", Callers::Editors, "Reads to whom a field applies")
+        .answers(APPLICATION)
+        .errors(&[NOT_FOUND]);
 
 pub(crate) const FIELD_APPLICATION_UPDATE: Operation =
     field("fieldApplicationUpdate", Callers::Owners, "Changes to whom a field applies")
@@ -98,4 +100,6 @@ pub(crate) const FIELD_APPLICATION_UPDATE: Operation =
         .errors(CHANGES);
 
 pub(crate) const FIELD_APPLICATION_DELETE: Operation =
-    field("fieldApplicationDelete", Callers::Owners, "Lets a field apply to all again").answers(DONE).errors(&[NOT_FOUND]);
+    field("fieldApplicationDelete", Callers::Owners, "Lets a field apply to all again")
+        .answers(DONE)
+        .errors(&[NOT_FOUND]);

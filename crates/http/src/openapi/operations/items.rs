@@ -8,16 +8,23 @@ use crate::{
 use stoa_kernel::Code;
 
 const COLLECTION_ID: Parameter = Parameter::text("dataCollectionId", "The collection.").required();
-const ITEM_ID: Parameter =
-    Parameter::text("dataItemId", "The id, where it is not the one in the path: ids with slashes, dots or nothing but them.");
-const ENVIRONMENT: Parameter = Parameter::one_of("environment", &["LIVE", "SANDBOX_PREFERRED", "SANDBOX"], "The data of which environment; there is only `LIVE`.");
+const ITEM_ID: Parameter = Parameter::text(
+    "dataItemId",
+    "The id, where it is not the one in the path: ids with slashes, dots or nothing but them.",
+);
+const ENVIRONMENT: Parameter = Parameter::one_of(
+    "environment",
+    &["LIVE", "SANDBOX_PREFERRED", "SANDBOX"],
+    "The data of which environment; there is only `LIVE`.",
+);
 const FIELDS: Parameter = Parameter::texts("fields", "Fields that are wanted, by dotted names; all without.");
 const ONE: &[Parameter] = &[COLLECTION_ID, ITEM_ID, ENVIRONMENT, FIELDS, PACKED];
 
 const ITEM: &[Answer] = &[Answer::json("ItemResponse", "The item as it is stored.")];
 const READ: &[Answer] = &[Answer::json("ItemResponse", "The item."), UNCHANGED];
 const REMOVED: &[Answer] = &[Answer::json("ItemRemoveResponse", "The item as it was.")];
-const RESULTS: &[Answer] = &[Answer::json("ItemBulkResponse", "What became of each item, in the order of the request.")];
+const RESULTS: &[Answer] =
+    &[Answer::json("ItemBulkResponse", "What became of each item, in the order of the request.")];
 const PAGE: &[Answer] = &[Answer::json("ItemQueryResponse", "A page of items.")];
 
 const ID: &[Code] = &[Code::ItemIdNotText];
@@ -44,10 +51,11 @@ pub(crate) const ITEM_GET: Operation = item("itemGet", "Reads an item")
     .answers(READ)
     .errors(READS);
 
-pub(crate) const ITEM_GET_BY_QUERY: Operation = item("itemGetByQuery", "Reads an item whose id stands in the query alone")
-    .query(&[COLLECTION_ID, ITEM_ID.required(), ENVIRONMENT, FIELDS, PACKED])
-    .answers(READ)
-    .errors(READS);
+pub(crate) const ITEM_GET_BY_QUERY: Operation =
+    item("itemGetByQuery", "Reads an item whose id stands in the query alone")
+        .query(&[COLLECTION_ID, ITEM_ID.required(), ENVIRONMENT, FIELDS, PACKED])
+        .answers(READ)
+        .errors(READS);
 
 pub(crate) const ITEM_QUERY: Operation = item("itemQuery", "Finds items by a filter, in an order, by pages")
     .notes("Of the page that follows, the answer has the cursor. The language of filters: docs/semantics.md.")
@@ -55,26 +63,26 @@ pub(crate) const ITEM_QUERY: Operation = item("itemQuery", "Finds items by a fil
     .answers(PAGE)
     .errors(QUERIES);
 
-pub(crate) const ITEM_QUERY_BY_GET: Operation = item("itemQueryByGet", "Finds items, asked in the query of the address")
-    .notes("What `itemQuery` takes, in dotted pairs or whole in `.r`; its answer can be kept by its tag.")
-    .query(&[COLLECTION_ID, ENVIRONMENT, PACKED])
-    .answers(&[Answer::json("ItemQueryResponse", "A page of items."), UNCHANGED])
-    .errors(READS);
+pub(crate) const ITEM_QUERY_BY_GET: Operation =
+    item("itemQueryByGet", "Finds items, asked in the query of the address")
+        .notes("What `itemQuery` takes, in dotted pairs or whole in `.r`; its answer can be kept by its tag.")
+        .query(&[COLLECTION_ID, ENVIRONMENT, PACKED])
+        .answers(&[Answer::json("ItemQueryResponse", "A page of items."), UNCHANGED])
+        .errors(READS);
 
 pub(crate) const ITEM_COUNT: Operation = item("itemCount", "Counts the items that a filter finds")
     .takes("ItemCountRequest")
     .answers(&[Answer::json("ItemCountResponse", "How many there are.")])
     .errors(QUERIES);
 
-pub(crate) const ITEM_DISTINCT_QUERY: Operation = item("itemDistinctQuery", "Reads the values that a field has, each once")
-    .takes("ItemDistinctQueryRequest")
-    .answers(&[Answer::json("ItemDistinctQueryResponse", "A page of values.")])
-    .errors(QUERIES);
+pub(crate) const ITEM_DISTINCT_QUERY: Operation =
+    item("itemDistinctQuery", "Reads the values that a field has, each once")
+        .takes("ItemDistinctQueryRequest")
+        .answers(&[Answer::json("ItemDistinctQueryResponse", "A page of values.")])
+        .errors(QUERIES);
 
-pub(crate) const ITEM_UPDATE: Operation = item("itemUpdate", "Replaces an item that is there")
-    .takes("ItemUpdateRequest")
-    .answers(ITEM)
-    .errors(CHANGES);
+pub(crate) const ITEM_UPDATE: Operation =
+    item("itemUpdate", "Replaces an item that is there").takes("ItemUpdateRequest").answers(ITEM).errors(CHANGES);
 
 pub(crate) const ITEM_PUT: Operation = item("itemPut", "Replaces an item that is there, by its path")
     .notes("The id in `dataItem` says which; the one in the path is not looked at.")

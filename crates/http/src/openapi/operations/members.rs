@@ -18,6 +18,9 @@ const JOB: &[Answer] = &[Answer::json("JobResponse", "It is done when the answer
 const PROFILE: &[Code] = &[Code::SlugTaken, Code::CommunityClosed];
 const MOVES: &[&[Code]] = &[NOT_FOUND, &[Code::AlreadyExists]];
 
+const SEEN: &str = "Others than those who run the site see who shows themselves, and of them the public part. Visitors \
+    are let in where the site's settings say so.";
+
 const fn member(id: &'static str, callers: Callers, summary: &'static str) -> Operation {
     Operation::new(id, Subject::Members, callers, summary)
 }
@@ -27,13 +30,14 @@ const fn decision(id: &'static str, summary: &'static str) -> Operation {
     member(id, Callers::Owners, summary).may_take("Empty").answers(MEMBER).errors(MOVES)
 }
 
-pub(crate) const MEMBER_LIST: Operation = member("memberList", Callers::Known, "Lists members by pages")
-    .notes("Others than those who run the site see who shows themselves, and of them the public part.")
+pub(crate) const MEMBER_LIST: Operation = member("memberList", Callers::Members, "Lists members by pages")
+    .notes(SEEN)
     .query(&[FIELDSETS, LIMIT, OFFSET, CURSOR_LIMIT, CURSOR, PACKED])
     .answers(PAGE)
     .errors(&[REFUSED, CURSORS, &[Code::PagingInvalid]]);
 
-pub(crate) const MEMBER_QUERY: Operation = member("memberQuery", Callers::Known, "Finds members by a filter")
+pub(crate) const MEMBER_QUERY: Operation = member("memberQuery", Callers::Members, "Finds members by a filter")
+    .notes(SEEN)
     .takes("MemberQueryRequest")
     .answers(PAGE)
     .errors(&[REFUSED, CURSORS, &[Code::PagingInvalid]]);
@@ -66,10 +70,11 @@ pub(crate) const MEMBER_DELETE: Operation =
 pub(crate) const MEMBER_DELETE_MY: Operation =
     member("memberDeleteMy", Callers::Members, "Deletes the calling member").answers(DONE).errors(&[NOT_FOUND]);
 
-pub(crate) const MEMBER_SLUG_UPDATE: Operation = member("memberSlugUpdate", Callers::Members, "Changes a member's slug")
-    .takes("MemberSlugUpdateRequest")
-    .answers(MEMBER)
-    .errors(&[NOT_FOUND, PROFILE]);
+pub(crate) const MEMBER_SLUG_UPDATE: Operation =
+    member("memberSlugUpdate", Callers::Members, "Changes a member's slug")
+        .takes("MemberSlugUpdateRequest")
+        .answers(MEMBER)
+        .errors(&[NOT_FOUND, PROFILE]);
 
 pub(crate) const MEMBER_SLUG_UPDATE_MY: Operation =
     member("memberSlugUpdateMy", Callers::Members, "Changes the calling member's slug")
@@ -77,10 +82,11 @@ pub(crate) const MEMBER_SLUG_UPDATE_MY: Operation =
         .answers(MEMBER)
         .errors(&[NOT_FOUND, PROFILE]);
 
-pub(crate) const COMMUNITY_JOIN: Operation = member("communityJoin", Callers::Members, "Shows the calling member to others")
-    .may_take("Empty")
-    .answers(MEMBER)
-    .errors(&[NOT_FOUND, &[Code::CommunityClosed]]);
+pub(crate) const COMMUNITY_JOIN: Operation =
+    member("communityJoin", Callers::Members, "Shows the calling member to others")
+        .may_take("Empty")
+        .answers(MEMBER)
+        .errors(&[NOT_FOUND, &[Code::CommunityClosed]]);
 
 pub(crate) const COMMUNITY_LEAVE: Operation =
     member("communityLeave", Callers::Members, "Hides the calling member from others")
@@ -119,7 +125,9 @@ pub(crate) const MEMBER_MUTE: Operation = decision("memberMute", "Mutes a member
 pub(crate) const MEMBER_UNMUTE: Operation = decision("memberUnmute", "Unmutes a member").errors(&[NOT_FOUND]);
 
 pub(crate) const MEMBER_PHONES_DELETE: Operation =
-    member("memberPhonesDelete", Callers::Members, "Deletes a member's phone numbers").answers(MEMBER).errors(&[NOT_FOUND]);
+    member("memberPhonesDelete", Callers::Members, "Deletes a member's phone numbers")
+        .answers(MEMBER)
+        .errors(&[NOT_FOUND]);
 
 pub(crate) const MEMBER_EMAILS_DELETE: Operation =
     member("memberEmailsDelete", Callers::Members, "Deletes a member's other addresses")

@@ -16,13 +16,7 @@ const fn page(id: &'static str, summary: &'static str) -> Operation {
 pub(crate) const FLOW_START: Operation = page("flowStart", "Begins a flow")
     .takes("FlowStart")
     .answers(VIEW)
-    .errors(&[&[
-        Code::Forbidden,
-        Code::ClientUnknown,
-        Code::RedirectRefused,
-        Code::LinkInvalid,
-        Code::NotBuilt,
-    ]])
+    .errors(&[&[Code::Forbidden, Code::ClientUnknown, Code::RedirectRefused, Code::LinkInvalid, Code::NotBuilt]])
     .counts(Throttle::Flow);
 
 pub(crate) const FLOW_GET: Operation =

@@ -8,7 +8,8 @@ use crate::{
 };
 use stoa_kernel::Code;
 
-const RESULTS: &[Answer] = &[Answer::json("ReferenceBulkResponse", "What became of each link, in the order of the request.")];
+const RESULTS: &[Answer] =
+    &[Answer::json("ReferenceBulkResponse", "What became of each link, in the order of the request.")];
 const LINKS: &[Code] = &[
     Code::ReferencesInvalid,
     Code::ReferenceIdInvalid,

@@ -69,10 +69,8 @@ pub(crate) const FOLLOWER_LIST: Operation = relation("followerList", Callers::Kn
     .answers(IDS)
     .errors(FOLLOWS);
 
-pub(crate) const FOLLOWER_CREATE: Operation = relation("followerCreate", Callers::Members, "Follows a member")
-    .may_take("Empty")
-    .answers(DONE)
-    .errors(INTERACTS);
+pub(crate) const FOLLOWER_CREATE: Operation =
+    relation("followerCreate", Callers::Members, "Follows a member").may_take("Empty").answers(DONE).errors(INTERACTS);
 
 pub(crate) const FOLLOWER_DELETE: Operation =
     relation("followerDelete", Callers::Members, "Follows a member no more").answers(DONE).errors(&[NOT_FOUND]);
@@ -132,7 +130,9 @@ pub(crate) const REPORTED_MEMBER_QUERY: Operation =
         .errors(&[REFUSED, CURSORS]);
 
 pub(crate) const MEMBER_REPORT_DELETE: Operation =
-    relation("memberReportDelete", Callers::Owners, "Deletes the reports of a member").answers(DONE).errors(&[NOT_FOUND]);
+    relation("memberReportDelete", Callers::Owners, "Deletes the reports of a member")
+        .answers(DONE)
+        .errors(&[NOT_FOUND]);
 
 pub(crate) const MEMBER_ABOUT_CREATE: Operation =
     relation("memberAboutCreate", Callers::Members, "Writes about the calling member")
@@ -146,10 +146,11 @@ pub(crate) const MEMBER_ABOUT_GET_MY: Operation =
         .answers(ABOUT)
         .errors(&[NOT_FOUND, &[Code::BlockedByMember]]);
 
-pub(crate) const MEMBER_ABOUT_QUERY: Operation = relation("memberAboutQuery", Callers::Known, "Reads what members wrote")
-    .takes("MemberAboutQueryRequest")
-    .answers(&[Answer::json("MemberAboutQueryResponse", "What each wrote who shows themselves.")])
-    .errors(&[INVALID]);
+pub(crate) const MEMBER_ABOUT_QUERY: Operation =
+    relation("memberAboutQuery", Callers::Known, "Reads what members wrote")
+        .takes("MemberAboutQueryRequest")
+        .answers(&[Answer::json("MemberAboutQueryResponse", "What each wrote who shows themselves.")])
+        .errors(&[INVALID]);
 
 pub(crate) const MEMBER_ABOUT_GET: Operation = relation("memberAboutGet", Callers::Known, "Reads what a member wrote")
     .answers(ABOUT)

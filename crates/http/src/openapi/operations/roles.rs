@@ -33,10 +33,11 @@ pub(crate) const ROLE_UPDATE: Operation = role("roleUpdate", Callers::Owners, "C
 pub(crate) const ROLE_DELETE: Operation =
     role("roleDelete", Callers::Owners, "Deletes a role, which its members lose").answers(DONE).errors(&[NOT_FOUND]);
 
-pub(crate) const MEMBER_ROLE_QUERY: Operation = role("memberRoleQuery", Callers::Editors, "Reads the roles of many members")
-    .takes("MemberRoleQueryRequest")
-    .answers(&[Answer::json("MemberRoleQueryResponse", "Roles by the ids of members.")])
-    .errors(&[REFUSED]);
+pub(crate) const MEMBER_ROLE_QUERY: Operation =
+    role("memberRoleQuery", Callers::Editors, "Reads the roles of many members")
+        .takes("MemberRoleQueryRequest")
+        .answers(&[Answer::json("MemberRoleQueryResponse", "Roles by the ids of members.")])
+        .errors(&[REFUSED]);
 
 pub(crate) const MEMBER_ROLE_LIST: Operation = role("memberRoleList", Callers::Members, "Lists the roles of a member")
     .answers(&[Answer::json("MemberRoleListResponse", "The roles.")])
@@ -47,7 +48,8 @@ pub(crate) const MEMBER_ROLE_ASSIGN: Operation = role("memberRoleAssign", Caller
     .answers(DONE)
     .errors(&[NOT_FOUND, &[Code::TooMany]]);
 
-pub(crate) const MEMBER_ROLE_UNASSIGN: Operation = role("memberRoleUnassign", Callers::Owners, "Takes a role from a member")
-    .query(&[Parameter::text("roleKey", "The role."), PACKED])
-    .answers(DONE)
-    .errors(&[INVALID, &[Code::Forbidden, Code::NotFound]]);
+pub(crate) const MEMBER_ROLE_UNASSIGN: Operation =
+    role("memberRoleUnassign", Callers::Owners, "Takes a role from a member")
+        .query(&[Parameter::text("roleKey", "The role."), PACKED])
+        .answers(DONE)
+        .errors(&[INVALID, &[Code::Forbidden, Code::NotFound]]);

@@ -26,8 +26,8 @@ pub(crate) const SITE_PUBLIC_SETTINGS_GET: Operation =
         .answers(&[Answer::json("SitePublicSettings", "The settings.")])
         .errors(&[&[Code::SiteUnknown]]);
 
-pub(crate) const DOCUMENT_GET: Operation = server("documentGet", "Reads this document")
-    .answers(&[Answer::json("OpenApiDocument", "OpenAPI 3.1."), UNCHANGED]);
+pub(crate) const DOCUMENT_GET: Operation =
+    server("documentGet", "Reads this document").answers(&[Answer::json("OpenApiDocument", "OpenAPI 3.1."), UNCHANGED]);
 
 pub(crate) const REFERENCE_PAGE_GET: Operation = server("referencePageGet", "Shows this document as a page")
     .query(&[Parameter::text("filter", "Words of what is looked for.")])

@@ -17,8 +17,7 @@ pub(crate) const SESSION_LIST: Operation = session("sessionList", "Lists where a
     .answers(&[Answer::json("SessionListResponse", "The sessions.")])
     .errors(&[REFUSED]);
 
-pub(crate) const SESSION_END: Operation =
-    session("sessionEnd", "Ends a session").answers(DONE).errors(&[NOT_FOUND]);
+pub(crate) const SESSION_END: Operation = session("sessionEnd", "Ends a session").answers(DONE).errors(&[NOT_FOUND]);
 
 pub(crate) const SESSION_END_OTHERS: Operation =
     session("sessionEndOthers", "Ends all sessions but the one that asks").answers(DONE).errors(&[REFUSED]);

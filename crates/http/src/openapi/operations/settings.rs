@@ -27,8 +27,10 @@ pub(crate) const SIGN_ON_POLICY_UPDATE: Operation = setting("signOnPolicyUpdate"
 pub(crate) const SITE_PAGES_GET: Operation =
     setting("sitePagesGet", "Reads the site's own pages").answers(PAGES).errors(&[FORBIDDEN]);
 
-pub(crate) const SITE_PAGES_UPDATE: Operation =
-    setting("sitePagesUpdate", "Sets the site's own pages").takes("SitePages").answers(PAGES).errors(&[INVALID, FORBIDDEN]);
+pub(crate) const SITE_PAGES_UPDATE: Operation = setting("sitePagesUpdate", "Sets the site's own pages")
+    .takes("SitePages")
+    .answers(PAGES)
+    .errors(&[INVALID, FORBIDDEN]);
 
 pub(crate) const AUDIT_LIST: Operation = setting("auditList", "Lists what happened to accounts, the latest first")
     .query(&[

@@ -33,7 +33,7 @@ pub(crate) const MEMBER_LOGIN: Operation = sign_in("memberLogin", "Signs a membe
     .counts(Throttle::SignIn);
 
 pub(crate) const MEMBER_SIGN_ON: Operation =
-    Operation::new("memberSignOn", Subject::SignIn, Callers::Owners, "Signs a member in whom an application vouches for")
+    Operation::new("memberSignOn", Subject::SignIn, Callers::Apps, "Signs a member in whom an application vouches for")
         .notes("It needs the scope `members:sign-in` of those who are held to scopes.")
         .takes("MemberSignOnRequest")
         .answers(&[Answer::json("MemberSignOnResponse", "The member and a session token.")])
@@ -52,6 +52,7 @@ pub(crate) const PASSWORD_REFUSE: Operation = Operation::new(
     Callers::Owners,
     "Lets a member set another password before the next sign-in",
 )
+.may_take("Empty")
 .answers(DONE)
 .errors(&[NOT_FOUND]);
 
@@ -72,14 +73,20 @@ pub(crate) const EMAIL_VALIDATE: Operation = sign_in("emailValidate", "Tells whe
 pub(crate) const MEMBER_REGISTER_BY_EMAIL: Operation =
     sign_in("memberRegisterByEmail", "Registers a member, in the form of the members package")
         .takes("MemberRegisterByEmailRequest")
-        .answers(&[Answer::json("SiteMemberSession", "The member, and a session unless something is to be done first.")])
+        .answers(&[Answer::json(
+            "SiteMemberSession",
+            "The member, and a session unless something is to be done first.",
+        )])
         .errors(&[REGISTRATION, CAPTCHA, &[Code::VerificationRequired]])
         .counts(Throttle::Registration);
 
 pub(crate) const MEMBER_LOGIN_BY_EMAIL: Operation =
     sign_in("memberLoginByEmail", "Signs a member in, in the form of the members package")
         .takes("MemberLoginByEmailRequest")
-        .answers(&[Answer::json("SiteMemberSession", "The member, and a session unless something is to be done first.")])
+        .answers(&[Answer::json(
+            "SiteMemberSession",
+            "The member, and a session unless something is to be done first.",
+        )])
         .errors(&[INVALID, PASSWORD, CAPTCHA, &[Code::VerificationRequired]])
         .counts(Throttle::SignIn);
 

@@ -13,17 +13,18 @@ const fn verification(id: &'static str, summary: &'static str) -> Operation {
     Operation::new(id, Subject::Verification, Callers::Known, summary)
 }
 
-pub(crate) const VERIFICATION_CHECK: Operation = verification("verificationCheck", "Checks a code that was sent by mail")
-    .takes("VerificationCheckRequest")
-    .answers(STATE)
-    .errors(&[&[
-        Code::Validation,
-        Code::StateTokenInvalid,
-        Code::VerificationFailed,
-        Code::MemberBlocked,
-        Code::PasswordReset,
-    ]])
-    .counts(Throttle::SignIn);
+pub(crate) const VERIFICATION_CHECK: Operation =
+    verification("verificationCheck", "Checks a code that was sent by mail")
+        .takes("VerificationCheckRequest")
+        .answers(STATE)
+        .errors(&[&[
+            Code::Validation,
+            Code::StateTokenInvalid,
+            Code::VerificationFailed,
+            Code::MemberBlocked,
+            Code::PasswordReset,
+        ]])
+        .counts(Throttle::SignIn);
 
 pub(crate) const VERIFICATION_RESEND: Operation = verification("verificationResend", "Sends another code")
     .takes("VerificationResendRequest")
