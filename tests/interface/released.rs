@@ -8,10 +8,10 @@ const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi.json");
 const RELEASED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi-released.json");
 const CHANGELOG: &str = include_str!("../../CHANGELOG.md");
 
-/// What is said of the version that is not released yet.
+/// What is said of the version that is not released yet: the first of the changelog.
 fn unreleased() -> &'static str {
-    let rest = CHANGELOG.split_once("## Unreleased").map_or("", |it| it.1);
-    rest.split_once("\n## ").map_or(rest, |it| it.0)
+    let newest = CHANGELOG.split("\n## ").nth(1).unwrap_or_default();
+    if newest.lines().next().is_some_and(|it| it.to_lowercase().contains("unreleased")) { newest } else { "" }
 }
 
 /// What of this no line names.
