@@ -37,7 +37,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("verificationResend", "/v1/auth/resend", r#"{"stateToken":"x"}"#),
     ("verificationStart", "/v1/start", r#"{"identityId":"{ada}","target":"EMAIL"}"#),
     ("recoveryEmailSend", "/v1/send-email", "{}"),
-    ("activationEmailSend", "/v1/activation-email", r#"{"emailOptions":{"email":"none@example.org"}}"#),
+    ("activationEmailSend", "/v1/activation-email", r#"{"identityId":"none"}"#),
     ("recoveryFinish", "/v1/recover", r#"{"recoveryToken":"x","password":"correct horse battery"}"#),
     ("userInfoGet", "/oauth2/user-info", ""),
     ("signOnPolicyUpdate", "/v1/sign-on-policies", r#"{"signOnPolicy":{"requireCaptcha":false}}"#),
@@ -114,12 +114,12 @@ on_both_engines! {
             (collection, app.app().get("/v2/items/first?dataCollectionId=kept").await.json())
         };
         let before = state().await;
-        let (nobody, visitor) = (app.anonymous(), app.visitor().await);
+        let (anonymous, visitor) = (app.anonymous(), app.visitor().await);
         let mut walked = 0;
         for listed in operations().into_iter().filter(of_collections) {
             let (path, id) = (path_of_route(listed.route.path), listed.operation.id);
             let body = (listed.method != Method::GET).then(|| body_about("kept").to_string().into());
-            let unknown = nobody.send(listed.method.clone(), &path, body.clone()).await.verdict();
+            let unknown = anonymous.send(listed.method.clone(), &path, body.clone()).await.verdict();
             assert_eq!(unknown, "401 UNAUTHENTICATED", "{id} without a token");
             let reply = visitor.send(listed.method.clone(), &path, body).await;
             let text = String::from_utf8_lossy(&reply.body).into_owned();
