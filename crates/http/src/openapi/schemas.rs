@@ -33,15 +33,17 @@ pub(super) const ITEM_DATA: &str = "ItemData";
 /// Schemas that let anything be in answers, and why. In the files they carry the reason as `x-free-form`.
 #[cfg(test)]
 pub(super) const FREE_FORM: &[&str] = &[
-    ITEM_DATA,
-    "Filter",
-    "AppOptions",
+    "Address",
+    "ContactAddress",
     "CustomFieldValue",
-    "FieldMetadata",
-    "PluginOptions",
-    "FieldValue",
     "ErrorData",
+    ITEM_DATA,
     "Json",
+    "OpenApiDocument",
+    "ProfileCustomField",
+    "TaggedAddress",
+    "TaggedEmail",
+    "TaggedPhone",
 ];
 
 /// All of them by name, [`ITEM_DATA`] excepted.

@@ -49,13 +49,11 @@ pub(crate) const TOKEN_REVOKE: Operation = token("tokenRevoke", "Takes a token b
 pub(crate) const TOKEN_INTROSPECT: Operation = token("tokenIntrospect", "Tells a client what a token of its says")
     .notes("RFC 7662.")
     .takes_form("TokenIntrospectRequest")
-    .answers(&[Answer::json("TokenInfo", "What it says; of one that is not good only that.")])
+    .answers(&[Answer::json("TokenIntrospection", "What it says; of one that is not good only that.")])
     .errors(&[&[
         Code::OauthInvalidRequest,
         Code::OauthInvalidClient,
         Code::OauthInvalidScope,
-        Code::Unauthenticated,
-        Code::ScopeMissing,
     ]]);
 
 pub(crate) const TOKEN_INFO_GET: Operation =
