@@ -6,6 +6,7 @@ use crate::{aliases, subject::Subject};
 use axum::body::Bytes;
 use serde_json::{Map, Value};
 use std::fmt::Write;
+use stoa_kernel::Code;
 
 pub(super) const MEDIA_TYPE: &str = "text/html; charset=utf-8";
 
@@ -20,10 +21,17 @@ pub(super) struct Page {
     parts: Vec<Part>,
 }
 
-/// An operation or a schema as HTML.
+/// A chapter of the page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chapter {
+    Of(Subject),
+    Types,
+    Codes,
+}
+
+/// An operation, a schema or a code as HTML.
 struct Part {
-    /// The chapter: an operation's subject; `None` for schemas.
-    subject: Option<Subject>,
+    chapter: Chapter,
     html: String,
     /// What a filter looks at, in lower case.
     words: String,
@@ -34,6 +42,7 @@ impl Page {
         let mut parts: Vec<Part> =
             distinct(listed).into_iter().map(|(it, spellings)| of_operation(it, spellings)).collect();
         parts.extend(schemas.as_object().into_iter().flatten().map(|(name, schema)| of_schema(name, schema)));
+        parts.extend(Code::ALL.iter().map(|it| of_code(*it)));
         let whole = Bytes::from(print("", &parts.iter().collect::<Vec<_>>()));
         Self { whole: Cached::new(whole, MEDIA_TYPE), parts }
     }
@@ -67,21 +76,21 @@ fn print(filter: &str, parts: &[&Part]) -> String {
     if !filter.is_empty() {
         let _ = write!(html, "<p role=\"status\">{} found. <a href=\"?\">Show all</a></p>", parts.len());
     }
-    let chapters: Vec<(Option<Subject>, Vec<&Part>)> = Subject::ALL
+    let chapters: Vec<(Chapter, Vec<&Part>)> = Subject::ALL
         .into_iter()
-        .map(Some)
-        .chain([None])
-        .map(|subject| (subject, parts.iter().copied().filter(|it| it.subject == subject).collect::<Vec<_>>()))
+        .map(Chapter::Of)
+        .chain([Chapter::Types, Chapter::Codes])
+        .map(|chapter| (chapter, parts.iter().copied().filter(|it| it.chapter == chapter).collect::<Vec<_>>()))
         .filter(|it| !it.1.is_empty())
         .collect();
     html.push_str("</header><nav aria-label=\"Chapters\"><ul>");
-    for (subject, _) in &chapters {
-        let (id, name, _) = chapter(*subject);
+    for (chapter, _) in &chapters {
+        let (id, name, _) = chapter.texts();
         let _ = write!(html, "<li><a href=\"#{id}\">{name}</a></li>");
     }
     html.push_str("</ul></nav><main id=\"content\">");
-    for (subject, parts) in &chapters {
-        let (id, name, about) = chapter(*subject);
+    for (chapter, parts) in &chapters {
+        let (id, name, about) = chapter.texts();
         let _ = write!(html, "<section aria-labelledby=\"{id}\"><h2 id=\"{id}\">{name}</h2><p>{about}</p>");
         parts.iter().for_each(|it| html.push_str(&it.html));
         html.push_str("</section>");
@@ -90,13 +99,16 @@ fn print(filter: &str, parts: &[&Part]) -> String {
     html
 }
 
-/// The anchor, the name and the meaning of a chapter.
-fn chapter(subject: Option<Subject>) -> (String, &'static str, &'static str) {
-    let Some(subject) = subject else {
-        return ("types".to_owned(), "Types", "What calls take and answer, by the names that they use above.");
-    };
-    let id = subject.name().to_lowercase().replace(' ', "-");
-    (format!("chapter-{id}"), subject.name(), subject.about())
+impl Chapter {
+    /// The anchor, the name and the meaning.
+    fn texts(self) -> (String, &'static str, &'static str) {
+        let (name, about) = match self {
+            Self::Of(subject) => (subject.name(), subject.about()),
+            Self::Types => ("Types", "What calls take and answer, by the names that they use above."),
+            Self::Codes => ("Codes", "Why a call is refused: the status, the code, and what it means."),
+        };
+        (format!("chapter-{}", name.to_lowercase().replace(' ', "-")), name, about)
+    }
 }
 
 fn of_operation(listed: &Listed, spellings: Vec<String>) -> Part {
@@ -129,8 +141,8 @@ fn of_operation(listed: &Listed, spellings: Vec<String>) -> Part {
         let _ = write!(html, "<li>{}</li>", of_answer(answer));
     }
     for (status, codes) in errors::statuses(listed) {
-        let names: Vec<String> =
-            codes.iter().map(|it| format!("<code title=\"{}\">{}</code>", escaped(it.sentence()), it.name())).collect();
+        let link = |it: &Code| format!("<a href=\"#code-{0}\"><code>{0}</code></a>", it.name());
+        let names: Vec<String> = codes.iter().map(link).collect();
         let _ = write!(html, "<li>{status}: {}</li>", names.join(", "));
     }
     html.push_str("</ul>");
@@ -144,7 +156,7 @@ fn of_operation(listed: &Listed, spellings: Vec<String>) -> Part {
     }
     html.push_str("</article>");
     let words = [it.id, &path, it.summary, it.subject.name(), listed.method.as_str(), &aliases.join(" ")].join(" ");
-    Part { subject: Some(it.subject), html, words: words.to_lowercase() }
+    Part { chapter: Chapter::Of(it.subject), html, words: words.to_lowercase() }
 }
 
 fn of_parameter(it: &Parameter) -> String {
@@ -185,7 +197,13 @@ fn of_schema(name: &str, schema: &Value) -> Part {
         }
     }
     html.push_str("</article>");
-    Part { subject: None, html, words: name.to_lowercase() }
+    Part { chapter: Chapter::Types, html, words: name.to_lowercase() }
+}
+
+fn of_code(code: Code) -> Part {
+    let (name, sentence) = (code.name(), escaped(code.sentence()));
+    let html = format!("<p id=\"code-{name}\">{} <code>{name}</code> {sentence}</p>", code.status());
+    Part { chapter: Chapter::Codes, html, words: format!("{name} {sentence}").to_lowercase() }
 }
 
 /// The members of an object, those of objects within it by dotted names.
@@ -284,5 +302,6 @@ mod tests {
         let page = Page::of(&[], &schemas);
         let found = |filter: &str| page.filtered(filter).matches("<article").count();
         assert_eq!((found("member"), found("block MEMBER"), found("member nothing")), (2, 1, 0));
+        assert!(page.filtered("wde0073").contains("id=\"code-WDE0073\""));
     }
 }
