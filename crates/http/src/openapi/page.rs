@@ -114,7 +114,7 @@ impl Chapter {
 fn of_operation(listed: &Listed, spellings: Vec<String>) -> Part {
     let (it, path) = (listed.operation, listed.path());
     let mut html = format!(
-        "<article id=\"{id}\"><h3><span class=\"method\">{method}</span><code>{path}</code></h3><p>{summary}. \
+        "<article id=\"{id}\"><h3><span class=\"method\">{method}</span> <code>{path}</code></h3><p>{summary}. \
          <code class=\"quiet\">{id}</code></p>",
         id = it.id,
         method = listed.method,
