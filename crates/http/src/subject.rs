@@ -49,6 +49,7 @@ impl Subject {
         Self::Server,
     ];
 
+    /// The heading of its chapter, and the tag of its calls.
     pub fn name(self) -> &'static str {
         self.texts().0
     }

@@ -111,7 +111,7 @@ const ABOUT: &str = "Every answer has the header `x-wix-request-id`, by which it
     flat or dotted pairs of the query, or as a whole in `.r`: JSON in base64url.\n\n\
     Paths have other names, under which the public client packages know them: `x-aliases`. \
     `x-callers` says who is let in, `x-scope` which scope a key or client needs that is held to scopes, `x-body-limit` \
-    and `x-rate-limit` which setting of the configuration bounds bodies and attempts. A response that refuses has its \
+    which setting of the configuration bounds the body, `x-rate-limit` with what the call's attempts are counted. A response that refuses has its \
     codes in `x-codes`; their texts stand under `components`. `x-not-built` are calls of the protocol that answer \
     `WDE0119` until they are built. A schema with `x-free-form` takes and prints anything, and says why.";
 

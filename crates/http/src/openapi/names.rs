@@ -3,6 +3,7 @@
 use super::{Callers, Media, Throttle};
 
 impl Callers {
+    /// As `x-callers` has it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -36,7 +37,7 @@ impl Callers {
 }
 
 impl Throttle {
-    /// The settings of the configuration that count it begin with this.
+    /// With what attempts are counted, as docs/configuration.md names it.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Self::None => None,

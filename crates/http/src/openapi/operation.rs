@@ -15,10 +15,12 @@ pub struct Operation {
     pub summary: &'static str,
     /// What else a caller needs to know, in Markdown; empty for most.
     pub notes: &'static str,
+    /// The chapter that it stands in.
     pub subject: Subject,
     pub callers: Callers,
     /// What can stand in the query.
     pub query: &'static [Parameter],
+    /// `None` for a call that reads no body.
     pub request: Option<RequestBody>,
     /// What it answers when nothing is wrong, one a status.
     pub answers: &'static [Answer],
