@@ -1,10 +1,11 @@
 //! What the configuration can lower and raise, one limit at a time: what is just within it is taken, one more
 //! is refused with the documented error, which says where the limit is.
 
+use crate::interface::{self, calls_with_bodies};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use stoa_content::Content;
-use stoa_http::Settings;
+use stoa_http::{Settings, traffic::Kind};
 use stoa_testkit::{Reply, TestApp, on_both_engines};
 
 /// The limits of all that a request passes through.
@@ -19,7 +20,8 @@ struct Row {
     name: &'static str,
     value: usize,
     set: fn(&mut TestLimits, usize),
-    path: &'static str,
+    /// The call that meets it.
+    operation: &'static str,
     /// Bodies that are taken, in order.
     within: Vec<Value>,
     beyond: Value,
@@ -139,12 +141,12 @@ fn index(n: usize, is_unique: bool) -> Value {
 
 fn rows() -> Vec<Row> {
     macro_rules! row {
-        ($name:literal = $value:literal in $($place:ident).+, $path:literal, [$($within:expr),+], $beyond:expr => $refusal:literal) => {
+        ($name:literal = $value:literal in $($place:ident).+, $operation:literal, [$($within:expr),+], $beyond:expr => $refusal:literal) => {
             Row {
                 name: $name,
                 value: $value,
                 set: |limits, value| limits.$($place).+ = value,
-                path: $path,
+                operation: $operation,
                 within: vec![$($within),+],
                 beyond: $beyond,
                 refusal: $refusal,
@@ -158,45 +160,45 @@ fn rows() -> Vec<Row> {
     let named = |length: usize| collection(&"é".repeat(length), texts(1));
     let added = |key: &str| json!({ "dataCollectionId": "ten", "field": { "key": key, "type": "TEXT" } });
     vec![
-        row!("bulk_items" = 3 in content.bulk_items, "/v2/bulk/items/insert", [many(3)], many(4) => "400 WDE0006"),
-        row!("bulk_items" = 3 in content.bulk_items, "/v2/bulk/items/update", [many(3)], many(4) => "400 WDE0006"),
-        row!("bulk_items" = 3 in content.bulk_items, "/v2/bulk/items/save", [many(3)], many(4) => "400 WDE0006"),
-        row!("bulk_patches" = 2 in content.bulk_patches, "/v2/bulk/items/patch", [changed(2)], changed(3) => "400 WDE0006"),
-        row!("bulk_items" = 3 in content.bulk_items, "/v2/bulk/items/remove", [removed(3)], removed(4) => "400 WDE0069"),
-        row!("item_id" = 36 in content.item_id, "/v2/items", [with_id(36)], with_id(37) => "400 WDE0079"),
-        row!("item_depth" = 4 in content.query.item_depth, "/v2/items", [deep(4)], deep(5) => "400 WDE0168"),
-        row!("query_limit" = 60 in content.query.query_limit, "/v2/items/query",
+        row!("bulk_items" = 3 in content.bulk_items, "itemBulkInsert", [many(3)], many(4) => "400 WDE0006"),
+        row!("bulk_items" = 3 in content.bulk_items, "itemBulkUpdate", [many(3)], many(4) => "400 WDE0006"),
+        row!("bulk_items" = 3 in content.bulk_items, "itemBulkSave", [many(3)], many(4) => "400 WDE0006"),
+        row!("bulk_patches" = 2 in content.bulk_patches, "itemBulkPatch", [changed(2)], changed(3) => "400 WDE0006"),
+        row!("bulk_items" = 3 in content.bulk_items, "itemBulkRemove", [removed(3)], removed(4) => "400 WDE0069"),
+        row!("item_id" = 36 in content.item_id, "itemInsert", [with_id(36)], with_id(37) => "400 WDE0079"),
+        row!("item_depth" = 4 in content.query.item_depth, "itemInsert", [deep(4)], deep(5) => "400 WDE0168"),
+        row!("query_limit" = 60 in content.query.query_limit, "itemQuery",
             [query(json!({ "paging": { "limit": 60 } }))], query(json!({ "paging": { "limit": 61 } })) => "400 WDE0036"),
-        row!("cursor_limit" = 50 in content.query.cursor_limit, "/v2/items/query",
+        row!("cursor_limit" = 50 in content.query.cursor_limit, "itemQuery",
             [query(json!({ "cursorPaging": { "limit": 50 } }))], query(json!({ "cursorPaging": { "limit": 51 } })) => "400 WDE0036"),
-        row!("filter_depth" = 5 in content.query.filter_depth, "/v2/items/query", [nested(5)], nested(6) => "400 WDE0169"),
-        row!("includes" = 2 in content.query.includes, "/v2/items/query", [including(2, None)], including(3, None) => "400 WDE0080"),
-        row!("include_limit" = 50 in content.query.include_limit, "/v2/items/query",
+        row!("filter_depth" = 5 in content.query.filter_depth, "itemQuery", [nested(5)], nested(6) => "400 WDE0169"),
+        row!("includes" = 2 in content.query.includes, "itemQuery", [including(2, None)], including(3, None) => "400 WDE0080"),
+        row!("include_limit" = 50 in content.query.include_limit, "itemQuery",
             [including(1, Some(50))], including(1, Some(51)) => "400 WDE0036"),
-        row!("include_names" = 2 in content.query.include_names, "/v2/items/query",
+        row!("include_names" = 2 in content.query.include_names, "itemQuery",
             [names("includeReferencedItems", 2)], names("includeReferencedItems", 3) => "400 WDE0080"),
-        row!("field_groups" = 2 in content.query.field_groups, "/v2/items/query",
+        row!("field_groups" = 2 in content.query.field_groups, "itemQuery",
             [names("includeFieldGroups", 2)], names("includeFieldGroups", 3) => "400 WDE0080"),
-        row!("collection_id" = 32 in content.collection_id, "/v2/collections", [named(32)], named(33) => "400 WDE0075"),
-        row!("collection_description" = 10 in content.collection_description, "/v2/collections",
+        row!("collection_id" = 32 in content.collection_id, "collectionCreate", [named(32)], named(33) => "400 WDE0075"),
+        row!("collection_description" = 10 in content.collection_description, "collectionCreate",
             [described("cd", 10)], described("cd2", 11) => "400 WDE0075"),
-        row!("fields" = 10 in content.fields, "/v2/collections",
+        row!("fields" = 10 in content.fields, "collectionCreate",
             [collection("ten", texts(10))], collection("eleven", texts(11)) => "400 WDE0075"),
-        row!("fields" = 11 in content.fields, "/v2/collections/create-field", [added("one")], added("two") => "400 WDE0075"),
-        row!("field_description" = 10 in content.field_description, "/v2/collections",
+        row!("fields" = 11 in content.fields, "fieldCreate", [added("one")], added("two") => "400 WDE0075"),
+        row!("field_description" = 10 in content.field_description, "collectionCreate",
             [field_described("fd", 10)], field_described("fd2", 11) => "400 WDE0075"),
-        row!("enum_values" = 3 in content.enum_values, "/v2/collections",
+        row!("enum_values" = 3 in content.enum_values, "collectionCreate",
             [of_values("ev", 3, 2)], of_values("ev2", 4, 2) => "400 WDE0075"),
-        row!("enum_value" = 4 in content.enum_value, "/v2/collections",
+        row!("enum_value" = 4 in content.enum_value, "collectionCreate",
             [of_values("el", 2, 4)], of_values("el2", 2, 5) => "400 WDE0075"),
-        row!("plugins" = 2 in content.plugins, "/v2/collections",
+        row!("plugins" = 2 in content.plugins, "collectionCreate",
             [with_plugins("p", &["GRIDAPPLESS", "CMS"])], with_plugins("p2", &["GRIDAPPLESS", "CMS", "SHARED"]) => "400 WDE0075"),
-        row!("plugins" = 3 in content.plugins, "/v2/collections/add-plugin",
+        row!("plugins" = 3 in content.plugins, "pluginAdd",
             [json!({ "dataCollectionId": "p", "plugin": { "type": "SHARED" } })],
             json!({ "dataCollectionId": "p", "plugin": { "type": "CATEGORIES" } }) => "400 WDE0075"),
-        row!("regular_indexes" = 2 in content.regular_indexes, "/v2/indexes",
+        row!("regular_indexes" = 2 in content.regular_indexes, "indexCreate",
             [index(1, false), index(2, false)], index(3, false) => "400 WDE0160"),
-        row!("unique_indexes" = 2 in content.unique_indexes, "/v2/indexes",
+        row!("unique_indexes" = 2 in content.unique_indexes, "indexCreate",
             [index(4, true), index(5, true)], index(6, true) => "400 WDE0160"),
     ]
 }
@@ -226,7 +228,8 @@ on_both_engines! {
     async fn limits_are_taken_from_the_configuration(engine) {
         let mut app = TestApp::new(engine).await;
         open(&app).await;
-        for Row { name, value, set, path, within, beyond, refusal } in rows() {
+        for Row { name, value, set, operation, within, beyond, refusal } in rows() {
+            let path = &interface::operation(operation).path();
             restart(&mut app, |limits| set(limits, value));
             for body in within {
                 let reply = app.app().post(path, &body).await;
@@ -267,16 +270,21 @@ on_both_engines! {
         restart(&mut app, |it| it.content.page_bytes = size - 1);
         assert_refused("page_bytes", &page(&app).await, "413 WDE0109", size - 1);
 
-        // A request.
-        restart(&mut app, |it| it.http.body_bytes = 65_536);
-        let mut body = in_c(json!({})).to_string();
-        body.push_str(&" ".repeat(65_536 - body.len()));
-        for path in ["/v2/items/query", "/v2/bulk/items/insert"] {
-            let send = async |body: &str| {
-                app.app().send(axum::http::Method::POST, path, Some(body.to_owned().into())).await.verdict()
+    }
+
+    async fn bodies_of_every_call_are_counted_to_the_last(engine) {
+        let mut app = TestApp::new(engine).await;
+        open(&app).await;
+        restart(&mut app, |it| (it.http.body_bytes, it.http.identity_body_bytes) = (131_072, 65_536));
+        for (listed, path) in calls_with_bodies(|_| true) {
+            let most = if listed.route.kind == Kind::Content { 131_072 } else { 65_536 };
+            let id = listed.operation.id;
+            let send = async |length: usize| {
+                let body = format!("{:length$}", "{}");
+                app.app().send(listed.method.clone(), &path, Some(body.into())).await.verdict()
             };
-            assert_ne!(send(&body).await, "413 WDE0109");
-            assert_eq!(send(&format!("{body} ")).await, "413 WDE0109");
+            assert_ne!(send(most).await, "413 WDE0109", "{id}");
+            assert_eq!(send(most + 1).await, "413 WDE0109", "{id}");
         }
     }
 

@@ -15,6 +15,7 @@ mod filters;
 mod hosts;
 mod identity;
 mod indexes;
+mod interface;
 mod limits;
 mod log_epoch;
 mod log_leases;

@@ -1,8 +1,12 @@
 //! Whatever is sent, the answer is documented, has the documented shape, and is never a 500.
 
-use crate::matrix::members::{ROUTES, World, send};
+use crate::{
+    interface::{calls_with_bodies, operation},
+    matrix::members::{ROUTES, World, send},
+};
 use axum::http::Method;
 use serde_json::{Value, json};
+use stoa_http::{Opening, openapi::Listed};
 use stoa_testkit::{Reply, TestApp, on_both_engines};
 
 /// An error a client can read: status 4xx, text, code, and no word of the inside.
@@ -115,9 +119,9 @@ on_both_engines! {
         bodies.push(b"{\"dataCollectionId\":\"things\",\"dataItem\":{\"data\":{\"a\":\"\\u0000\"}}}".to_vec());
         bodies.push(vec![b' '; 5 << 20]);
         bodies.push([&b"{\"a\":\""[..], &vec![b'x'; 10 << 20], b"\"}"].concat());
-        for path in POSTS {
+        for (Listed { method, .. }, path) in calls_with_bodies(|_| true) {
             for body in &bodies {
-                let reply = app.app().send(Method::POST, path, Some(body.clone().into())).await;
+                let reply = app.app().send(method.clone(), &path, Some(body.clone().into())).await;
                 if reply.status == 200 {
                     // A member that the call doesn't know may hold anything that is JSON.
                     assert!(body.starts_with(b"{\"") && std::str::from_utf8(body).is_ok(), "{path} took {body:?}");
@@ -134,20 +138,14 @@ on_both_engines! {
     async fn lone_surrogates_are_refused(engine) {
         let app = TestApp::new(engine).await;
         things(&app).await;
-        let content = ["/v2/items", "/v2/bulk", "/v2/collections", "/v2/indexes", "/v1/permissions"];
-        let posts = POSTS.iter().filter(|path| content.iter().any(|it| path.starts_with(it)));
-        let calls = posts.map(|path| (Method::POST, *path)).chain([
-            (Method::PUT, "/v2/collections"), (Method::PATCH, "/v2/collections/things"),
-            (Method::PUT, "/v2/items/one"), (Method::PATCH, "/v2/items/one"),
-        ]);
-        for (method, path) in calls {
+        for (Listed { method, .. }, path) in calls_with_bodies(|it| it.route.opening == Opening::Collections) {
             for half in ["\\ud800", "\\udc00", "x\\udbffx", "\\ud83d\\u0041"] {
                 for body in [
                     format!("{{\"dataCollectionId\":\"{half}\"}}"),
                     format!("{{\"dataCollectionId\":\"things\",\"{half}\":1}}"),
                     format!("{{\"dataCollectionId\":\"things\",\"filter\":{{\"n\":[\"{half}\"]}}}}"),
                 ] {
-                    let reply = app.app().send(method.clone(), path, Some(body.clone().into())).await;
+                    let reply = app.app().send(method.clone(), &path, Some(body.clone().into())).await;
                     assert_eq!(reply.verdict(), "400 WDE0080", "{method} {path} {body} {:?}", reply.body);
                 }
             }
@@ -190,7 +188,8 @@ on_both_engines! {
         let world = World::new(&app, &ada, &bob).await;
         let many = json!(vec!["x"; 5_000]);
         let wrong = [json!(null), json!(7), json!([[]]), json!({ "a": { "b": [1] } }), json!("a\u{0}b")];
-        for (method, path, template) in ROUTES {
+        for (id, path, template) in ROUTES {
+            let method = &operation(id).method;
             let (at, body) = world.fill(path, template).await;
             let body: Value = serde_json::from_str(&body).unwrap_or(Value::Null);
             for pointer in pointers(&body) {
@@ -198,7 +197,7 @@ on_both_engines! {
                 for value in wrong.iter().chain(is_list.then_some(&many)) {
                     let mut broken = body.clone();
                     *broken.pointer_mut(&pointer).unwrap() = value.clone();
-                    let reply = send(&app.app(), method, &at, &broken.to_string()).await;
+                    let reply = send(&app.app(), method.as_str(), &at, &broken.to_string()).await;
                     if reply.status != 200 {
                         let shown: String = value.to_string().chars().take(40).collect();
                         documented(&reply, &format!("{method} {path} {pointer} = {shown}"));
@@ -215,13 +214,14 @@ on_both_engines! {
         let long = "x".repeat(3_000);
         let tricks = ["%00", "%27%3B%20drop%20table%20member%3B--", "..%2f..%2fetc", "%ff%fe", "%F0%9F%98%80", "my", "%25", long.as_str()];
         let queries = [".r=%%%", ".r=W10", ".r=e30", "paging.limit=-1", "paging.limit=x", "paging.offset=99999999999", "query.cursorPaging.cursor=%00", "cursorPaging.cursor=AA", "fieldsets=%00", "revision=x", "roleKey=%00", "memberIds=%00", "before=%00", "a.b.c.d.e.f.g.h.i.j=1"];
-        for (method, path, template) in ROUTES.iter().filter(|it| it.1 != "/members/v1/members/my" || it.0 != "DELETE") {
+        for (id, path, template) in ROUTES.iter().filter(|it| it.0 != "memberDeleteMy") {
+            let method = &operation(id).method;
             let (plain, body) = world.fill(path, template).await;
             let parameter = path.split('/').find(|it| it.starts_with('{'));
             let tricked = tricks.iter().filter_map(|it| Some(path.replace(parameter?.split('?').next()?, it).replace("{ada}", "x").replace("{role}", "x")));
             let asked = queries.iter().map(|it| format!("{plain}{}{it}", if plain.contains('?') { "&" } else { "?" }));
             for address in tricked.chain(asked) {
-                let reply = send(&app.app(), method, &address, &body).await;
+                let reply = send(&app.app(), method.as_str(), &address, &body).await;
                 if reply.status != 200 {
                     let shown: String = address.chars().take(120).collect();
                     documented(&reply, &format!("{method} {shown}"));
@@ -334,62 +334,6 @@ on_both_engines! {
         }
     }
 }
-
-const POSTS: &[&str] = &[
-    "/_api/account/v1/approvals",
-    "/_api/account/v1/approvals/decide",
-    "/v2/items",
-    "/v2/items/query",
-    "/v2/items/count",
-    "/v2/items/query-distinct-values",
-    "/v2/items/update",
-    "/v2/items/save",
-    "/v2/items/patch",
-    "/v2/items/remove",
-    "/v2/items/truncate",
-    "/v2/bulk/items/insert",
-    "/v2/bulk/items/update",
-    "/v2/bulk/items/save",
-    "/v2/bulk/items/patch",
-    "/v2/bulk/items/remove",
-    "/v2/bulk/items/insert-references",
-    "/v2/bulk/items/remove-references",
-    "/v2/items/replace-references",
-    "/v2/items/is-referenced",
-    "/v2/items/query-referenced",
-    "/v2/collections",
-    "/v2/indexes",
-    "/v2/collections/add-plugin",
-    "/v2/collections/delete-plugin",
-    "/v2/collections/add-draft-items-plugin",
-    "/v2/collections/delete-cms-plugin",
-    "/v1/permissions",
-    "/v1/permissions/special",
-    "/v1/permissions/special/x",
-    "/oauth2/token",
-    "/oauth2/token-info",
-    "/v2/register",
-    "/v2/login",
-    "/v2/sign-on",
-    "/v1/redirect-session",
-    "/_api/identity/v1/members/x/refuse-password",
-    "/v1/auth/verify",
-    "/v1/auth/resend",
-    "/oauth/access",
-    "/oauth2/revoke",
-    "/oauth2/introspect",
-    "/members/v1/members",
-    "/members/v1/members/query",
-    "/members/v1/members/bulk/delete",
-    "/members/v1/members/bulk/block-by-filter",
-    "/members/v1/roles/definitions",
-    "/badges/v4/badges",
-    "/badges/v4/assignments",
-    "/members/v1/custom-fields",
-    "/members/v1/custom-fields-applications",
-    "/members/v1/member-reports",
-    "/members/v2/abouts",
-];
 
 /// Requests that are right, to be broken one member at a time.
 fn requests() -> Vec<(&'static str, Value)> {

@@ -3,6 +3,7 @@
 //! Each cell says what a caller reads or is refused. The collection holds one item of the member, one of
 //! another member and one without an owner; what a caller may not see must not show in any answer.
 
+use crate::interface;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines};
@@ -16,6 +17,53 @@ use table::{Refusals, Table};
 const REFUSALS: Refusals = Refusals(&["401 UNAUTHENTICATED", "403 WDE0027", "404 WDE0073"]);
 /// The items of the collection, and the letters that they have in a table.
 const ITEMS: [(&str, char); 3] = [("mine", 'M'), ("hers", 'O'), ("none", 'N')];
+
+/// The operations of the rows, by the words that the rows begin with.
+pub(crate) const OPERATIONS: &[(&str, &str)] = &[
+    ("query", "itemQuery"),
+    ("filter", "itemQuery"),
+    ("or", "itemQuery"),
+    ("not", "itemQuery"),
+    ("sort", "itemQuery"),
+    ("fields", "itemQuery"),
+    ("count", "itemCount"),
+    ("distinct", "itemDistinctQuery"),
+    ("get", "itemGet"),
+    ("insert", "itemInsert"),
+    ("update", "itemUpdate"),
+    ("patch", "itemPatch"),
+    ("save", "itemSave"),
+    ("bulk insert", "itemBulkInsert"),
+    ("bulk update", "itemBulkUpdate"),
+    ("bulk save", "itemBulkSave"),
+    ("bulk patch", "itemBulkPatch"),
+    ("link", "referenceBulkInsert"),
+    ("is linked", "referenceCheck"),
+    ("links of", "referencedItemQuery"),
+    ("replace links", "referenceReplace"),
+    ("unlink", "referenceBulkRemove"),
+    ("remove", "itemRemove"),
+    ("truncate", "itemTruncate"),
+    ("bulk remove", "itemBulkRemove"),
+    ("permissions", "permissionsGet"),
+    ("indexes", "indexList"),
+    ("bad index", "indexCreate"),
+    ("create field", "fieldCreate"),
+    ("update field", "fieldUpdate"),
+    ("delete field", "fieldDelete"),
+    ("add plugin", "pluginAdd"),
+    ("delete plugin", "pluginDelete"),
+    ("create index", "indexCreate"),
+    ("drop index", "indexDrop"),
+    ("may", "permissionsGetMy"),
+];
+
+/// The operation of a row.
+fn operation_of(row: &str) -> &'static str {
+    let begins = |words: &str| row.strip_prefix(words).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+    let found = OPERATIONS.iter().filter(|it| begins(it.0)).max_by_key(|it| it.0.len());
+    found.map(|it| it.1).unwrap_or_else(|| panic!("the row {row} has no operation"))
+}
 
 const LEVELS: [&str; 5] = ["ANYONE", "SITE_MEMBER", "SITE_MEMBER_AUTHOR", "CMS_EDITOR", "PRIVILEGED"];
 
@@ -73,8 +121,13 @@ async fn draw(engine: Engine) -> String {
         let collection = format!("c-{}", level.to_lowercase());
         fill(&app, &member, &other, &collection, level).await;
         let mut table = Table::new(level, callers.iter().map(|(name, _)| *name));
-        for (_, caller) in &callers {
-            table.column(cells(&app, caller, &collection, (&member, &other)).await);
+        for (name, caller) in &callers {
+            let cells = cells(&app, caller, &collection, (&member, &other)).await;
+            for (row, answer) in &cells {
+                let operation = interface::operation(operation_of(row)).operation;
+                interface::check_caller(operation, name, &REFUSALS.long(answer));
+            }
+            table.column(cells);
         }
         let _ = write!(out, "\n{table}");
     }

@@ -5,7 +5,7 @@ import ts from 'typescript-eslint';
 import { arrows } from './scripts/arrows.mjs';
 
 export default ts.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', 'packages/api/src/flow.ts'] },
+  { ignores: ['**/dist/**', '**/node_modules/**', 'packages/api/src/{flow,interface}.ts'] },
   js.configs.recommended,
   ...ts.configs.strict,
   {

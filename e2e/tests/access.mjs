@@ -64,6 +64,15 @@ const PAGES = [
     },
   ],
   [
+    'reference of the interface',
+    async (page, url) => {
+      await page.goto(`${url}/docs/api?filter=member`);
+      await page.getByRole('searchbox').fill('item insert');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'POST /v2/items', exact: true }).waitFor();
+    },
+  ],
+  [
     'journal of a visitor',
     async (page, url) => {
       await page.goto(`${url}/journal`);

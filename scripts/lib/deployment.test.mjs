@@ -44,7 +44,7 @@ test('container copies what is there and runs without root', () => {
   const named = stages.map((stage) => /^\S+ AS (\w+)/.exec(stage)?.[1]);
   for (const [, from] of container.matchAll(/--from=(\w+)/g)) assert.ok(named.includes(from), from);
   const [, route] = /GET (\/\S+) HTTP/.exec(last);
-  assert.ok(read('crates/http/src/router.rs').includes(`"${route}"`), `${route} is no route`);
+  assert.ok(read('crates/http/src/routes/site.rs').includes(`"${route}"`), `${route} is no route`);
 });
 
 test('health of a container is that of the server', async () => {

@@ -257,6 +257,14 @@ test('more lines that only clone than the limit are refused', () => {
   refused({ 'crates/kernel/src/lib.rs': body(61) }, /61 lines only clone for a write, the limit is 60/);
 });
 
+test('a file is short unless a program printed it', () => {
+  const file = (first, count) => ({
+    'crates/kernel/src/lib.rs': lines(first, ...Array.from({ length: count - 1 }, () => '')),
+  });
+  refused(file('//! Words.', 801), /lib\.rs: 801 lines; a file has at most 800/);
+  refused(file('// Printed from a table.', 801));
+});
+
 test('a ninth file on the ground floor is refused', () => {
   const files = (count) =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`crates/content/src/a${at}.rs`, '']));

@@ -11,7 +11,7 @@ mod looks;
 mod operators;
 mod outcomes;
 mod scopes;
-mod scopes_everywhere;
+pub(crate) mod scopes_everywhere;
 mod security;
 mod sign_in;
 mod sign_out;

@@ -12,6 +12,12 @@ impl Refusals {
         verdict.split(' ').next().filter(|_| is_known).unwrap_or(verdict).to_owned()
     }
 
+    /// The verdict that a cell stands for.
+    pub(crate) fn long(&self, cell: &str) -> String {
+        let is_meant = |verdict: &&&str| verdict.split(' ').next() == Some(cell);
+        self.0.iter().find(is_meant).map_or_else(|| cell.to_owned(), ToString::to_string)
+    }
+
     pub(crate) fn legend(&self) -> String {
         format!("# A status alone stands for: {}.\n", self.0.join(", "))
     }

@@ -4,58 +4,79 @@
 //! users send others, depending on the host they believe they talk to (docs/protocol/identity.md §1.2,
 //! docs/protocol/content.md §1.1). The longest matching prefix wins, so the table may be read in any order.
 
-/// Prefix as sent, prefix of the canonical path.
-const ALIASES: &[(&str, &str)] = &[
+use crate::subject::Subject;
+
+const CONTENT: &[Subject] = &[Subject::Items, Subject::References, Subject::Collections, Subject::Indexes];
+const PERMISSIONS: &[Subject] = &[Subject::Permissions];
+const SIGN_IN: &[Subject] = &[Subject::SignIn];
+const VERIFICATION: &[Subject] = &[Subject::Verification];
+const OAUTH: &[Subject] = &[Subject::Tokens, Subject::Redirects];
+const REDIRECTS: &[Subject] = &[Subject::Redirects];
+const SETTINGS: &[Subject] = &[Subject::Settings];
+const MEMBERS: &[Subject] =
+    &[Subject::Members, Subject::Roles, Subject::Badges, Subject::CustomFields, Subject::Relations, Subject::SignIn];
+
+/// Prefix as sent, prefix of the canonical path, and the subjects whose calls clients send there. Calls of other
+/// subjects answer there too; nothing is promised of that.
+const ALIASES: &[(&str, &str, &[Subject])] = &[
     // Items, collections, indexes, backups.
-    ("/wix-data/v2/", "/v2/"),
-    ("/_api/cloud-data/v2/", "/v2/"),
-    ("/_api/data/v2/", "/v2/"),
-    ("/data/v2/", "/v2/"),
-    ("/cloud-data/v2/", "/v2/"),
-    ("/wix-data/v1/items", "/v2/items"),
-    ("/wix-data/v1/bulk", "/v2/bulk"),
-    ("/wix-data/v1/collections", "/v2/collections"),
-    ("/wix-data/v1/backups", "/v2/backups"),
+    ("/wix-data/v2/", "/v2/", CONTENT),
+    ("/_api/cloud-data/v2/", "/v2/", CONTENT),
+    ("/_api/data/v2/", "/v2/", CONTENT),
+    ("/data/v2/", "/v2/", CONTENT),
+    ("/cloud-data/v2/", "/v2/", CONTENT),
+    ("/wix-data/v1/items", "/v2/items", CONTENT),
+    ("/wix-data/v1/bulk", "/v2/bulk", CONTENT),
+    ("/wix-data/v1/collections", "/v2/collections", CONTENT),
+    ("/wix-data/v1/backups", "/v2/backups", CONTENT),
     // Permissions, connections, sharing, tasks, movement jobs, scheduled workflows.
-    ("/wix-data/v1/external-databases", "/v1/external-database-connections"),
-    ("/wix-data/v1/", "/v1/"),
-    ("/_api/cloud-data/v1/", "/v1/"),
-    ("/_api/data/v1/", "/v1/"),
-    ("/data/v1/", "/v1/"),
-    ("/cms/v1/", "/v1/"),
-    ("/_api/autocms/v1/", "/v1/"),
-    ("/data-mover/v1/", "/v1/"),
-    ("/data-move-scheduler/v1/", "/v1/"),
+    ("/wix-data/v1/external-databases", "/v1/external-database-connections", PERMISSIONS),
+    ("/wix-data/v1/", "/v1/", PERMISSIONS),
+    ("/_api/cloud-data/v1/", "/v1/", PERMISSIONS),
+    ("/_api/data/v1/", "/v1/", PERMISSIONS),
+    ("/data/v1/", "/v1/", PERMISSIONS),
+    ("/cms/v1/", "/v1/", PERMISSIONS),
+    ("/_api/autocms/v1/", "/v1/", PERMISSIONS),
+    ("/data-mover/v1/", "/v1/", PERMISSIONS),
+    ("/data-move-scheduler/v1/", "/v1/", PERMISSIONS),
     // Authentication, recovery, verification.
-    ("/_api/iam/authentication/", "/"),
-    ("/iam/authentication/", "/"),
-    ("/_api/iam/recovery/", "/"),
-    ("/_iam/recovery/", "/"),
-    ("/_api/iam/verification/", "/"),
+    ("/_api/iam/authentication/", "/", SIGN_IN),
+    ("/iam/authentication/", "/", SIGN_IN),
+    ("/_api/iam/recovery/", "/", VERIFICATION),
+    ("/_iam/recovery/", "/", VERIFICATION),
+    ("/_api/iam/verification/", "/", VERIFICATION),
     // OAuth.
-    ("/_api/oauth2/", "/oauth2/"),
-    ("/v1/oauth/", "/oauth2/"),
-    ("/v1/token_info", "/oauth2/token-info"),
-    ("/oauth2/token_info", "/oauth2/token-info"),
+    ("/_api/oauth2/", "/oauth2/", OAUTH),
+    ("/v1/oauth/", "/oauth2/", OAUTH),
+    ("/v1/token_info", "/oauth2/token-info", OAUTH),
+    ("/oauth2/token_info", "/oauth2/token-info", OAUTH),
     // Sign-on policy and redirect session.
-    ("/iam/signon/v1/", "/v1/"),
-    ("/_api/redirects-api/", "/"),
-    ("/redirect-session/v1/", "/v1/"),
-    ("/headless/v1/", "/v1/"),
+    ("/iam/signon/v1/", "/v1/", SETTINGS),
+    ("/_api/redirects-api/", "/", REDIRECTS),
+    ("/redirect-session/v1/", "/v1/", REDIRECTS),
+    ("/headless/v1/", "/v1/", REDIRECTS),
     // Members.
-    ("/_api/members/", "/members/"),
-    ("/api/v1/members/", "/wix-sm/api/v1/auth/api/v1/members/"),
-    ("/badges/v4/badge-assignments", "/badges/v4/assignments"),
-    ("/badges/v4/bulk/badge-assignments/", "/badges/v4/bulk/assignments/"),
-    ("/members/v1/wix-sm-webapp-proxy/v1/auth/", "/wix-sm/api/v1/auth/v1/auth/"),
-    ("/identity/members/v1/auth/members/", "/wix-sm/api/v1/auth/v1/auth/members/"),
+    ("/_api/members/", "/members/", MEMBERS),
+    ("/api/v1/members/", "/wix-sm/api/v1/auth/api/v1/members/", MEMBERS),
+    ("/badges/v4/badge-assignments", "/badges/v4/assignments", MEMBERS),
+    ("/badges/v4/bulk/badge-assignments/", "/badges/v4/bulk/assignments/", MEMBERS),
+    ("/members/v1/wix-sm-webapp-proxy/v1/auth/", "/wix-sm/api/v1/auth/v1/auth/", MEMBERS),
+    ("/identity/members/v1/auth/members/", "/wix-sm/api/v1/auth/v1/auth/members/", MEMBERS),
 ];
 
 /// The canonical path and query, when `path_and_query` begins with an alias.
 pub(crate) fn canonical(path_and_query: &str) -> Option<String> {
-    let aliases = ALIASES.iter().filter(|(alias, _)| path_and_query.starts_with(alias));
-    let (alias, prefix) = aliases.max_by_key(|(alias, _)| alias.len())?;
+    let aliases = ALIASES.iter().filter(|(alias, ..)| path_and_query.starts_with(alias));
+    let (alias, prefix, _) = aliases.max_by_key(|(alias, ..)| alias.len())?;
     Some(format!("{prefix}{}", &path_and_query[alias.len()..]))
+}
+
+/// The other names of the path of a call of this subject.
+pub(crate) fn of(subject: Subject, path: &str) -> impl Iterator<Item = String> + '_ {
+    let aliases = ALIASES.iter().filter(move |(.., subjects)| subjects.contains(&subject));
+    let names = aliases.filter_map(move |(alias, prefix, _)| Some(format!("{alias}{}", path.strip_prefix(prefix)?)));
+    // A longer alias may stand for something else.
+    names.filter(move |it| canonical(it).as_deref() == Some(path))
 }
 
 #[cfg(test)]
@@ -80,8 +101,17 @@ mod tests {
 
     #[test]
     fn alias_never_leads_to_another_alias() {
-        for (_, prefix) in ALIASES {
+        for (_, prefix, _) in ALIASES {
             assert_eq!(canonical(&format!("{prefix}x")), None, "{prefix}");
         }
+    }
+
+    #[test]
+    fn names_of_a_path_lead_to_it() {
+        let names = |subject, path| of(subject, path).collect::<Vec<_>>();
+        let ours = ["/_api/iam/authentication/v2/login", "/iam/authentication/v2/login"];
+        assert_eq!(names(Subject::SignIn, "/v2/login"), ours);
+        assert!(names(Subject::Items, "/v2/items/query").contains(&"/wix-data/v1/items/query".to_owned()));
+        assert!(names(Subject::Items, "/members/v1/members").is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! What answers at a path: a handler for each method, all behind one type.
+//! What answers at a path: a handler for each method, all behind one type, and what it is for those who call it.
 //!
 //! axum makes its routing again for each type of handler, sixty functions and more with the whole future in
 //! their names. For all our handlers together that took most of the time in which this crate compiles, so it
@@ -6,6 +6,7 @@
 
 use crate::{
     App, Problem,
+    openapi::Operation,
     opening::Opening,
     traffic::{InFlight, Kind, Route},
 };
@@ -30,12 +31,12 @@ type Call = Arc<dyn Fn(Request, App) -> ResponseFuture + Send + Sync>;
 
 /// A handler at its path.
 #[derive(Clone)]
-struct Endpoint {
+struct Placed {
     call: Call,
     route: Route,
 }
 
-impl Handler<(), App> for Endpoint {
+impl Handler<(), App> for Placed {
     type Future = ResponseFuture;
 
     fn call(self, mut request: Request, app: App) -> ResponseFuture {
@@ -57,56 +58,37 @@ impl Handler<(), App> for Endpoint {
     }
 }
 
-/// The handlers of one path, with their methods and whether they only read.
-pub(crate) struct Endpoints(Vec<(MethodFilter, bool, Call)>);
+/// A handler with its method.
+#[derive(Clone)]
+pub(crate) struct Endpoint {
+    method: MethodFilter,
+    /// Whether it changes nothing.
+    is_read: bool,
+    call: Call,
+}
 
-impl Endpoints {
-    /// Reads, and `HEAD` besides.
-    pub(crate) fn get<T>(self, handler: impl Handles<T>) -> Self {
-        self.on(MethodFilter::GET, true, handler)
+/// A line of the table of routes. There is none without an operation.
+pub(crate) struct Line {
+    pub(crate) path: &'static str,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) operation: &'static Operation,
+}
+
+impl Endpoint {
+    pub(crate) fn new<T>(method: MethodFilter, is_read: bool, handler: impl Handles<T>) -> Self {
+        Self { method, is_read, call: Arc::new(move |request, app| handler.clone().call(request, app)) }
     }
 
-    pub(crate) fn post<T>(self, handler: impl Handles<T>) -> Self {
-        self.on(MethodFilter::POST, false, handler)
+    /// Where it stands.
+    pub(crate) fn route(&self, path: &'static str, kind: Kind, opening: Opening) -> Route {
+        Route { path, is_read: self.is_read, kind, opening }
     }
 
-    pub(crate) fn put<T>(self, handler: impl Handles<T>) -> Self {
-        self.on(MethodFilter::PUT, false, handler)
+    pub(crate) fn has_method_of(&self, other: &Self) -> bool {
+        self.method == other.method
     }
 
-    pub(crate) fn patch<T>(self, handler: impl Handles<T>) -> Self {
-        self.on(MethodFilter::PATCH, false, handler)
-    }
-
-    pub(crate) fn delete<T>(self, handler: impl Handles<T>) -> Self {
-        self.on(MethodFilter::DELETE, false, handler)
-    }
-
-    /// A `POST` that changes nothing.
-    pub(crate) fn post_read<T>(self, handler: impl Handles<T>) -> Self {
-        self.on(MethodFilter::POST, true, handler)
-    }
-
-    /// These, and of others the methods that these don't have.
-    pub(crate) fn or(mut self, others: Self) -> Self {
-        for other in others.0 {
-            if self.0.iter().all(|it| it.0 != other.0) {
-                self.0.push(other);
-            }
-        }
-        self
-    }
-
-    /// What axum routes to by method.
-    pub(crate) fn at(self, path: &'static str, kind: Kind, opening: Opening) -> MethodRouter<App> {
-        let endpoints = self.0.into_iter();
-        endpoints.fold(MethodRouter::new(), |router, (method, is_read, call)| {
-            router.on(method, Endpoint { call, route: Route { path, is_read, kind, opening } })
-        })
-    }
-
-    /// Its methods, and whether they only read.
-    pub(crate) fn methods(&self) -> impl Iterator<Item = (Method, bool)> + '_ {
+    pub(crate) fn method(&self) -> Method {
         const NAMES: [(MethodFilter, Method); 5] = [
             (MethodFilter::GET, Method::GET),
             (MethodFilter::POST, Method::POST),
@@ -114,33 +96,37 @@ impl Endpoints {
             (MethodFilter::PATCH, Method::PATCH),
             (MethodFilter::DELETE, Method::DELETE),
         ];
-        let name = |filter| NAMES.into_iter().find(move |it| it.0 == filter).map(|it| it.1);
-        self.0.iter().filter_map(move |it| Some((name(it.0)?, it.1)))
+        NAMES.into_iter().find(|it| it.0 == self.method).map_or(Method::OPTIONS, |it| it.1)
     }
 
-    fn on<T>(mut self, method: MethodFilter, is_read: bool, handler: impl Handles<T>) -> Self {
-        self.0.push((method, is_read, Arc::new(move |request, app| handler.clone().call(request, app))));
-        self
+    /// What axum routes to, with this method as well.
+    pub(crate) fn add_to(self, router: MethodRouter<App>, route: Route) -> MethodRouter<App> {
+        router.on(self.method, Placed { call: self.call, route })
     }
 }
 
-pub(crate) fn get<T>(handler: impl Handles<T>) -> Endpoints {
-    Endpoints(Vec::new()).get(handler)
+/// Reads, and `HEAD` besides.
+pub(crate) fn get<T>(path: &'static str, handler: impl Handles<T>, operation: &'static Operation) -> Line {
+    Line { path, endpoint: Endpoint::new(MethodFilter::GET, true, handler), operation }
 }
 
-pub(crate) fn post<T>(handler: impl Handles<T>) -> Endpoints {
-    Endpoints(Vec::new()).post(handler)
+pub(crate) fn post<T>(path: &'static str, handler: impl Handles<T>, operation: &'static Operation) -> Line {
+    Line { path, endpoint: Endpoint::new(MethodFilter::POST, false, handler), operation }
 }
 
 /// A `POST` that changes nothing.
-pub(crate) fn post_read<T>(handler: impl Handles<T>) -> Endpoints {
-    Endpoints(Vec::new()).post_read(handler)
+pub(crate) fn post_read<T>(path: &'static str, handler: impl Handles<T>, operation: &'static Operation) -> Line {
+    Line { path, endpoint: Endpoint::new(MethodFilter::POST, true, handler), operation }
 }
 
-pub(crate) fn patch<T>(handler: impl Handles<T>) -> Endpoints {
-    Endpoints(Vec::new()).patch(handler)
+pub(crate) fn put<T>(path: &'static str, handler: impl Handles<T>, operation: &'static Operation) -> Line {
+    Line { path, endpoint: Endpoint::new(MethodFilter::PUT, false, handler), operation }
 }
 
-pub(crate) fn delete<T>(handler: impl Handles<T>) -> Endpoints {
-    Endpoints(Vec::new()).delete(handler)
+pub(crate) fn patch<T>(path: &'static str, handler: impl Handles<T>, operation: &'static Operation) -> Line {
+    Line { path, endpoint: Endpoint::new(MethodFilter::PATCH, false, handler), operation }
+}
+
+pub(crate) fn delete<T>(path: &'static str, handler: impl Handles<T>, operation: &'static Operation) -> Line {
+    Line { path, endpoint: Endpoint::new(MethodFilter::DELETE, false, handler), operation }
 }

@@ -31,10 +31,7 @@ pub(crate) async fn tagged(response: Response, asked: &[HeaderValue]) -> Respons
     let (mut parts, body) = response.into_parts();
     // It is in memory as it stands: this takes no copy.
     let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let digest = || digest(&SHA256, &bytes);
-    let digest = if bytes.len() > LARGE { off_runtime(digest) } else { digest() };
-    // Weak, because the same answer is sent compressed as well.
-    let tag = format!("W/\"{}\"", URL_SAFE_NO_PAD.encode(&digest.as_ref()[..15]));
+    let tag = if bytes.len() > LARGE { off_runtime(|| of(&bytes)) } else { of(&bytes) };
     let is_known = asked.iter().any(|it| has(it, &tag));
     if !parts.headers.contains_key(header::CACHE_CONTROL) {
         parts.headers.insert(header::CACHE_CONTROL, CACHING);
@@ -49,6 +46,11 @@ pub(crate) async fn tagged(response: Response, asked: &[HeaderValue]) -> Respons
         return Response::from_parts(parts, Body::empty());
     }
     Response::from_parts(parts, Body::from(bytes))
+}
+
+/// The tag of an answer. It is weak, because the same answer is sent compressed as well.
+pub(crate) fn of(bytes: &[u8]) -> String {
+    format!("W/\"{}\"", URL_SAFE_NO_PAD.encode(&digest(&SHA256, bytes).as_ref()[..15]))
 }
 
 /// Whether a header `If-None-Match` has a tag. It may have several, or `*` for any.

@@ -28,7 +28,7 @@ use cli::{Cli, Common, Verb};
 use config::{Config, Options};
 use failure::Failure;
 use rustix::{fs::Mode, process::umask};
-use std::process::ExitCode;
+use std::{io::Write, process::ExitCode};
 
 /// Requests are many small allocations on several threads, which this allocator is made for.
 #[global_allocator]
@@ -52,6 +52,7 @@ fn main() -> ExitCode {
             clap_complete::generate(shell, &mut Cli::command(), "stoa", &mut std::io::stdout());
             return ExitCode::SUCCESS;
         }
+        Verb::Openapi => print_document(json),
         verb => load(None)
             .checked()
             .map_err(Failure::from)
@@ -61,6 +62,16 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => fail(&failure, json),
     }
+}
+
+/// Prints the description of the interface; for programs on one line.
+fn print_document(as_json: bool) -> Result<(), Failure> {
+    let document = stoa_http::document();
+    let text = match as_json {
+        true => format!("{}\n", String::from_utf8_lossy(document.text())),
+        false => document.pretty(),
+    };
+    std::io::stdout().write_all(text.as_bytes()).map_err(|it| Failure::from(it.to_string()))
 }
 
 fn fail(failure: &Failure, as_json: bool) -> ExitCode {

@@ -123,6 +123,10 @@ pub enum Verb {
     #[serde(skip)]
     #[command(after_help = "Examples:\n  stoa check\n  stoa check --config /etc/stoa.toml --json")]
     Check,
+    /// Print the description of the HTTP interface (OpenAPI 3.1)
+    #[serde(skip)]
+    #[command(after_help = "Examples:\n  stoa openapi > openapi.json\n  stoa openapi --json > openapi.min.json")]
+    Openapi,
     /// Print what makes a shell complete commands
     #[serde(skip)]
     #[command(after_help = "Examples:\n  stoa completions bash > ~/.local/share/bash-completion/completions/stoa\n  \

@@ -145,6 +145,16 @@ fn completions_are_made_for_shells() {
 }
 
 #[test]
+fn description_of_the_interface_is_the_kept_one() {
+    let kept = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json")).unwrap();
+    assert!(text(&stoa(&["openapi"]).stdout) == kept, "as docs/openapi.json is");
+    let line = text(&stoa(&["openapi", "--json"]).stdout);
+    assert_eq!(line.lines().count(), 1);
+    let (line, kept): (Value, Value) = (serde_json::from_str(&line).unwrap(), serde_json::from_str(&kept).unwrap());
+    assert_eq!(line, kept);
+}
+
+#[test]
 fn import_bar_moves_while_a_server_does_the_work() {
     let deployment = Deployment::new(Engine::Sqlite);
     deployment.json(&["site", "create", "--name", "X"]);

@@ -1,0 +1,114 @@
+//! Collections: `/v2/collections…`.
+
+use super::{DEFINITION, DONE, IN_COLLECTION, PACKED};
+use crate::{
+    openapi::{Answer, Callers, Operation, Parameter},
+    subject::Subject,
+};
+use stoa_kernel::Code;
+
+const ID: Parameter = Parameter::text("dataCollectionId", "The id, where it can't stand in the path.");
+const FIELDS: Parameter = Parameter::texts("fields", "Members of the answer that are wanted; all without.");
+
+const COLLECTION: &[Answer] = &[Answer::json("CollectionResponse", "The collection.")];
+const CHANGED: &[Answer] = &[Answer::json("DataCollectionResponse", "The collection as it is now.")];
+const READS: &[Code] = &[Code::BadRequest, Code::CollectionNotText, Code::PagingInvalid];
+const DEFINES: &[&[Code]] = &[IN_COLLECTION, DEFINITION];
+const MISSING: &[Code] = &[Code::CollectionNotFound, Code::CollectionDeleted];
+
+const fn collection(id: &'static str, callers: Callers, summary: &'static str) -> Operation {
+    Operation::new(id, Subject::Collections, callers, summary)
+}
+
+const fn change(id: &'static str, summary: &'static str) -> Operation {
+    collection(id, Callers::Permitted, summary).answers(CHANGED).errors(DEFINES)
+}
+
+pub(crate) const COLLECTION_CREATE: Operation =
+    collection("collectionCreate", Callers::Permitted, "Makes a collection")
+        .takes("CollectionCreateRequest")
+        .answers(COLLECTION)
+        .errors(&[IN_COLLECTION, DEFINITION, &[Code::CollectionExists]]);
+
+pub(crate) const COLLECTION_LIST: Operation =
+    collection("collectionList", Callers::Known, "Lists the collections that the caller may know of")
+        .notes("Those who don't manage collections get a reduced form of each.")
+        .query(&[
+            Parameter::number("paging.limit", "As many on a page, at most 1000."),
+            Parameter::number("paging.offset", "As many are left out before."),
+            Parameter::one_of(
+                "sort.fieldName",
+                &["id", "_id", "displayName", "createdDate", "_createdDate", "updatedDate", "_updatedDate"],
+                "By what they are sorted.",
+            ),
+            Parameter::one_of("sort.order", &["ASC", "DESC"], "In which direction."),
+            FIELDS,
+            PACKED,
+        ])
+        .answers(&[Answer::json("CollectionListResponse", "A page of collections."), super::UNCHANGED])
+        .errors(&[READS]);
+
+pub(crate) const COLLECTION_GET: Operation = collection("collectionGet", Callers::Known, "Reads a collection")
+    .query(&[ID, FIELDS, Parameter::flag("includeAllowedDataPermissions", "Adds what the caller may do."), PACKED])
+    .answers(&[Answer::json("CollectionResponse", "The collection."), super::UNCHANGED])
+    .errors(&[READS, MISSING]);
+
+pub(crate) const COLLECTION_UPDATE: Operation =
+    collection("collectionUpdate", Callers::Permitted, "Replaces what a collection is")
+        .notes("Fields that are left out are deleted. The revision must be the current one.")
+        .takes("CollectionUpdateRequest")
+        .answers(COLLECTION)
+        .errors(DEFINES);
+
+pub(crate) const COLLECTION_PATCH: Operation = change("collectionPatch", "Changes members of a collection, or a field")
+    .notes("A path that ends in `/patch-field` changes one field: it takes `dataCollectionId` and `field`.")
+    .takes("CollectionPatchRequest");
+
+pub(crate) const COLLECTION_DELETE: Operation =
+    collection("collectionDelete", Callers::Permitted, "Deletes a collection with its items")
+        .notes("It can be restored until its items are purged.")
+        .query(&[ID, PACKED])
+        .answers(DONE)
+        .errors(&[IN_COLLECTION, &[Code::RequestInvalid]]);
+
+pub(crate) const COLLECTION_RESTORE: Operation = change("collectionRestore", "Restores a collection that was deleted")
+    .may_take("CollectionRestoreRequest")
+    .errors(&[IN_COLLECTION, DEFINITION, &[Code::CollectionExists]]);
+
+pub(crate) const FIELD_CREATE: Operation = change("fieldCreate", "Adds a field").takes("FieldCreateRequest");
+pub(crate) const FIELD_UPDATE: Operation = change("fieldUpdate", "Replaces a field").takes("FieldUpdateRequest");
+pub(crate) const FIELD_DELETE: Operation =
+    change("fieldDelete", "Deletes a field with its values").takes("FieldDeleteRequest");
+
+pub(crate) const PLUGIN_ADD: Operation = change("pluginAdd", "Adds a plugin").takes("PluginAddRequest");
+pub(crate) const PLUGIN_DELETE: Operation = change("pluginDelete", "Takes a plugin away").takes("PluginDeleteRequest");
+
+const NOT_YET: &str = "Answers `WDE0119` for a plugin that this server doesn't have yet.";
+
+const fn add(id: &'static str, summary: &'static str, request: &'static str) -> Operation {
+    change(id, summary).notes(NOT_YET).takes(request)
+}
+
+const fn remove(id: &'static str, summary: &'static str) -> Operation {
+    change(id, summary).takes("TypedPluginDeleteRequest")
+}
+
+pub(crate) const PUBLISH_PLUGIN_ADD: Operation =
+    add("publishPluginAdd", "Adds the plugin PUBLISH", "PublishPluginAddRequest");
+pub(crate) const PUBLISH_PLUGIN_DELETE: Operation = remove("publishPluginDelete", "Takes the plugin PUBLISH away");
+pub(crate) const URLIZED_PLUGIN_ADD: Operation =
+    add("urlizedPluginAdd", "Adds the plugin URLIZED", "UrlizedPluginAddRequest");
+pub(crate) const URLIZED_PLUGIN_DELETE: Operation = remove("urlizedPluginDelete", "Takes the plugin URLIZED away");
+pub(crate) const MULTILINGUAL_PLUGIN_ADD: Operation =
+    add("multilingualPluginAdd", "Adds the plugin MULTILINGUAL", "MultilingualPluginAddRequest");
+pub(crate) const MULTILINGUAL_PLUGIN_DELETE: Operation =
+    remove("multilingualPluginDelete", "Takes the plugin MULTILINGUAL away");
+pub(crate) const CMS_PLUGIN_ADD: Operation = add("cmsPluginAdd", "Adds the plugin CMS", "CmsPluginAddRequest");
+pub(crate) const CMS_PLUGIN_DELETE: Operation = remove("cmsPluginDelete", "Takes the plugin CMS away");
+pub(crate) const CATALOG_PLUGIN_ADD: Operation =
+    add("catalogPluginAdd", "Adds the plugin CATALOG", "CatalogPluginAddRequest");
+pub(crate) const CATALOG_PLUGIN_DELETE: Operation = remove("catalogPluginDelete", "Takes the plugin CATALOG away");
+pub(crate) const DRAFT_ITEMS_PLUGIN_ADD: Operation =
+    add("draftItemsPluginAdd", "Adds the plugin DRAFT_ITEMS", "DraftItemsPluginAddRequest");
+pub(crate) const DRAFT_ITEMS_PLUGIN_DELETE: Operation =
+    remove("draftItemsPluginDelete", "Takes the plugin DRAFT_ITEMS away");

@@ -1,0 +1,144 @@
+//! Items: `/v2/items…`, `/v2/bulk/items/…`.
+
+use super::{FILTER, IN_COLLECTION, ITEM_VALUES, PACKED, PAGING, UNCHANGED};
+use crate::{
+    openapi::{Answer, Callers, Operation, Parameter},
+    subject::Subject,
+};
+use stoa_kernel::Code;
+
+const COLLECTION_ID: Parameter = Parameter::text("dataCollectionId", "The collection.").required();
+const ITEM_ID: Parameter = Parameter::text(
+    "dataItemId",
+    "The id, where it is not the one in the path: ids with slashes, dots or nothing but them.",
+);
+const ENVIRONMENT: Parameter = Parameter::one_of(
+    "environment",
+    &["LIVE", "SANDBOX_PREFERRED", "SANDBOX"],
+    "The data of which environment; there is only `LIVE`.",
+);
+const FIELDS: Parameter = Parameter::texts("fields", "Fields that are wanted, by dotted names; all without.");
+const ONE: &[Parameter] = &[COLLECTION_ID, ITEM_ID, ENVIRONMENT, FIELDS, PACKED];
+
+const ITEM: &[Answer] = &[Answer::json("ItemResponse", "The item as it is stored.")];
+const READ: &[Answer] = &[Answer::json("ItemResponse", "The item."), UNCHANGED];
+const REMOVED: &[Answer] = &[Answer::json("ItemRemoveResponse", "The item as it was.")];
+const RESULTS: &[Answer] =
+    &[Answer::json("ItemBulkResponse", "What became of each item, in the order of the request.")];
+const PAGE: &[Answer] = &[Answer::json("ItemQueryResponse", "A page of items.")];
+
+const ID: &[Code] = &[Code::ItemIdNotText];
+const MISSING: &[Code] = &[Code::ItemNotFound];
+const READS: &[&[Code]] = &[IN_COLLECTION, ID, MISSING, FILTER, PAGING];
+const INSERTS: &[&[Code]] = &[IN_COLLECTION, ITEM_VALUES, &[Code::ItemExists]];
+const CHANGES: &[&[Code]] = &[IN_COLLECTION, ITEM_VALUES, ID, MISSING, FILTER];
+const SAVES: &[&[Code]] = &[IN_COLLECTION, ITEM_VALUES, FILTER, MISSING, &[Code::ItemExists]];
+const REMOVES: &[&[Code]] = &[IN_COLLECTION, ID, MISSING, FILTER];
+const QUERIES: &[&[Code]] = &[IN_COLLECTION, FILTER, PAGING];
+const MANY: &[Code] = &[Code::ItemsNotObjects];
+const MANY_IDS: &[Code] = &[Code::RemoveIdsInvalid, Code::TooManyIds];
+
+const fn item(id: &'static str, summary: &'static str) -> Operation {
+    Operation::new(id, Subject::Items, Callers::Permitted, summary)
+}
+
+pub(crate) const ITEM_INSERT: Operation =
+    item("itemInsert", "Inserts an item").takes("ItemInsertRequest").answers(ITEM).errors(INSERTS);
+
+pub(crate) const ITEM_GET: Operation = item("itemGet", "Reads an item")
+    .notes("An id may hold slashes. What can't stand in a path goes into `dataItemId`.")
+    .query(ONE)
+    .answers(READ)
+    .errors(READS);
+
+pub(crate) const ITEM_GET_BY_QUERY: Operation =
+    item("itemGetByQuery", "Reads an item whose id stands in the query alone")
+        .query(&[COLLECTION_ID, ITEM_ID.required(), ENVIRONMENT, FIELDS, PACKED])
+        .answers(READ)
+        .errors(READS);
+
+pub(crate) const ITEM_QUERY: Operation = item("itemQuery", "Finds items by a filter, in an order, by pages")
+    .notes("Of the page that follows, the answer has the cursor. The language of filters: docs/semantics.md.")
+    .takes("ItemQueryRequest")
+    .answers(PAGE)
+    .errors(QUERIES);
+
+pub(crate) const ITEM_QUERY_BY_GET: Operation =
+    item("itemQueryByGet", "Finds items, asked in the query of the address")
+        .notes("What `itemQuery` takes, in dotted pairs or whole in `.r`; its answer can be kept by its tag.")
+        .query(&[COLLECTION_ID, ENVIRONMENT, PACKED])
+        .answers(&[Answer::json("ItemQueryResponse", "A page of items."), UNCHANGED])
+        .errors(READS);
+
+pub(crate) const ITEM_COUNT: Operation = item("itemCount", "Counts the items that a filter finds")
+    .takes("ItemCountRequest")
+    .answers(&[Answer::json("ItemCountResponse", "How many there are.")])
+    .errors(QUERIES);
+
+pub(crate) const ITEM_DISTINCT_QUERY: Operation =
+    item("itemDistinctQuery", "Reads the values that a field has, each once")
+        .takes("ItemDistinctQueryRequest")
+        .answers(&[Answer::json("ItemDistinctQueryResponse", "A page of values.")])
+        .errors(QUERIES);
+
+pub(crate) const ITEM_UPDATE: Operation =
+    item("itemUpdate", "Replaces an item that is there").takes("ItemUpdateRequest").answers(ITEM).errors(CHANGES);
+
+pub(crate) const ITEM_PUT: Operation = item("itemPut", "Replaces an item that is there, by its path")
+    .notes("The id in `dataItem` says which; the one in the path is not looked at.")
+    .takes("ItemUpdateRequest")
+    .answers(ITEM)
+    .errors(CHANGES);
+
+pub(crate) const ITEM_SAVE: Operation = item("itemSave", "Inserts an item, or replaces the one that has its id")
+    .takes("ItemSaveRequest")
+    .answers(&[Answer::json("ItemSaveResponse", "The item as it is stored, and whether it is new.")])
+    .errors(SAVES);
+
+pub(crate) const ITEM_PATCH: Operation =
+    item("itemPatch", "Changes fields of an item").takes("ItemPatchRequest").answers(ITEM).errors(CHANGES);
+
+pub(crate) const ITEM_PATCH_BY_ID: Operation = item("itemPatchById", "Changes fields of the item in the path")
+    .takes("ItemPatchRequest")
+    .answers(ITEM)
+    .errors(CHANGES);
+
+pub(crate) const ITEM_REMOVE: Operation =
+    item("itemRemove", "Removes an item").takes("ItemRemoveRequest").answers(REMOVED).errors(REMOVES);
+
+pub(crate) const ITEM_DELETE: Operation = item("itemDelete", "Removes the item in the path")
+    .query(&[COLLECTION_ID, ITEM_ID, ENVIRONMENT, PACKED])
+    .answers(REMOVED)
+    .errors(REMOVES);
+
+pub(crate) const ITEM_TRUNCATE: Operation = item("itemTruncate", "Removes all items of a collection")
+    .notes("They are gone when the call answers; their space is given back in pieces afterwards.")
+    .takes("ItemTruncateRequest")
+    .answers(super::DONE)
+    .errors(&[IN_COLLECTION, &[Code::NotSupported]]);
+
+pub(crate) const ITEM_BULK_INSERT: Operation = item("itemBulkInsert", "Inserts many items")
+    .notes("What is wrong with one item stands in its result.")
+    .takes("ItemBulkInsertRequest")
+    .answers(RESULTS)
+    .errors(&[IN_COLLECTION, ITEM_VALUES, MANY]);
+
+pub(crate) const ITEM_BULK_UPDATE: Operation = item("itemBulkUpdate", "Replaces many items")
+    .takes("ItemBulkUpdateRequest")
+    .answers(RESULTS)
+    .errors(&[IN_COLLECTION, ITEM_VALUES, MANY, FILTER]);
+
+pub(crate) const ITEM_BULK_SAVE: Operation = item("itemBulkSave", "Inserts or replaces many items")
+    .takes("ItemBulkSaveRequest")
+    .answers(RESULTS)
+    .errors(&[IN_COLLECTION, ITEM_VALUES, MANY, FILTER]);
+
+pub(crate) const ITEM_BULK_PATCH: Operation = item("itemBulkPatch", "Changes fields of many items")
+    .takes("ItemBulkPatchRequest")
+    .answers(RESULTS)
+    .errors(&[IN_COLLECTION, ITEM_VALUES, ID, FILTER]);
+
+pub(crate) const ITEM_BULK_REMOVE: Operation = item("itemBulkRemove", "Removes many items")
+    .takes("ItemBulkRemoveRequest")
+    .answers(RESULTS)
+    .errors(&[IN_COLLECTION, MANY_IDS, FILTER, &[Code::NotSupported]]);

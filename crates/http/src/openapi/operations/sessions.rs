@@ -1,0 +1,23 @@
+//! Where a member is signed in.
+
+use super::{DONE, NOT_FOUND, PACKED, REFUSED};
+use crate::{
+    openapi::{Answer, Callers, Operation, Parameter},
+    subject::Subject,
+};
+
+const WHOSE: &[Parameter] =
+    &[Parameter::text("memberId", "Whose, for owners and keys; their own for members."), PACKED];
+
+const fn session(id: &'static str, summary: &'static str) -> Operation {
+    Operation::new(id, Subject::Sessions, Callers::Members, summary).query(WHOSE)
+}
+
+pub(crate) const SESSION_LIST: Operation = session("sessionList", "Lists where a member is signed in")
+    .answers(&[Answer::json("SessionListResponse", "The sessions.")])
+    .errors(&[REFUSED]);
+
+pub(crate) const SESSION_END: Operation = session("sessionEnd", "Ends a session").answers(DONE).errors(&[NOT_FOUND]);
+
+pub(crate) const SESSION_END_OTHERS: Operation =
+    session("sessionEndOthers", "Ends all sessions but the one that asks").answers(DONE).errors(&[REFUSED]);

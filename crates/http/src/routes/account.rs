@@ -1,0 +1,71 @@
+//! Tokens, registration and sign-in, and what the account pages ask.
+
+use crate::{
+    endpoint::{Line, delete, get, post},
+    identity::*,
+    openapi::operations::{
+        apps::*, operators::*, pages::*, redirects::*, sessions::*, sign_in::*, tokens::*, verification::*,
+    },
+};
+
+/// All of them.
+pub(super) fn routes() -> Vec<Line> {
+    vec![
+        // Tokens.
+        post("/oauth2/token", token::token, &TOKEN_CREATE),
+        post("/oauth/access", token::access, &APPLICATION_TOKEN_CREATE),
+        post("/oauth2/revoke", token::revoke, &TOKEN_REVOKE),
+        post("/oauth2/introspect", token::introspect, &TOKEN_INTROSPECT),
+        post("/oauth2/token-info", token::token_info, &TOKEN_INFO_GET),
+        get("/oauth2/jwks", token::jwks, &TOKEN_KEY_LIST),
+        // Registration and login.
+        post("/v2/register", authentication::register, &MEMBER_REGISTER),
+        post("/v2/login", authentication::login, &MEMBER_LOGIN),
+        post("/v2/sign-on", authentication::sign_on, &MEMBER_SIGN_ON),
+        post("/v2/change-password", authentication::change_password, &PASSWORD_CHANGE),
+        get("/_api/account/v1/captcha", authentication::captcha_challenge, &CAPTCHA_CHALLENGE_GET),
+        post("/v2/validate-email", authentication::validate_email, &EMAIL_VALIDATE),
+        post("/wix-sm/api/v1/auth/api/v1/auth/register", member_auth::register, &MEMBER_REGISTER_BY_EMAIL),
+        post("/wix-sm/api/v1/auth/api/v1/auth/login", member_auth::login, &MEMBER_LOGIN_BY_EMAIL),
+        post(
+            "/wix-sm/api/v1/auth/v1/auth/members/send-set-password-email",
+            member_auth::send_set_password_email,
+            &PASSWORD_EMAIL_SEND,
+        ),
+        // Redirect sessions, the authorize address, signing out.
+        post("/v1/redirect-session", redirect::create, &REDIRECT_SESSION_CREATE),
+        get("/installer/install", install::install, &APP_INSTALL),
+        get("/oauth2/authorize", authorize::authorize, &AUTHORIZE),
+        get("/v1/logout", logout::logout, &MEMBER_LOGOUT),
+        // Verification and recovery.
+        post("/v1/auth/verify", verification::verify, &VERIFICATION_CHECK),
+        post("/v1/auth/resend", verification::resend, &VERIFICATION_RESEND),
+        post("/v1/start", verification::start, &VERIFICATION_START),
+        post("/v1/Start", verification::start, &VERIFICATION_START),
+        post("/v1/send-email", recovery::send_email, &RECOVERY_EMAIL_SEND),
+        post("/v1/activation-email", recovery::activation_email, &ACTIVATION_EMAIL_SEND),
+        post("/v1/recover", recovery::recover, &RECOVERY_FINISH),
+        // Members' sessions.
+        get("/_api/identity/v1/sessions", sessions::list, &SESSION_LIST),
+        delete("/_api/identity/v1/sessions", sessions::end_others, &SESSION_END_OTHERS),
+        delete("/_api/identity/v1/sessions/{id}", sessions::end, &SESSION_END),
+        // The account pages.
+        post("/_api/account/v1/flows", flow::start, &FLOW_START),
+        get("/_api/account/v1/flows/{token}", flow::show, &FLOW_GET),
+        post("/_api/account/v1/flows/{token}", flow::answer, &FLOW_ANSWER),
+        post("/_api/account/v1/token", flow::token, &OPERATOR_TOKEN_CREATE),
+        get("/_api/account/v1/recover", recovery::open, &RECOVERY_OPEN),
+        post("/_api/account/v1/approvals", approval::get, &APPROVAL_GET),
+        post("/_api/account/v1/approvals/decide", approval::decide, &APPROVAL_DECIDE),
+        get("/_api/account/v1/operator", operator_account::show, &OPERATOR_GET),
+        post("/_api/account/v1/operator/password", operator_account::password, &OPERATOR_PASSWORD_CHANGE),
+        post("/_api/account/v1/operator/sessions/end", operator_account::end, &OPERATOR_SESSION_END),
+        post(
+            "/_api/account/v1/operator/sessions/end-others",
+            operator_account::end_others,
+            &OPERATOR_SESSION_END_OTHERS,
+        ),
+        post("/_api/account/v1/installs", install::get, &APP_CONSENT_GET),
+        post("/_api/account/v1/installs/decide", install::decide, &APP_CONSENT_DECIDE),
+    ]
+}

@@ -1,0 +1,87 @@
+//! What calls are about: the chapters of the reference page, and by what the aliases of a call are found.
+
+/// A subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    Items,
+    References,
+    Collections,
+    Indexes,
+    Permissions,
+    Tokens,
+    SignIn,
+    Redirects,
+    Verification,
+    Sessions,
+    Members,
+    Roles,
+    Badges,
+    CustomFields,
+    Relations,
+    Settings,
+    Apps,
+    AccountPages,
+    Operators,
+    Server,
+}
+
+impl Subject {
+    pub(crate) const ALL: [Self; 20] = [
+        Self::Items,
+        Self::References,
+        Self::Collections,
+        Self::Indexes,
+        Self::Permissions,
+        Self::Tokens,
+        Self::SignIn,
+        Self::Redirects,
+        Self::Verification,
+        Self::Sessions,
+        Self::Members,
+        Self::Roles,
+        Self::Badges,
+        Self::CustomFields,
+        Self::Relations,
+        Self::Settings,
+        Self::Apps,
+        Self::AccountPages,
+        Self::Operators,
+        Self::Server,
+    ];
+
+    /// The heading of its chapter, and the tag of its calls.
+    pub fn name(self) -> &'static str {
+        self.texts().0
+    }
+
+    pub(crate) fn about(self) -> &'static str {
+        self.texts().1
+    }
+
+    fn texts(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Items => ("Items", "What collections hold: one item or many, read and written."),
+            Self::References => ("References", "Links between items."),
+            Self::Collections => ("Collections", "What a collection is: its fields, plugins and levels of permission."),
+            Self::Indexes => ("Indexes", "By which queries find items and values stay unique."),
+            Self::Permissions => ("Permissions", "Who may do what with the items of a collection."),
+            Self::Tokens => ("Tokens", "OAuth 2.0 and OpenID Connect."),
+            Self::SignIn => ("Sign-in", "Registration and sign-in without the account pages."),
+            Self::Redirects => ("Redirects", "From a website to the account pages and back."),
+            Self::Verification => ("Verification and recovery", "Codes and links that are sent by mail."),
+            Self::Sessions => ("Sessions", "Where a member is signed in."),
+            Self::Members => ("Members", "The members of a site, and what those who run it decide about them."),
+            Self::Roles => ("Roles", "Roles of members."),
+            Self::Badges => ("Badges", "Badges of members, and who has them."),
+            Self::CustomFields => ("Custom fields", "Fields that a site adds to its members, and to whom they apply."),
+            Self::Relations => {
+                ("Between members", "Privacy, followers, blocks, reports, and what members write about themselves.")
+            }
+            Self::Settings => ("Settings", "Policies, pages and the audit log of a site."),
+            Self::Apps => ("Apps", "Applications of others, and how an owner installs them."),
+            Self::AccountPages => ("Account pages", "What the pages of this server ask; no interface for others."),
+            Self::Operators => ("Operators", "The accounts of those who run a site; for the pages of this server."),
+            Self::Server => ("Server", "Health, public settings, and this description."),
+        }
+    }
+}
