@@ -30,3 +30,4 @@ mod semantics;
 mod sites;
 mod store;
 mod tokens;
+mod traffic;

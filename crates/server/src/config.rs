@@ -93,6 +93,9 @@ pub struct Options {
     /// Log as JSON lines
     #[arg(long, env = "STOA_LOG_JSON")]
     pub log_json: bool,
+    /// For tests of the program: directory into which whole requests and answers are written, passwords included
+    #[arg(long, env = "STOA_TEST_TRAFFIC", value_name = "DIR", hide = true)]
+    pub test_traffic: Option<PathBuf>,
     #[arg(skip)]
     limits: Table,
     #[arg(skip)]
@@ -159,6 +162,7 @@ pub struct Config {
     pub metrics: Option<SocketAddr>,
     pub log: String,
     pub log_json: bool,
+    pub test_traffic: Option<PathBuf>,
     pub limits: ServerLimits,
 }
 
@@ -228,12 +232,18 @@ impl Config {
         let open_sites = at_least_one("open_sites", options.open_sites, stoa_store::Config::OPEN_SITES);
         let mut noted = |result: Result<String, String>| result.map_err(|it| mistakes.push(it)).ok();
         let public_url = options.public_url.and_then(|it| noted(public_url(&it)));
+        let host = options.host.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        if options.test_traffic.is_some() && !(host.is_loopback() && options.trusted_proxy.is_empty()) {
+            let text = "test_traffic writes down passwords and tokens: it is for tests on this machine alone, \
+                        with neither a host that others reach nor a trusted_proxy";
+            mistakes.push(text.to_owned());
+        }
         Self {
             data: options.data.unwrap_or_else(|| PathBuf::from("data")),
             database_url: options.database_url,
             database_connections,
             open_sites,
-            host: options.host.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            host,
             port: options.port.unwrap_or(4400),
             public_url,
             trusted_proxies: options.trusted_proxy,
@@ -245,6 +255,7 @@ impl Config {
             metrics: options.metrics,
             log: options.log.unwrap_or_else(|| "info".to_owned()),
             log_json: options.log_json,
+            test_traffic: options.test_traffic,
             limits: ServerLimits::read(&options.limits, &options.identity, mistakes),
         }
     }
@@ -345,6 +356,7 @@ impl Keys for Options {
             metrics: self.metrics.or(file.metrics),
             log: self.log.or(file.log),
             log_json: self.log_json || file.log_json,
+            test_traffic: self.test_traffic.or(file.test_traffic),
             limits: self.limits.over(file.limits),
             identity: self.identity.over(file.identity),
         }
@@ -501,6 +513,8 @@ mod tests {
             ("[smtp]\nhots = \"x\"", "stoa.toml:2: smtp.hots is no key; did you mean smtp.host?"),
             ("port = ", "stoa.toml: "),
             ("password_list = \"nowhere/list.txt\"", "password_list nowhere/list.txt"),
+            ("test_traffic = \"x\"\nhost = \"0.0.0.0\"", "on this machine alone"),
+            ("test_traffic = \"x\"\ntrusted_proxy = [\"10.0.0.0/8\"]", "on this machine alone"),
         ] {
             let error = load(text).checked().unwrap_err();
             assert!(error.contains(says), "{text}: {error}");

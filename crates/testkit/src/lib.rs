@@ -6,11 +6,13 @@
 
 mod app;
 mod effort;
+mod exchanges;
 mod siteverify;
 mod store;
 
 pub use app::{Reply, Service, TestApp, TestClient};
 pub use effort::rounds;
+pub use exchanges::{TRAFFIC, traffic_directory};
 pub use siteverify::Provider;
 pub use store::{Engine, Guards, Node, TestDatabase, TestStore, postgres_url};
 
