@@ -321,7 +321,7 @@ test('parameters of the query are compared', () => {
   ]);
 });
 
-test('what a request lacks is found', () => {
+test('what is missing in a request is found', () => {
   assert.deepEqual(besides(exchange('POST /oauth2/token 200', { answered: {} })), [
     'tokenCreate: request: there is no body',
   ]);

@@ -17,7 +17,7 @@ export function report({ misfits, missing, idle, counts }) {
     else lines.push(`${operation}: no test brings about ${what}`);
   }
   for (const it of idle) lines.push(`allowed, and nothing needs it any more: ${JSON.stringify(it)}`);
-  if (counts.full > 0) lines.push(`${counts.full} files were full: what came later was not looked at`);
+  if (counts.full > 0) lines.push(`${counts.full} files were full: what followed was not looked at`);
   lines.push(
     `${counts.exchanges} exchanges, ${counts.requests} with a request to compare, ${counts.cut} with an answer too long to ` +
       `be kept; ${counts.asked} of ${counts.operations} operations`,

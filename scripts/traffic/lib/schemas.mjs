@@ -3,7 +3,7 @@
 // A description leaves requests open, because servers take and ignore what they don't know. For a check of what was
 // sent in tests that would be blind: so every schema of an object is closed here but for those that say with
 // `x-free-form` that anything may stand in them.
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { at } from './operations.mjs';
 
@@ -34,7 +34,7 @@ export function compiler(document) {
 
   /** @param {object} given */
   function ajv(given) {
-    const made = new Ajv2020(given);
+    const made = new /** @type {any} */ (ajv2020)(given);
     /** @type {any} */ (addFormats)(made);
     made.addSchema(closed, KEY);
     return made;

@@ -33,8 +33,11 @@ export function valueOf(body, mediaType) {
 export function queryOf(query) {
   const { '.r': whole, ...others } = pairs(new URLSearchParams(query ?? ''));
   if (typeof whole !== 'string') return others;
-  const value = JSON.parse(Buffer.from(whole, 'base64url').toString() || '{}');
-  return { ...others, ...parts(value, '') };
+  try {
+    return { ...others, ...parts(JSON.parse(Buffer.from(whole, 'base64url').toString() || '{}'), '') };
+  } catch {
+    return { ...others, '.r': whole };
+  }
 }
 
 /** The leaves of an object by their path. @param {Record<string, any>} value @param {string} before @returns {Record<string, any>} */
