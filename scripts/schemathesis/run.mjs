@@ -54,7 +54,12 @@ try {
   // What fits the description first, so that every operation has its turn; then what breaks it as well.
   const half = Math.ceil(Number(options.seconds) / 2);
   const counts = [
-    await draw(server.url, 'first', ['--phases', 'examples,fuzzing', '--mode', 'positive', '--max-examples', '10'], half),
+    await draw(
+      server.url,
+      'first',
+      ['--phases', 'examples,fuzzing', '--mode', 'positive', '--max-examples', '10'],
+      half,
+    ),
     await draw(server.url, 'second', ['--mode', 'all'], half),
   ];
   const { lines, isEnough } = succeeded(JSON.parse(readFileSync(description, 'utf8')), counts);

@@ -127,7 +127,7 @@ mod tests {
             let made = encoding.encode(text.as_bytes()).expect("smaller");
             assert!(made.len() < text.len() / 20, "{encoding:?} {}", made.len());
             assert_eq!(encoding.decode(&made).as_deref(), Some(text.as_bytes()), "{encoding:?}");
-            assert_eq!(encoding.decode(b"no data of any encoding"), None, "{encoding:?}");
+            assert_eq!(encoding.decode(&made[..made.len() - 4]), None, "{encoding:?}");
             assert_eq!(encoding.encode(b"x"), None);
         }
     }
