@@ -279,7 +279,7 @@ test('another spelling of a path is an alias, and one that is not described is f
     [],
   );
   assert.deepEqual(besides(exchange('POST /v2/things 200', { ...sent, as: '/other/v2/things' })), [
-    'thingInsert: its path is sent in a way that is no alias of it',
+    'thingInsert: request: the path that was sent is no alias of it',
   ]);
 });
 
@@ -318,6 +318,20 @@ test('parameters of the query are compared', () => {
   assert.deepEqual(inOne({ fields: ['NAME'], limit: 5 }), []);
   assert.deepEqual(inOne({ page: { size: 5 } }), [
     'thingGet: request: the parameter page.size in the query is not described',
+  ]);
+});
+
+test('a query that may be asked in one value has parts without end where it says so', () => {
+  const document = structuredClone(description);
+  document.paths['/v2/things/{id}'].get.parameters.push({
+    name: '.r',
+    in: 'query',
+    'x-free-form': 'is a query',
+    schema: {},
+  });
+  const asked = exchange('GET /v2/things/a 200', { query: 'query.filter.a=1&limit=0', answered: { thing } });
+  assert.deepEqual(found([...whole(), asked], { document }), [
+    'thingGet: request: the parameter limit: the whole: must be >= 1',
   ]);
 });
 

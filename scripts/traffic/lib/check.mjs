@@ -68,14 +68,14 @@ export function checker(document, allowed) {
   function seeOperation(operation, exchange, code) {
     covered.note(operation, exchange.status, code);
     for (const it of faultsOfAnswer(operation, exchange, schemaAt)) misfits.add(operation.id, it, exchange);
-    if (exchange.route !== LOST && !hasPath(operation, exchange.path))
-      misfits.add(operation.id, 'its path is sent in a way that is no alias of it', exchange);
     if (isCut(exchange)) counts.cut += 1;
     // What is refused may be anything.
     const isTaken = exchange.status >= 200 && exchange.status < 300;
     if (!isTaken || exchange.test.startsWith(MALFORMED)) return;
     counts.requests += 1;
     const faults = faultsOfRequest(operation, exchange, schemaAt);
+    if (exchange.route !== LOST && !hasPath(operation, exchange.path))
+      faults.push('request: the path that was sent is no alias of it');
     if (faults.length === 0 || allowed.isLenient(exchange.test)) return;
     for (const it of faults) misfits.add(operation.id, it, exchange);
   }

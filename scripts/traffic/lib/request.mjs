@@ -1,5 +1,6 @@
 // Whether a request that was taken is one that the description knows.
 import { escaped } from './operations.mjs';
+import { FREE_FORM } from './schemas.mjs';
 import { mediaTypeOf, queryOf, valueOf } from './values.mjs';
 
 /**
@@ -27,8 +28,12 @@ export function faultsOfRequest(operation, exchange, schemaAt) {
 function* faultsOfQuery(operation, { query }, schemaAt) {
   const sent = queryOf(query);
   const described = new Map(parametersIn(operation, 'query'));
+  const inPath = new Map(parametersIn(operation, 'path'));
+  // Where all of a query may be asked in one value, its parts may have no end.
+  const isFree = FREE_FORM in (described.get('.r')?.value ?? {});
   for (const name of Object.keys(sent))
-    if (!described.has(name)) yield `the parameter ${name} in the query is not described`;
+    if (!isFree && !described.has(name) && !inPath.has(name))
+      yield `the parameter ${name} in the query is not described`;
   yield* faultsOfValues('the parameter', described, sent, schemaAt);
 }
 
