@@ -14,10 +14,10 @@ dev: ## server and pages that rebuild and reload when a file changes
 build: ## the web apps, then target/release/stoa with them inside; nothing when nothing changed
 	@scripts/build
 
-test: ## every test there is; one part alone: scripts/test units|web|fuzz|readme|conformance|browser
+test: ## every test there is; one part alone: scripts/test units|web|fuzz|readme|conformance|browser|traffic|schemathesis
 	@scripts/test
 
-soak: ## the random tests, fuzz targets, a mixed load and attacks for hours; less: scripts/soak --minutes 10
+soak: ## the random tests, fuzz targets, a mixed load, attacks and drawn requests for hours; less: scripts/soak --minutes 10
 	@scripts/soak
 
 bench: ## measured ratios beside the limit and beside peers, in one run

@@ -43,6 +43,19 @@ npm_ci() {
   set_current "$stamp" "$sum"
 }
 
+# python_env DIR REQUIREMENTS: a Python environment with what the file pins, only when the file is another than last
+# time. Every download must have a checksum of the file, and nothing is built: a build may run anything.
+python_env() {
+  local dir=$1 stamp=python-${1##*/} sum
+  sum=$(cksum <"$2")
+  if is_current "$stamp" "$sum" && [ -x "$dir/bin/python" ]; then return; fi
+  rm -rf "$dir" "${stamps:?}/$stamp"
+  echo "pip install -r $2"
+  python3 -m venv "$dir"
+  "$dir/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --require-hashes --only-binary :all: -r "$2"
+  set_current "$stamp" "$sum"
+}
+
 # Parts. `part NAME COMMAND…` prints a heading, runs the command in a shell of its own, and keeps the
 # verdict and the time; `parts_end` prints them all and answers whether every part passed.
 part_names=() part_times=() part_results=()

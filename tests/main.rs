@@ -37,3 +37,4 @@ mod semantics;
 mod sites;
 mod store;
 mod tokens;
+mod traffic;

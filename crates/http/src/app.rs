@@ -1,6 +1,6 @@
 //! What every handler can reach.
 
-use crate::{Settings, metrics::Metrics, traffic::Traffic};
+use crate::{ExchangeLog, Settings, metrics::Metrics, traffic::Traffic};
 use std::sync::Arc;
 use stoa_content::Content;
 use stoa_identity::Identity;
@@ -19,4 +19,6 @@ pub struct App {
     pub traffic: Arc<Traffic>,
     /// What is counted for those who watch.
     pub metrics: Arc<Metrics>,
+    /// Where a test wants to read what was asked and answered.
+    pub exchanges: Option<ExchangeLog>,
 }

@@ -49,6 +49,7 @@ where
         let (app, router, id) = (app.clone(), router.clone(), ids.next());
         async move {
             let is_preflight = parts.method == Method::OPTIONS;
+            let mut exchange = app.exchanges.as_ref().map(|it| it.begin(&parts));
             if let Some((site, uri)) = named_site(&parts.uri) {
                 parts.extensions.insert(NamedSite(site));
                 parts.uri = uri;
@@ -56,13 +57,18 @@ where
             if let Some(uri) = canonical(&parts.uri) {
                 parts.uri = uri;
             }
+            let mut body = Body::new(body);
+            if let Some(it) = &mut exchange {
+                it.note_path(&parts.uri);
+                body = it.request(body);
+            }
             let begun = Instant::now();
             let (method, consistent) = (parts.method.clone(), parts.headers.get(CONSISTENT).cloned());
             let (mut response, route) =
                 match InFlight::begin(&app.traffic, &app.settings, &parts, || sender(&parts, &app)) {
                     Ok(in_flight) => {
                         parts.extensions.insert(in_flight.clone());
-                        answer(router, &in_flight, parts, Body::new(body)).await
+                        answer(router, &in_flight, parts, body).await
                     }
                     Err(fault) => (Problem(fault).into_response(), None),
                 };
@@ -80,7 +86,10 @@ where
                 status,
                 ms = time.as_micros() as f64 / 1_000.0,
             );
-            Ok(response)
+            Ok(match exchange {
+                Some(it) => it.answer(route.map(|it| it.path), response),
+                None => response,
+            })
         }
     })
 }

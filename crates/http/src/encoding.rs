@@ -8,7 +8,7 @@
 use axum::http::{HeaderMap, HeaderValue, header};
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
-use std::io::Write;
+use std::io::{Read, Write};
 
 /// An answer with fewer bytes is sent as it is: it fits into one packet either way.
 pub(crate) const LEAST: usize = 1_024;
@@ -45,6 +45,12 @@ impl Encoding {
         })
     }
 
+    /// The one that an answer is in.
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+        let name = headers.get(header::CONTENT_ENCODING)?;
+        Self::ALL.into_iter().find(|it| name.as_bytes() == it.name().as_bytes())
+    }
+
     /// As `Content-Encoding` has it.
     pub(crate) fn value(self) -> HeaderValue {
         HeaderValue::from_static(self.name())
@@ -78,6 +84,17 @@ impl Encoding {
         };
         (made.len() < data.len()).then(|| made.into())
     }
+
+    /// What was encoded; nothing if the data are broken.
+    pub(crate) fn decode(self, data: &[u8]) -> Option<Vec<u8>> {
+        let mut plain = Vec::new();
+        match self {
+            Self::Brotli => brotli::Decompressor::new(data, 4_096).read_to_end(&mut plain).ok()?,
+            Self::Gzip => flate2::read::GzDecoder::new(data).read_to_end(&mut plain).ok()?,
+            Self::Zstandard => zstd::stream::read::Decoder::new(data).ok()?.read_to_end(&mut plain).ok()?,
+        };
+        Some(plain)
+    }
 }
 
 /// Whether compression makes a body of this media type smaller.
@@ -109,6 +126,8 @@ mod tests {
         for encoding in Encoding::ALL {
             let made = encoding.encode(text.as_bytes()).expect("smaller");
             assert!(made.len() < text.len() / 20, "{encoding:?} {}", made.len());
+            assert_eq!(encoding.decode(&made).as_deref(), Some(text.as_bytes()), "{encoding:?}");
+            assert_eq!(encoding.decode(&made[..made.len() - 4]), None, "{encoding:?}");
             assert_eq!(encoding.encode(b"x"), None);
         }
     }

@@ -12,6 +12,7 @@ pub mod content;
 mod edge;
 mod encoding;
 mod endpoint;
+mod exchange;
 pub mod extract;
 pub mod identity;
 mod limits;
@@ -30,6 +31,7 @@ mod welcome;
 
 pub use app::App;
 pub use edge::{REQUESTS, service};
+pub use exchange::ExchangeLog;
 pub use extract::{Call, RequestInfo};
 pub use limits::HttpLimits;
 pub use opening::Opening;

@@ -97,6 +97,9 @@ pub struct Options {
     /// Log as JSON lines
     #[arg(long, env = "STOA_LOG_JSON")]
     pub log_json: bool,
+    /// For tests of the program: directory into which whole requests and answers are written, passwords included
+    #[arg(long, env = "STOA_TEST_TRAFFIC", value_name = "DIR", hide = true)]
+    pub test_traffic: Option<PathBuf>,
     #[arg(skip)]
     limits: Table,
     #[arg(skip)]
@@ -164,6 +167,7 @@ pub struct Config {
     pub metrics: Option<SocketAddr>,
     pub log: String,
     pub log_json: bool,
+    pub test_traffic: Option<PathBuf>,
     pub limits: ServerLimits,
 }
 
@@ -237,6 +241,11 @@ impl Config {
         // Behind a proxy on this machine a server listens on loopback too, and strangers reach it.
         let is_alone =
             host.is_loopback() && options.trusted_proxy.is_empty() && public_url.as_deref().is_none_or(is_here);
+        if options.test_traffic.is_some() && !(host.is_loopback() && options.trusted_proxy.is_empty()) {
+            let text = "test_traffic writes down passwords and tokens: it is for tests on this machine alone, \
+                        with neither a host that others reach nor a trusted_proxy";
+            mistakes.push(text.to_owned());
+        }
         Self {
             data: options.data.unwrap_or_else(|| PathBuf::from("data")),
             database_url: options.database_url,
@@ -255,6 +264,7 @@ impl Config {
             metrics: options.metrics,
             log: options.log.unwrap_or_else(|| "info".to_owned()),
             log_json: options.log_json,
+            test_traffic: options.test_traffic,
             limits: ServerLimits::read(&options.limits, &options.identity, mistakes),
         }
     }
@@ -351,6 +361,7 @@ impl Keys for Options {
             metrics: self.metrics.or(file.metrics),
             log: self.log.or(file.log),
             log_json: self.log_json || file.log_json,
+            test_traffic: self.test_traffic.or(file.test_traffic),
             limits: self.limits.over(file.limits),
             identity: self.identity.over(file.identity),
         }
@@ -547,6 +558,8 @@ mod tests {
             ("[reach]\nca = \"Cargo.toml\"", "reach.ca: the certificate authority: there is no certificate"),
             ("port = ", "stoa.toml: "),
             ("password_list = \"nowhere/list.txt\"", "password_list nowhere/list.txt"),
+            ("test_traffic = \"x\"\nhost = \"0.0.0.0\"", "on this machine alone"),
+            ("test_traffic = \"x\"\ntrusted_proxy = [\"10.0.0.0/8\"]", "on this machine alone"),
         ] {
             let error = load(text).checked().unwrap_err();
             assert!(error.contains(says), "{text}: {error}");

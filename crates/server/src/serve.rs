@@ -16,6 +16,7 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener},
     sync::Arc,
 };
+use stoa_http::ExchangeLog;
 
 pub fn serve(config: Config, with_demo: bool) -> Result<(), String> {
     let work = log::start(&config);
@@ -62,7 +63,12 @@ async fn run(mut config: Config, work: Arc<Work>, with_demo: bool) -> Result<(),
     tokio::spawn(housekeeping::run(services.clone()));
     tokio::spawn(indexing::run(services.clone()));
     tokio::spawn(item_jobs::run(services.clone()));
-    let app = services.app(&config);
+    let mut app = services.app(&config);
+    if let Some(directory) = &config.test_traffic {
+        let log = ExchangeLog::open(directory, ExchangeLog::MOST);
+        app.exchanges = Some(log.map_err(|it| format!("can't write exchanges into {}: {it}", directory.display()))?);
+        tracing::warn!("whole requests and answers are written into {}: for tests only", directory.display());
+    }
     if let Some(address) = config.metrics {
         watch::serve(address, app.clone(), work).await?;
     }

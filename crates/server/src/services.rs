@@ -75,6 +75,7 @@ impl Services {
             settings: Arc::new(settings(config)),
             traffic: Arc::default(),
             metrics: Arc::new(if config.metrics.is_some() { Metrics::watched() } else { Metrics::default() }),
+            exchanges: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The whole HTTP surface in process, and callers of every kind who got their tokens as anyone would.
 
-use crate::{Engine, Node, TestStore, local_reach};
+use crate::{Engine, Node, TestStore, exchanges, local_reach};
 use axum::{
     body::{Body, Bytes},
     http::{HeaderMap, Method, Request, StatusCode},
@@ -280,6 +280,7 @@ async fn open(store: Arc<Store>, world: World, mailer: Arc<dyn Mailer>, config: 
         settings: Arc::new(Settings::default()),
         traffic: Arc::default(),
         metrics: Arc::default(),
+        exchanges: exchanges::of_test(),
     }
 }
 

@@ -6,12 +6,14 @@
 
 mod app;
 mod effort;
+mod exchanges;
 mod reach;
 mod siteverify;
 mod store;
 
 pub use app::{Reply, Service, TestApp, TestClient};
 pub use effort::rounds;
+pub use exchanges::{TRAFFIC, traffic_directory};
 pub use reach::local_reach;
 pub use siteverify::Provider;
 pub use store::{Engine, Guards, Node, TestDatabase, TestStore, postgres_url};

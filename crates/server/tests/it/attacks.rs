@@ -271,7 +271,7 @@ fn endless_body_is_refused_at_once() {
 
 #[test]
 fn bodies_of_many_values_take_little() {
-    let deployment = Deployment::new(Engine::Sqlite);
+    let deployment = Deployment::without_traffic(Engine::Sqlite);
     let key = deployment.site_with_things();
     let server = deployment.serve(|_| {});
     make_things(&server, &key);
@@ -330,7 +330,7 @@ fn large_pages(server: &Server, key: &str) {
 
 #[test]
 fn readers_that_do_not_read_hold_little_and_end() {
-    let deployment = Deployment::new(Engine::Sqlite);
+    let deployment = Deployment::without_traffic(Engine::Sqlite);
     let key = deployment.site_with_things();
     let server = deployment.serve(|it| limit(it, "WRITE_TIME", "3s"));
     large_pages(&server, &key);
@@ -401,7 +401,7 @@ impl Drop for Reader {
 /// A body of 60 kB beside the password, sent by a crowd: what waits for its turn at hashing holds none of it.
 #[test]
 fn requests_that_wait_for_a_hash_keep_little() {
-    let deployment = Deployment::new(Engine::Sqlite);
+    let deployment = Deployment::without_traffic(Engine::Sqlite);
     deployment.site_with_things();
     let client = deployment.json(&["client", "create", "--name", "X", "--redirect-uri", "https://a.example/cb"]);
     let server = deployment.serve(|_| {});

@@ -28,4 +28,5 @@ mod owners;
 mod process;
 mod sites;
 mod sync;
+mod traffic;
 mod upgrade;

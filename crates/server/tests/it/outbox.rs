@@ -64,7 +64,7 @@ fn links_and_codes_are_in_the_outbox_and_not_in_the_log() {
 
 #[test]
 fn public_address_is_not_served_without_mail() {
-    let deployment = Deployment::new(Engine::Sqlite);
+    let deployment = Deployment::without_traffic(Engine::Sqlite);
     deployment.json(&["site", "create", "--name", "Test"]);
     let public = ["--host", "0.0.0.0"];
     let refused = deployment.stoa(&["serve", "--port", "0"]).args(public).output().unwrap();

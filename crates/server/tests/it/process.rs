@@ -7,7 +7,7 @@ use std::{
     process::{Child, ChildStdin, Command, Stdio},
     time::Duration,
 };
-use stoa_testkit::{Engine, TestDatabase};
+use stoa_testkit::{Engine, TRAFFIC, TestDatabase, traffic_directory};
 
 pub const STOA: &str = env!("CARGO_BIN_EXE_stoa");
 
@@ -17,6 +17,8 @@ pub struct Deployment {
     _directory: Option<tempfile::TempDir>,
     url: Option<String>,
     _database: Option<TestDatabase>,
+    /// Where its servers leave what they were asked and answered.
+    traffic: Option<PathBuf>,
 }
 
 impl Deployment {
@@ -24,7 +26,13 @@ impl Deployment {
         let database = (engine == Engine::Postgres).then(TestDatabase::blocking_create);
         let url = database.as_ref().map(|it| it.url().to_owned());
         let directory = tempfile::tempdir().unwrap();
-        Self { data: directory.path().to_owned(), _directory: Some(directory), url, _database: database }
+        let traffic = traffic_directory();
+        Self { data: directory.path().to_owned(), _directory: Some(directory), url, _database: database, traffic }
+    }
+
+    /// One whose servers copy no body, so that their memory can be measured.
+    pub fn without_traffic(engine: Engine) -> Self {
+        Self { traffic: None, ..Self::new(engine) }
     }
 
     /// With a data directory that the test looks after itself.
@@ -40,6 +48,7 @@ impl Deployment {
             _directory: Some(directory),
             url: Some(url.to_owned()),
             _database: None,
+            traffic: traffic_directory(),
         }
     }
 
@@ -73,6 +82,10 @@ impl Deployment {
         if let Some(url) = &self.url {
             command.arg("--database-url").arg(url);
         }
+        match &self.traffic {
+            Some(directory) => command.env(TRAFFIC, directory),
+            None => command.env_remove(TRAFFIC),
+        };
         command
     }
 
