@@ -26,7 +26,7 @@ use stoa_identity::{
 use stoa_kernel::{Caller, ClientId, Code, Result, Secret, SiteId};
 use stoa_outbound::{Letter, Mailer, Recorder, Sending, Undelivered};
 use stoa_store::{Database, ReaderPool, Site, boxed};
-use stoa_testkit::{TestStore, on_both_engines};
+use stoa_testkit::{TestStore, local_reach, on_both_engines};
 
 const IMPORTED: &str = include_str!("keys/pkcs8.pem");
 const IMPORTED_ID: &str = "NYgVWm1naVMDZ_FCd3Fe0RrG4H5-8M26pm9LAHilQWg";
@@ -123,7 +123,9 @@ impl Sealed {
     async fn new(engine: stoa_testkit::Engine) -> Self {
         let base = TestStore::new(engine).await;
         let mail = Arc::new(MailServer::default());
-        let identity = Identity::open(base.store.clone(), base.world.clone(), mail.clone(), config()).await.unwrap();
+        let identity = Identity::open(base.store.clone(), base.world.clone(), mail.clone(), local_reach(), config())
+            .await
+            .unwrap();
         let site = base.store.site_create("Test", &base.world).await.unwrap();
         let app = application(&identity, &site.id).await;
         let key = identity.app_key_rotate(&site.id, &app).await.unwrap().id;
@@ -196,7 +198,7 @@ impl Sealed {
     /// Another node, or this one after a restart.
     async fn second_node(&self) -> Identity {
         let (store, world) = (self.base.store.clone(), self.base.world.clone());
-        Identity::open(store, world, self.mail.clone(), config()).await.unwrap()
+        Identity::open(store, world, self.mail.clone(), local_reach(), config()).await.unwrap()
     }
 }
 
@@ -444,7 +446,7 @@ on_both_engines! {
         let nodes = kit.base.nodes(3).await;
         let mut others = Vec::new();
         for node in nodes.iter().skip(1) {
-            let opened = Identity::open(node.store.clone(), kit.base.world.clone(), kit.mail.clone(), config());
+            let opened = Identity::open(node.store.clone(), kit.base.world.clone(), kit.mail.clone(), local_reach(), config());
             others.push(opened.await.unwrap());
         }
         for other in &others {

@@ -10,7 +10,7 @@ use stoa_identity::{
     manage::MemberChange,
     member::{Member, MemberField as F, MemberFilter, MemberSort, Operand},
 };
-use stoa_kernel::{Email, Fault, Faults, Result, Violation, date, fold::fold};
+use stoa_kernel::{Email, Fault, Faults, Result, Violation, fold::fold};
 
 /// Characters of a search, and fields that it names.
 const EXPRESSION: usize = 100;

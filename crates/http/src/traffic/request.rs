@@ -1,6 +1,6 @@
 //! What one request holds, from its head to its answer.
 
-use super::{Connection, Resource, Share, Shortage, Traffic, answer::HeldAnswer, usage::Turn};
+use super::{Connection, Resource, Share, Shortage, Traffic, answer::HeldAnswer, usage::{LARGE_ANSWER, Turn}};
 use crate::{
     Problem, Settings,
     encoding::{Encoding, LEAST, is_compressible},
@@ -25,8 +25,6 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 const SMALL: usize = 64 * 1024;
 /// An answer to a read from so many bytes on is refused where there is no room; smaller ones always find some.
 const REFUSABLE: usize = 256 * 1024;
-/// A network that got one of so many bytes is expected to ask for another.
-const LARGE: usize = 1024 * 1024;
 
 /// A request in progress. It is among the request's extensions, and gives back what it holds when it is dropped.
 pub struct InFlight {
@@ -143,7 +141,7 @@ impl InFlight {
     /// Whether a call may begin without asking for room for its answer. A write is never refused once it is done, so
     /// it doesn't begin either while its network leaves more answers unread than it may.
     pub(crate) fn has_room_for_answer(&self, is_read: bool) -> bool {
-        let is_small = !is_read || self.share.expected_answer() < LARGE;
+        let is_small = !is_read || self.share.expected_answer() < LARGE_ANSWER;
         is_small && !self.share.is_over(Resource::Answers, &self.settings.limits)
     }
 
@@ -172,7 +170,7 @@ impl InFlight {
                 None => response,
             };
         }
-        if size >= LARGE {
+        if size >= LARGE_ANSWER {
             self.share.expect_answer(size);
         }
         let is_read = self.route.get().is_some_and(|it| it.is_read) && response.status() == StatusCode::OK;

@@ -125,6 +125,21 @@ fn network_with_unread_answers_begins_no_call() {
     assert!(begin(1).has_room_for_answer(false));
 }
 
+#[test]
+fn network_that_left_a_large_answer_is_known_when_it_comes_back() {
+    let traffic = Arc::<Traffic>::default();
+    share(&traffic, "192.0.2.1").expect_answer(30_000_000);
+    assert_eq!(share(&traffic, "192.0.2.1").expected_answer(), 30_000_000, "though it held nothing in between");
+    for _ in 0..4 * 5 {
+        traffic.reap(&limits());
+    }
+    assert!(share(&traffic, "192.0.2.1").expected_answer() > 10_000_000, "after five seconds");
+    for _ in 0..4 * 60 {
+        traffic.reap(&limits());
+    }
+    assert_eq!(held(&traffic), 0, "after a minute");
+}
+
 fn open(traffic: &Arc<Traffic>, settings: &Settings, peer: &str) -> Option<OpenConnection> {
     traffic.open(SocketAddr::new(peer.parse().expect("an address"), 1), settings)
 }

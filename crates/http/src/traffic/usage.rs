@@ -22,6 +22,8 @@ const SMALL_PIECE: usize = 64 * 1024;
 /// How long a network goes without one of its turns after it was used for what is refused: 4 MB that hold as many values
 /// as they can take 10 ms.
 const REST: Duration = Duration::from_millis(100);
+/// A network that got an answer of so many bytes is expected to ask for another.
+pub(super) const LARGE_ANSWER: usize = 1024 * 1024;
 /// Turns at work that keeps a thread: half of the cores stay with short requests.
 static TURNS: LazyLock<usize> =
     LazyLock::new(|| (std::thread::available_parallelism().map_or(1, |it| it.get()) / 2).max(1));
@@ -182,8 +184,9 @@ impl Usage {
 
     fn forget(&self, network: Network, gauges: &Arc<Gauges>) {
         let mut shard = self.shard(network);
-        // The table's and the caller's: no one else can get one while the table is locked.
-        if Arc::strong_count(gauges) == 2 {
+        // The table's and the caller's: no one else can get one while the table is locked. Who leaves large answers
+        // unread and comes back is known for a while.
+        if Arc::strong_count(gauges) == 2 && gauges.expected.load(Relaxed) == 0 {
             shard.remove(&network);
         }
     }
@@ -193,14 +196,16 @@ impl Usage {
         self.turns.clone().try_acquire_owned().ok()
     }
 
-    /// Makes the large answers of a network count less for what is expected of its next one, and forgets networks whose
-    /// last shares were given up at the same moment, when neither was the last.
+    /// Makes the large answers of a network count less for what is expected of its next one, and forgets networks that
+    /// nothing has and of which nothing is expected: when the last two shares were given up at the same moment, neither
+    /// was the last.
     pub(super) fn forget_networks(&self) {
         for shard in &self.networks {
             shard.lock().unwrap_or_else(|it| it.into_inner()).retain(|_, gauges| {
                 let expected = gauges.expected.load(Relaxed);
-                gauges.expected.store(expected - expected.div_ceil(8), Relaxed);
-                Arc::strong_count(gauges) > 1
+                let less = Some(expected - expected / 8).filter(|it| *it >= LARGE_ANSWER).unwrap_or(0);
+                gauges.expected.store(less, Relaxed);
+                Arc::strong_count(gauges) > 1 || less > 0
             });
         }
     }

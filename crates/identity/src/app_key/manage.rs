@@ -129,10 +129,11 @@ impl Identity {
     }
 }
 
-/// The keys of an application, but for those that were retired before a time.
+/// The keys of an application in the order in which they sign, but for those that were retired before a time.
 async fn shown(tx: &mut Tx<'_>, app: &ClientId, since: Millis) -> Result<Vec<AppKey>> {
     let sql = format!(
-        "select {COLUMNS} from stoa.app_key where client = $1 and (retired is null or retired > $2) order by created, id"
+        "select {COLUMNS} from stoa.app_key where client = $1 and (retired is null or retired > $2) \
+         order by retired is null, retired, activated is null, activated, created, id"
     );
     Ok(tx.rows(&sql, &params![app, since], from_row).await?)
 }

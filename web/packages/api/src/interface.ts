@@ -123,64 +123,1421 @@ export type CursorQueryRequest = {
   };
 };
 
-/** Each name may be written in camel case instead. A body `{"body": "…"}` holds the same as JSON in base64. */
-export type TokenRequest = {
-  /** `anonymous`, `authorization_code`, `refresh_token`, `client_credentials`, `authorized_client` or `strip_bound_session`. */
-  grant_type?: string;
-  client_id?: string | null;
-  client_secret?: string | null;
-  refresh_token?: string | null;
-  code?: string | null;
-  redirect_uri?: string | null;
-  code_verifier?: string | null;
-  member_id?: string | null;
-  session_token?: string | null;
-  access_token?: string | null;
-  /** Scopes with a space between (docs/scopes.md). */
-  scope?: string | null;
+/** What the server adds to an item. `_id` is always there; the others are left out where `fields` doesn't name them, and where the caller may not read the item that was written. */
+export type ItemSystemFields = {
+  _id: string;
+  _createdDate?: ItemDate;
+  _updatedDate?: ItemDate;
+  /** Whose the item is: the id of a visitor, a member or one who runs the site. Items that keys make have none. */
+  _owner?: string;
 };
+
+/** A date inside an item, in UTC to the millisecond. */
+export type ItemDate = {
+  $date: string;
+};
+
+/** An item in its wrapper. `id` is the `_id` of the data. */
+export type Item = {
+  id: string;
+  dataCollectionId: string;
+  data: (ItemData) & (ItemSystemFields);
+};
+
+/** An item as it is sent. Its id may stand in `id`, in `data._id` or in both, where both must be equal. */
+export type ItemInput = {
+  id?: ItemId | null;
+  data: ItemData;
+};
+
+/** The id of an item: 1 to 128 characters, without `?`, `#` and control characters. */
+export type ItemId = string;
+
+/** A value of a field; a date is `{"$date": …}`. */
+export type FieldValue = unknown;
+
+/** Which items are meant. No collection has a sandbox yet: `SANDBOX_PREFERRED` is `LIVE`, and `SANDBOX` is refused. */
+export type Environment = 'LIVE' | 'SANDBOX' | 'SANDBOX_PREFERRED' | 'UNKNOWN_ENVIRONMENT' | null;
+
+/** Not supported yet: with a language nothing is written, and the answer is WDE0119. */
+export type WriteLanguage = string | null;
+
+/** Conditions that all hold; `{}` holds always. A member is `"$and": [filter, …]`, `"$or": [filter, …]`, `"$not": filter` (or a list of one), `field: value` or `field: { operator: operand, … }`. Names of fields may be dotted. Operators: `$eq`, `$ne`, `$lt`, `$lte`, `$gt`, `$gte`, `$in`, `$nin`, `$hasSome`, `$hasAll`, `$startsWith`, `$endsWith`, `$contains`, `$exists`, `$isEmpty`, `$matches` and `$not`. Values are compared within their type; a date is `{"$date": …}`. */
+export type Filter = Record<string, unknown>;
+
+/** What the public client hands on to hooks; without effect. */
+export type AppOptions = Record<string, unknown>;
+
+/** Without effect: who reads drafts is a matter of rights. */
+export type PublishPluginOptions = {
+  includeDraftItems?: boolean | null;
+} | null;
+
+/** Without effect. */
+export type SuppressHooks = boolean | null;
+
+/** Without effect: items have no second language yet. */
+export type ReadLanguage = string | null;
+
+/** Asks for what is stored at this moment, which an answer to a POST always is. */
+export type ConsistentRead = boolean | null;
+
+/** The write happens only where this holds for the stored item. It needs the right to read. */
+export type WriteCondition = {
+  filter: Filter;
+} | null;
+
+/** `ASC` where it is missing. */
+export type ItemSortDirection = 'ASC' | 'DESC' | null;
+
+export type ItemSortKey = {
+  /** May be dotted. */
+  fieldName: string;
+  order?: ItemSortDirection;
+};
+
+/** Elements of a page, 50 where it is missing. It may come as text. */
+export type ItemPageLimit = number | string | null;
+
+export type ItemOffsetPaging = {
+  limit?: ItemPageLimit;
+  /** Elements before the page. It may come as text. */
+  offset?: number | string | null;
+} | null;
+
+/** Without a cursor it asks for the first page. With one, the members that the first request had and that the cursor keeps need not be sent again. */
+export type ItemCursorPaging = {
+  limit?: ItemPageLimit;
+  cursor?: string | null;
+} | null;
+
+/** A reference field whose items are wanted in the place of their ids. */
+export type IncludedReference = {
+  /** May be dotted: up to five fields, each on the items of the one before it. */
+  field: string;
+  limit?: ItemPageLimit;
+};
+
+/** Where the page stands. */
+export type ItemPagingMetadata = {
+  /** Elements of this page. */
+  count: number;
+  /** Elements before this page; not in paging by cursor. */
+  offset?: number;
+  hasNext: boolean;
+  tooManyToCount: false;
+  /** Elements of all pages, where `returnTotalCount` asks for it. */
+  total?: number;
+  /** In paging by cursor only. */
+  cursors?: {
+    /** On every page but the last. */
+    next?: string;
+    /** On every page but the first. */
+    prev?: string;
+  };
+};
+
+/** The item as the caller is shown it. Of an item that was patched, one who may not read it is shown the `_id` alone. */
+export type ItemResponse = {
+  dataItem: Item;
+};
+
+export type ItemInsertRequest = {
+  dataCollectionId: string;
+  dataItem: ItemInput;
+  /** Whether ids in multi-reference fields become links; otherwise they are left out. */
+  saveReferences?: boolean | null;
+  /** Whether the answer has referenced items in the place of their ids. */
+  includeReferencedItems?: boolean | null;
+  environment?: Environment;
+  language?: WriteLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+/** The item takes the place of the one with its id: fields that it leaves out are gone. */
+export type ItemUpdateRequest = {
+  dataCollectionId: string;
+  dataItem: ItemInput;
+  condition?: WriteCondition;
+  /** Whether ids in multi-reference fields become links; otherwise they are left out. */
+  saveReferences?: boolean | null;
+  /** Whether the answer has referenced items in the place of their ids. */
+  includeReferencedItems?: boolean | null;
+  environment?: Environment;
+  language?: WriteLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+export type ItemSaveRequest = ItemInsertRequest;
+
+export type ItemSaveResponse = {
+  action: 'INSERTED' | 'UPDATED';
+  dataItem: Item;
+};
+
+/** A change of one field. Names of the path have dots between them; objects on the way are made where something is put behind them. */
+export type FieldModification = {
+  fieldPath: string;
+  action: 'SET_FIELD' | 'REMOVE_FIELD' | 'INCREMENT_FIELD' | 'APPEND_TO_ARRAY' | 'REMOVE_FROM_ARRAY';
+  /** Without a value the field is removed. A multi-reference takes a list of ids. */
+  setFieldOptions?: {
+    value?: FieldValue;
+  } | null;
+  incrementFieldOptions?: {
+    value: number;
+  } | null;
+  /** A list is appended as one element. */
+  appendToArrayOptions?: {
+    value: FieldValue;
+  } | null;
+  /** The first element that equals the value is taken out. */
+  removeFromArrayOptions?: {
+    value: FieldValue;
+  } | null;
+};
+
+/** Changes of one item, made in their order. Without any only `_updatedDate` is renewed. */
+export type ItemPatch = {
+  /** Needed, unless the path has it. */
+  dataItemId?: string;
+  fieldModifications?: Array<FieldModification> | null;
+};
+
+export type ItemPatchRequest = {
+  dataCollectionId: string;
+  patch: ItemPatch;
+  condition?: WriteCondition;
+  environment?: Environment;
+  language?: WriteLanguage;
+  suppressHooks?: SuppressHooks;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+export type ItemRemoveRequest = {
+  dataCollectionId: string;
+  dataItemId: string;
+  condition?: WriteCondition;
+  environment?: Environment;
+  language?: WriteLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+/** The item as it was; nothing of it for a caller who may not read it. */
+export type ItemRemoveResponse = {
+  dataItem?: Item;
+};
+
+export type ItemTruncateRequest = {
+  dataCollectionId: string;
+  environment?: Environment;
+  language?: WriteLanguage;
+};
+
+export type ItemBulkResult = {
+  /** What was done, or would have been. */
+  action: 'INSERT' | 'UPDATE' | 'PATCH' | 'DELETE';
+  itemMetadata: {
+    /** Not there where what was sent has no id that can be read. */
+    id?: string;
+    /** The position in the request. */
+    originalIndex: number;
+    success: boolean;
+    error?: ApplicationError;
+  };
+  dataItem?: Item;
+};
+
+/** A result for each item of the request, in its order. Items that are refused leave the others alone. */
+export type ItemBulkResponse = {
+  results: Array<ItemBulkResult>;
+  bulkActionMetadata: BulkTotals;
+};
+
+export type ItemBulkInsertRequest = {
+  dataCollectionId: string;
+  /** At most 1000 unless configured otherwise. */
+  dataItems: Array<ItemInput>;
+  /** Whether ids in multi-reference fields become links; otherwise they are left out. */
+  saveReferences?: boolean | null;
+  /** Whether the results show the items. */
+  returnEntity?: boolean | null;
+  environment?: Environment;
+  language?: WriteLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+export type ItemBulkUpdateRequest = {
+  dataCollectionId: string;
+  /** At most 1000 unless configured otherwise, each with its id. */
+  dataItems: Array<ItemInput>;
+  condition?: WriteCondition;
+  /** Whether ids in multi-reference fields become links; otherwise they are left out. */
+  saveReferences?: boolean | null;
+  /** Whether the results show the items. */
+  returnEntity?: boolean | null;
+  environment?: Environment;
+  language?: WriteLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+export type ItemBulkSaveRequest = ItemBulkInsertRequest;
+
+export type ItemBulkPatchRequest = {
+  dataCollectionId: string;
+  /** At most 100 unless configured otherwise. */
+  patches: Array<ItemPatch>;
+  condition?: WriteCondition;
+  /** Whether the results show the items. */
+  returnEntity?: boolean | null;
+  environment?: Environment;
+  language?: WriteLanguage;
+  suppressHooks?: SuppressHooks;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+export type ItemBulkRemoveRequest = {
+  dataCollectionId: string;
+  /** At most 1000 unless configured otherwise. */
+  dataItemIds: Array<string>;
+  condition?: WriteCondition;
+  /** Whether the results show the items. */
+  returnEntity?: boolean | null;
+  environment?: Environment;
+  language?: WriteLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+export type ItemQueryRequest = {
+  dataCollectionId: string;
+  query?: {
+    filter?: Filter | null;
+    /** In order of importance; without it the newest first. */
+    sort?: Array<ItemSortKey> | null;
+    /** Dotted names of what is wanted of each item, all of it where there are none. Names that an item doesn't have are left out. */
+    fields?: Array<string> | null;
+    paging?: ItemOffsetPaging;
+    cursorPaging?: ItemCursorPaging;
+  } | null;
+  includeReferences?: Array<IncludedReference> | null;
+  /** The older form of `includeReferences`. */
+  includeReferencedItems?: Array<string> | null;
+  /** Without effect yet. */
+  includeFieldGroups?: Array<string> | null;
+  returnTotalCount?: boolean | null;
+  sortMode?: 'WIX_QUERY' | 'RANDOM' | 'UNKNOWN_SORT_MODE' | null;
+  randomOptions?: {
+    /** The same seed gives the same order. It may come as text. */
+    seed?: number | string | null;
+  } | null;
+  environment?: Environment;
+  consistentRead?: ConsistentRead;
+  language?: ReadLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+export type ItemQueryResponse = {
+  dataItems: Array<Item>;
+  pagingMetadata: ItemPagingMetadata;
+};
+
+export type ItemCountRequest = {
+  dataCollectionId: string;
+  filter?: Filter | null;
+  environment?: Environment;
+  consistentRead?: ConsistentRead;
+  language?: ReadLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+export type ItemCountResponse = {
+  totalCount: number;
+};
+
+export type ItemDistinctQueryRequest = {
+  dataCollectionId: string;
+  /** May be dotted. Needed unless a cursor is sent. */
+  fieldName?: string;
+  filter?: Filter | null;
+  order?: ItemSortDirection;
+  paging?: ItemOffsetPaging;
+  cursorPaging?: ItemCursorPaging;
+  returnTotalCount?: boolean | null;
+  environment?: Environment;
+  consistentRead?: ConsistentRead;
+  language?: ReadLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+export type ItemDistinctQueryResponse = {
+  /** Null stands for items without a value; of a list each element counts. */
+  distinctValues: Array<FieldValue>;
+  pagingMetadata: ItemPagingMetadata;
+};
+
+/** The id of an item, or an object that has it in `_id`. */
+export type ItemIdOrItem = string | {
+  _id: string;
+};
+
+/** A link: an item, one of its reference fields, and the item that it leads to. */
+export type ItemReference = {
+  referringItemFieldName: string;
+  referringItemId: string;
+  referencedItemId: string;
+};
+
+export type ItemReferenceInput = {
+  /** A multi-reference field of the collection. */
+  referringItemFieldName: string;
+  referringItemId: ItemIdOrItem;
+  referencedItemId: ItemIdOrItem;
+};
+
+export type ReferenceBulkInsertRequest = {
+  dataCollectionId: string;
+  /** At most 1000 unless configured otherwise. */
+  dataItemReferences: Array<ItemReferenceInput>;
+  environment?: Environment;
+  language?: WriteLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+/** A result for each reference of the request, in its order. All are done or none is, so no result tells of a failure. */
+export type ReferenceBulkResponse = {
+  results: Array<{
+    action: 'INSERT' | 'DELETE';
+    referenceMetadata: {
+      /** The position in the request. */
+      originalIndex: number;
+      success: true;
+    };
+    dataItemReference: ItemReference;
+  }>;
+  bulkActionMetadata: BulkTotals;
+};
+
+export type ReferenceBulkRemoveRequest = ReferenceBulkInsertRequest;
+
+export type ReferenceReplaceRequest = {
+  dataCollectionId: string;
+  /** A multi-reference field of the collection. */
+  referringItemFieldName: string;
+  referringItemId: ItemIdOrItem;
+  /** Take the place of all that the field leads to, in this order; at most 1000 unless configured otherwise. */
+  newReferencedItemIds: Array<ItemIdOrItem>;
+  environment?: Environment;
+  language?: WriteLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+export type ReferenceReplaceResponse = {
+  /** The new links, each once. */
+  dataItemReferences: Array<ItemReference>;
+};
+
+export type ReferenceCheckRequest = {
+  dataCollectionId: string;
+  /** A reference or multi-reference field of the collection. */
+  referringItemFieldName: string;
+  referringItemId: ItemIdOrItem;
+  referencedItemId: ItemIdOrItem;
+  environment?: Environment;
+  consistentRead?: ConsistentRead;
+  language?: ReadLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+export type ReferenceCheckResponse = {
+  isReferenced: boolean;
+};
+
+/** With `referringItemIds` each result says which of the items refers. Requests with a cursor need neither items nor field. */
+export type ReferencedItemQueryRequest = {
+  dataCollectionId: string;
+  /** A reference or multi-reference field of the collection. */
+  referringItemFieldName?: string;
+  referringItemId?: ItemIdOrItem;
+  /** Counts before `referringItemId`; at most 1000 unless configured otherwise. */
+  referringItemIds?: Array<ItemIdOrItem> | null;
+  /** By the age of the links; of a single reference by the order of the request. */
+  order?: ItemSortDirection;
+  /** Dotted names of what is wanted of each item, all of it where there are none. */
+  fields?: Array<string> | null;
+  paging?: ItemOffsetPaging;
+  cursorPaging?: ItemCursorPaging;
+  returnTotalCount?: boolean | null;
+  environment?: Environment;
+  consistentRead?: ConsistentRead;
+  language?: ReadLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+export type ReferencedItem = {
+  /** Where the request has `referringItemIds`. */
+  referringItemId?: string;
+  dataItem: Item;
+};
+
+/** A single reference to an item that isn't there, or isn't the caller's to read. */
+export type UnresolvedReference = {
+  /** Where the request has `referringItemIds`. */
+  referringItemId?: string;
+  unresolvedReference: {
+    referringItemId: string;
+    referringItemFieldName: string;
+    referencedItemId: string;
+    /** False where the caller may read all items of the other collection: then the item isn't there. */
+    unauthorized: boolean;
+  };
+};
+
+export type ReferencedItemQueryResponse = {
+  results: Array<ReferencedItem | UnresolvedReference>;
+  pagingMetadata: ItemPagingMetadata;
+};
+
+/** Who may do something, the lowest demand first. Who holds a level holds those before it. `SITE_MEMBER_AUTHOR`: members, for items that they own. */
+export type Level = 'ANYONE' | 'SITE_MEMBER' | 'SITE_MEMBER_AUTHOR' | 'CMS_EDITOR' | 'PRIVILEGED';
+
+/** A level in the older model, where `ADMIN` stands for `CMS_EDITOR`, and for `PRIVILEGED` in answers. */
+export type OlderLevel = 'ADMIN' | 'SITE_MEMBER_AUTHOR' | 'SITE_MEMBER' | 'ANYONE';
+
+/** A number; one that is not finite travels as text. */
+export type BoundNumber = number | 'NaN' | 'Infinity' | '-Infinity';
+
+export type FieldType = 'TEXT' | 'NUMBER' | 'DATE' | 'DATETIME' | 'IMAGE' | 'BOOLEAN' | 'DOCUMENT' | 'URL' | 'RICH_TEXT' | 'VIDEO' | 'ANY' | 'ARRAY_STRING' | 'ARRAY_DOCUMENT' | 'AUDIO' | 'TIME' | 'LANGUAGE' | 'RICH_CONTENT' | 'MEDIA_GALLERY' | 'ADDRESS' | 'PAGE_LINK' | 'REFERENCE' | 'MULTI_REFERENCE' | 'OBJECT' | 'ARRAY' | 'SLUG' | 'EMAIL' | 'SECURED_MEDIA' | 'MEDIA_IMAGE' | 'MEDIA_VECTOR_ART' | 'LEGACY_TIME' | 'LEGACY_BOOK' | 'LEGACY_EXTERNAL_URL' | 'LEGACY_BROKEN_REFERENCE' | 'LEGACY_IMAGE' | 'LEGACY_COLOR' | 'LEGACY_EXTERNAL_VIDEO';
+
+/** What the type of a field asks of its values: at most one member is not null, named after the type. */
+export type FieldMetadata = {
+  reference?: {
+    referencedCollectionId?: string | null;
+  } | null;
+  multiReference?: {
+    referencedCollectionId?: string | null;
+    /** The field of the other collection that has the same links; the server names it where it is not sent. */
+    referencingFieldKey?: string | null;
+    referencingDisplayName?: string | null;
+  } | null;
+  object?: {
+    fields?: Array<{
+      key?: string | null;
+      displayName?: string | null;
+      type?: FieldType | null;
+      typeMetadata?: FieldMetadata | null;
+    }> | null;
+    defaultValue?: FieldValue;
+  } | null;
+  array?: {
+    elementType?: FieldType | null;
+    typeMetadata?: FieldMetadata | null;
+    minSize?: number | null;
+    maxSize?: number | null;
+    defaultValue?: FieldValue;
+  } | null;
+  pageLink?: {
+    /** At most one member is not null. */
+    calculator?: {
+      fieldsPattern?: {
+        pattern?: string | null;
+        lowercase?: boolean | null;
+      } | null;
+      urlizedOnlyPattern?: {
+        pattern?: string | null;
+      } | null;
+    } | null;
+    linkedRouterPage?: string | null;
+    pageLinkType?: 'COLLECTION_DEFINED' | 'ROUTER_DEFINED' | null;
+  } | null;
+  slug?: {
+    pattern?: string | null;
+    minLength?: number | null;
+    maxLength?: number | null;
+    defaultValue?: FieldValue;
+  } | null;
+  text?: {
+    textValidation?: {
+      minLength?: number | null;
+      maxLength?: number | null;
+      pattern?: string | null;
+    } | null;
+    enumValues?: {
+      values?: Array<string> | null;
+    } | null;
+    defaultValue?: FieldValue;
+  } | null;
+  number?: {
+    defaultValue?: FieldValue;
+    min?: BoundNumber | null;
+    max?: BoundNumber | null;
+  } | null;
+  date?: {
+    /** A time in ISO 8601. */
+    defaultValueFixed?: string | null;
+    defaultValueOffsetFromNowInDays?: number | null;
+    /** A time in ISO 8601. */
+    minDateFixed?: string | null;
+    minValueOffsetFromNowInDays?: number | null;
+    /** A time in ISO 8601. */
+    maxDateFixed?: string | null;
+    maxValueOffsetFromNowInDays?: number | null;
+  } | null;
+  datetime?: {
+    /** A time in ISO 8601. */
+    defaultValueFixed?: string | null;
+    defaultValueOffsetFromNowInSeconds?: number | null;
+    /** A time in ISO 8601. */
+    minDateFixed?: string | null;
+    minDateOffsetFromNowInSeconds?: number | null;
+    /** A time in ISO 8601. */
+    maxDateFixed?: string | null;
+    maxDateOffsetFromNowInSeconds?: number | null;
+  } | null;
+  url?: {
+    defaultValue?: string | null;
+    textValidation?: {
+      minLength?: number | null;
+      maxLength?: number | null;
+      pattern?: string | null;
+    } | null;
+  } | null;
+  richText?: {
+    defaultValue?: FieldValue;
+    minLength?: number | null;
+    maxLength?: number | null;
+  } | null;
+  arrayString?: {
+    defaultValue?: FieldValue;
+    minSize?: number | null;
+    maxSize?: number | null;
+    minLengthForItem?: number | null;
+    maxLengthForItem?: number | null;
+  } | null;
+  arrayDocument?: {
+    defaultValue?: FieldValue;
+    minSize?: number | null;
+    maxSize?: number | null;
+  } | null;
+  time?: {
+    defaultValue?: FieldValue;
+    minTime?: string | null;
+    maxTime?: string | null;
+  } | null;
+  email?: {
+    defaultValue?: FieldValue;
+  } | null;
+  image?: {
+    defaultValue?: FieldValue;
+  } | null;
+  boolean?: {
+    defaultValue?: FieldValue;
+  } | null;
+  document?: {
+    defaultValue?: FieldValue;
+  } | null;
+  video?: {
+    defaultValue?: FieldValue;
+  } | null;
+  audio?: {
+    defaultValue?: FieldValue;
+  } | null;
+  richContent?: {
+    defaultValue?: FieldValue;
+  } | null;
+  mediaGallery?: {
+    defaultValue?: FieldValue;
+  } | null;
+  address?: {
+    defaultValue?: FieldValue;
+  } | null;
+  legacyColor?: {
+    defaultValue?: FieldValue;
+  } | null;
+};
+
+/** A field of a collection. Members that the server doesn't know are kept as they were sent. Those who don't manage collections read `key`, `displayName`, `type` and `typeMetadata` alone; to others the flags and the capabilities are always shown. */
+export type Field = {
+  key: string;
+  displayName?: string;
+  type: FieldType;
+  typeMetadata?: FieldMetadata;
+  /** Whether every item has it and the server gives it its values. */
+  systemField?: boolean;
+  encrypted?: boolean;
+  readOnly?: boolean;
+  immutable?: boolean;
+  required?: boolean;
+  capabilities?: {
+    sortable: boolean;
+    queryOperators: Array<'EQ' | 'NE' | 'LT' | 'LTE' | 'GT' | 'GTE' | 'STARTS_WITH' | 'ENDS_WITH' | 'CONTAINS' | 'HAS_SOME' | 'HAS_ALL' | 'EXISTS' | 'URLIZED'>;
+  };
+  description?: string;
+  plugins?: Array<{
+    type?: 'UNKNOWN' | 'CMS' | 'CATEGORY_FIELD' | 'CATEGORY_CONSUMER' | 'PRIMARY_CATEGORY_FIELD' | null;
+    cmsOptions?: {
+      internal?: boolean | null;
+    } | null;
+    categoryFieldOptions?: {
+      isPrimary?: boolean | null;
+    } | null;
+  }>;
+  numberRange?: {
+    min?: BoundNumber | null;
+    max?: BoundNumber | null;
+  };
+  stringLengthRange?: {
+    minLength?: number | null;
+    maxLength?: number | null;
+  };
+  arraySizeRange?: {
+    minSize?: number | null;
+    maxSize?: number | null;
+  };
+};
+
+/** Set by the server alone. Clients send it back as they read it, and it is not looked at. */
+export type ReadOnlyMember = unknown;
+
+/** A field as it is sent. Members that the server doesn't know are kept. */
+export type FieldInput = {
+  /** Must not begin with `$` or have dots or control characters in it. A field of the system in a list of fields is passed over. */
+  key: string;
+  displayName?: string | null;
+  type: FieldType;
+  /** A reference needs its `referencedCollectionId`. */
+  typeMetadata?: FieldMetadata | null;
+  /** Whether values are stored encrypted. It can't be changed later. */
+  encrypted?: boolean | null;
+  /** At most 16000 characters unless configured otherwise. */
+  description?: string | null;
+  readOnly?: boolean | null;
+  immutable?: boolean | null;
+  required?: boolean | null;
+  plugins?: Array<{
+    type?: 'UNKNOWN' | 'CMS' | 'CATEGORY_FIELD' | 'CATEGORY_CONSUMER' | 'PRIMARY_CATEGORY_FIELD' | null;
+    cmsOptions?: {
+      internal?: boolean | null;
+    } | null;
+    categoryFieldOptions?: {
+      isPrimary?: boolean | null;
+    } | null;
+  }> | null;
+  numberRange?: {
+    min?: BoundNumber | null;
+    max?: BoundNumber | null;
+  } | null;
+  stringLengthRange?: {
+    minLength?: number | null;
+    maxLength?: number | null;
+  } | null;
+  arraySizeRange?: {
+    minSize?: number | null;
+    maxSize?: number | null;
+  } | null;
+  systemField?: ReadOnlyMember;
+  capabilities?: ReadOnlyMember;
+  deleted?: ReadOnlyMember;
+  condition?: ReadOnlyMember;
+};
+
+export type PublishOptions = {
+  defaultStatus?: 'PUBLISHED' | 'DRAFT';
+  /** Set by the server. */
+  lifecycleStatus?: 'ACTIVE';
+};
+
+export type SingleItemOptions = {
+  /** The id of the only item, `SINGLE` where it is missing. */
+  singleItemId?: string;
+};
+
+export type UrlizedOptions = {
+  format?: 'UNKNOWN_FORMAT' | 'ORIGINAL' | 'PLAIN';
+};
+
+export type MultilingualOptions = {
+  translatableFieldKeys?: Array<string>;
+};
+
+export type EditablePageLinkOptions = {
+  isPersisted?: boolean;
+  isMutable?: boolean;
+};
+
+export type CmsOptions = {
+  siteSort?: {
+    sort?: Array<{
+      fieldKey?: string | null;
+      direction?: 'ASC' | 'DESC' | null;
+    }> | null;
+  };
+};
+
+/** Keys of fields. Names without `FieldKey` are deprecated, and kept as they are sent. */
+export type CatalogOptions = {
+  nameFieldKey?: string;
+  priceFieldKey?: string;
+  urlFieldKey?: string;
+  descriptionFieldKey?: string;
+  imageFieldKey?: string;
+  quantityFieldKey?: string;
+  digitalFileFieldKey?: string;
+  weightFieldKey?: string;
+  skuFieldKey?: string;
+  shippableFieldKey?: string;
+  name?: string;
+  price?: string;
+  url?: string;
+  description?: string;
+  image?: string;
+  quantity?: string;
+  digitalFile?: string;
+  weight?: string;
+  sku?: string;
+  shippable?: string;
+};
+
+export type DraftItemsOptions = {
+  draftPermissions?: {
+    manageDrafts?: Level | null;
+    managePublishStatus?: Level | null;
+  };
+};
+
+/** Options of a plugin that has none which the server knows. */
+export type PluginOptions = Record<string, unknown>;
+
+export type PluginType = 'PUBLISH' | 'SINGLE_ITEM' | 'URLIZED' | 'GRIDAPPLESS' | 'MULTILINGUAL' | 'SHARED' | 'EDITABLE_PAGE_LINK' | 'CMS' | 'CATALOG' | 'CATEGORIES' | 'DRAFT_ITEMS';
+
+/** A plugin of a collection, with no other options than those of its type. A collection has one of a type at most. */
+export type Plugin = {
+  type: PluginType;
+  publishOptions?: PublishOptions;
+  singleItemOptions?: SingleItemOptions;
+  urlizedOptions?: UrlizedOptions;
+  gridapplessOptions?: PluginOptions;
+  multilingualOptions?: MultilingualOptions;
+  sharedOptions?: PluginOptions;
+  editablePageLinkOptions?: EditablePageLinkOptions;
+  cmsOptions?: CmsOptions;
+  catalogOptions?: CatalogOptions;
+  categoriesOptions?: PluginOptions;
+  draftItemsOptions?: DraftItemsOptions;
+};
+
+/** A plugin as it is sent: options of other types are refused. `PUBLISH`, `URLIZED`, `MULTILINGUAL`, `CATALOG` and `DRAFT_ITEMS` are not supported yet (WDE0119); a collection that has one keeps it. */
+export type PluginInput = {
+  type: PluginType;
+  publishOptions?: PublishOptions | null;
+  singleItemOptions?: SingleItemOptions | null;
+  urlizedOptions?: UrlizedOptions | null;
+  gridapplessOptions?: PluginOptions | null;
+  multilingualOptions?: MultilingualOptions | null;
+  sharedOptions?: PluginOptions | null;
+  editablePageLinkOptions?: EditablePageLinkOptions | null;
+  cmsOptions?: CmsOptions | null;
+  catalogOptions?: CatalogOptions | null;
+  categoriesOptions?: PluginOptions | null;
+  draftItemsOptions?: DraftItemsOptions | null;
+};
+
+/** Who may do what with items. */
+export type ItemLevels = {
+  itemRead: Level;
+  itemInsert: Level;
+  itemUpdate: Level;
+  itemRemove: Level;
+};
+
+/** The same in the older model. */
+export type OlderLevels = {
+  read: OlderLevel;
+  insert: OlderLevel;
+  update: OlderLevel;
+  remove: OlderLevel;
+};
+
+/** Levels that are missing or null stay as they are; of a new collection reading is for `SITE_MEMBER_AUTHOR`, all else for `CMS_EDITOR`. */
+export type ItemLevelsInput = {
+  itemRead?: Level | null;
+  itemInsert?: Level | null;
+  itemUpdate?: Level | null;
+  itemRemove?: Level | null;
+} | null;
+
+/** The older model of `dataPermissions`. Where both are sent the one that differs from what is stored counts; if both do, `dataPermissions`. */
+export type OlderLevelsInput = {
+  read?: OlderLevel | null;
+  insert?: OlderLevel | null;
+  update?: OlderLevel | null;
+  remove?: OlderLevel | null;
+} | null;
+
+export type CollectionCapabilities = {
+  dataOperations: Array<'FIND' | 'GET' | 'COUNT' | 'DISTINCT' | 'INSERT' | 'UPDATE' | 'SAVE' | 'PATCH' | 'REMOVE' | 'BULK_INSERT' | 'BULK_UPDATE' | 'BULK_SAVE' | 'BULK_PATCH' | 'TRUNCATE' | 'BULK_REMOVE' | 'INSERT_REFERENCE' | 'REMOVE_REFERENCE' | 'REPLACE_REFERENCES' | 'IS_REFERENCED' | 'QUERY_REFERENCED'>;
+  collectionOperations: Array<'UPDATE' | 'REMOVE'>;
+  indexLimits: {
+    regular: number;
+    unique: number;
+    total: number;
+  };
+  indexQuotaLimits: {
+    regular1Field: number;
+    regular3Field: number;
+    unique1Field: number;
+    total: number;
+  };
+};
+
+/** What a caller reads of a collection. Those who don't manage collections get `id`, `displayName`, `displayField`, `plugins` and `fields`; where `fields` names members of the answer, only these and the id. */
+export type CollectionView = {
+  id: string;
+  displayName?: string;
+  /** The field that stands for an item in lists: the collection's choice, or its first text. */
+  displayField?: string;
+  plugins?: Array<Plugin>;
+  /** Those of the system are the last four. */
+  fields?: Array<Field>;
+  /** What the caller may do, where `includeAllowedDataPermissions` asks for it. */
+  allowedDataPermissions?: {
+    itemRead: boolean;
+    itemInsert: boolean;
+    itemUpdate: boolean;
+    itemRemove: boolean;
+  };
+  collectionType?: 'NATIVE';
+  description?: string;
+  /** Items of a page by offset. */
+  maxPageSize?: number;
+  defaultDisplayOrder?: {
+    fieldKey: '_createdDate';
+    direction: 'DESC';
+  };
+  /** A whole number as text, one more with each change. */
+  revision?: string;
+  /** Whether items are held to the rules of their fields. */
+  strictMode?: boolean;
+  /** For how long shared caches may keep what is read by GET. */
+  cacheSeconds?: number;
+  pagingModes?: Array<'OFFSET' | 'CURSOR'>;
+  createdDate?: string;
+  updatedDate?: string;
+  dataPermissions?: ItemLevels;
+  permissions?: OlderLevels;
+  capabilities?: CollectionCapabilities;
+};
+
+/** A collection whole, as those who manage it read it. */
+export type Collection = (CollectionView);
+
+export type CollectionResponse = {
+  collection: CollectionView;
+};
+
+export type DataCollectionResponse = {
+  dataCollection: Collection;
+};
+
+/** Where a page of collections or indexes stands. */
+export type CollectionPagingMetadata = {
+  /** Elements of this page. */
+  count: number;
+  /** Elements before this page. */
+  offset: number;
+  /** Elements of all pages. */
+  total: number;
+  tooManyToCount: false;
+};
+
+export type CollectionListResponse = {
+  collections: Array<CollectionView>;
+  pagingMetadata: CollectionPagingMetadata;
+};
+
+export type CollectionCreateRequest = {
+  /** Needs `permissions` or `dataPermissions`. */
+  collection: {
+    /** 1 to 256 characters, without `?`, `#` and control characters. */
+    id: string;
+    displayName?: string | null;
+    displayField?: string | null;
+    /** At most 4000 characters unless configured otherwise. */
+    description?: string | null;
+    strictMode?: boolean | null;
+    /** For how long shared caches may keep what is read by GET; 0 for not at all. It needs a collection that ANYONE may read, without encrypted fields and without drafts. */
+    cacheSeconds?: number | null;
+    permissions?: OlderLevelsInput;
+    dataPermissions?: ItemLevelsInput;
+    /** At most 1000 unless configured otherwise. */
+    fields: Array<FieldInput>;
+    plugins?: Array<PluginInput> | null;
+    collectionType?: ReadOnlyMember;
+    maxPageSize?: ReadOnlyMember;
+    defaultDisplayOrder?: ReadOnlyMember;
+    pagingModes?: ReadOnlyMember;
+    capabilities?: ReadOnlyMember;
+    createdDate?: ReadOnlyMember;
+    updatedDate?: ReadOnlyMember;
+    allowedDataPermissions?: ReadOnlyMember;
+    revision?: ReadOnlyMember;
+  };
+};
+
+export type CollectionUpdateRequest = {
+  /** Takes the place of what the collection is. Only permissions and `cacheSeconds` that are not sent stay as they are. */
+  collection: {
+    /** 1 to 256 characters, without `?`, `#` and control characters. */
+    id: string;
+    /** The revision that the change was made from. */
+    revision: string | number;
+    displayName?: string | null;
+    displayField?: string | null;
+    /** At most 4000 characters unless configured otherwise. */
+    description?: string | null;
+    strictMode?: boolean | null;
+    /** For how long shared caches may keep what is read by GET; 0 for not at all. It needs a collection that ANYONE may read, without encrypted fields and without drafts. */
+    cacheSeconds?: number | null;
+    permissions?: OlderLevelsInput;
+    dataPermissions?: ItemLevelsInput;
+    /** At most 1000 unless configured otherwise. */
+    fields: Array<FieldInput>;
+    plugins?: Array<PluginInput> | null;
+    collectionType?: ReadOnlyMember;
+    maxPageSize?: ReadOnlyMember;
+    defaultDisplayOrder?: ReadOnlyMember;
+    pagingModes?: ReadOnlyMember;
+    capabilities?: ReadOnlyMember;
+    createdDate?: ReadOnlyMember;
+    updatedDate?: ReadOnlyMember;
+    allowedDataPermissions?: ReadOnlyMember;
+  };
+};
+
+/** Members that are sent are changed. Null takes the names, the description and `cacheSeconds` away; elsewhere it changes nothing. */
+export type CollectionPatch = {
+  /** 1 to 256 characters, without `?`, `#` and control characters. */
+  id: string;
+  /** The revision that the change was made from. */
+  revision?: string | number | null;
+  displayName?: string | null;
+  displayField?: string | null;
+  /** At most 4000 characters unless configured otherwise. */
+  description?: string | null;
+  strictMode?: boolean | null;
+  /** For how long shared caches may keep what is read by GET; 0 for not at all. It needs a collection that ANYONE may read, without encrypted fields and without drafts. */
+  cacheSeconds?: number | null;
+  permissions?: OlderLevelsInput;
+  dataPermissions?: ItemLevelsInput;
+  /** At most 1000 unless configured otherwise. */
+  fields?: Array<FieldInput> | null;
+  plugins?: Array<PluginInput> | null;
+  collectionType?: ReadOnlyMember;
+  maxPageSize?: ReadOnlyMember;
+  defaultDisplayOrder?: ReadOnlyMember;
+  pagingModes?: ReadOnlyMember;
+  capabilities?: ReadOnlyMember;
+  createdDate?: ReadOnlyMember;
+  updatedDate?: ReadOnlyMember;
+  allowedDataPermissions?: ReadOnlyMember;
+};
+
+/** The members that are sent take the place of the field's own. */
+export type FieldPatch = {
+  /** Must not begin with `$` or have dots or control characters in it. A field of the system in a list of fields is passed over. */
+  key: string;
+  displayName?: string | null;
+  type?: FieldType;
+  /** A reference needs its `referencedCollectionId`. */
+  typeMetadata?: FieldMetadata | null;
+  /** Whether values are stored encrypted. It can't be changed later. */
+  encrypted?: boolean | null;
+  /** At most 16000 characters unless configured otherwise. */
+  description?: string | null;
+  readOnly?: boolean | null;
+  immutable?: boolean | null;
+  required?: boolean | null;
+  plugins?: Array<{
+    type?: 'UNKNOWN' | 'CMS' | 'CATEGORY_FIELD' | 'CATEGORY_CONSUMER' | 'PRIMARY_CATEGORY_FIELD' | null;
+    cmsOptions?: {
+      internal?: boolean | null;
+    } | null;
+    categoryFieldOptions?: {
+      isPrimary?: boolean | null;
+    } | null;
+  }> | null;
+  numberRange?: {
+    min?: BoundNumber | null;
+    max?: BoundNumber | null;
+  } | null;
+  stringLengthRange?: {
+    minLength?: number | null;
+    maxLength?: number | null;
+  } | null;
+  arraySizeRange?: {
+    minSize?: number | null;
+    maxSize?: number | null;
+  } | null;
+  systemField?: ReadOnlyMember;
+  capabilities?: ReadOnlyMember;
+  deleted?: ReadOnlyMember;
+  condition?: ReadOnlyMember;
+};
+
+export type CollectionPatchRequest = unknown;
+
+export type CollectionRestoreRequest = {
+  /** Counts before the id in the path. */
+  dataCollectionId?: string;
+};
+
+export type FieldCreateRequest = {
+  dataCollectionId: string;
+  field: FieldInput;
+};
+
+export type FieldUpdateRequest = FieldCreateRequest;
+
+export type FieldDeleteRequest = {
+  dataCollectionId: string;
+  fieldKey: string;
+};
+
+export type PluginAddRequest = {
+  dataCollectionId: string;
+  plugin: PluginInput;
+};
+
+/** What becomes of drafts. Nothing yet: there are none beside the items. */
+export type DraftItemsRemovalAction = 'FAIL_IF_DRAFT_ITEMS_EXIST' | 'DISCARD_EXISTING_DRAFT_ITEMS' | 'PUBLISH_EXISTING_DRAFT_ITEMS' | null;
+
+export type PluginDeleteRequest = {
+  dataCollectionId: string;
+  pluginType: PluginType;
+  draftItemsRemovalAction?: DraftItemsRemovalAction;
+};
+
+export type TypedPluginDeleteRequest = {
+  dataCollectionId: string;
+  draftItemsRemovalAction?: DraftItemsRemovalAction;
+};
+
+export type PublishPluginAddRequest = {
+  dataCollectionId: string;
+  publishOptions?: PublishOptions | null;
+};
+
+export type UrlizedPluginAddRequest = {
+  dataCollectionId: string;
+  urlizedOptions?: UrlizedOptions | null;
+};
+
+export type MultilingualPluginAddRequest = {
+  dataCollectionId: string;
+  multilingualOptions?: MultilingualOptions | null;
+};
+
+export type CmsPluginAddRequest = {
+  dataCollectionId: string;
+  cmsOptions?: CmsOptions | null;
+};
+
+export type CatalogPluginAddRequest = {
+  dataCollectionId: string;
+  catalogOptions?: CatalogOptions | null;
+};
+
+export type DraftItemsPluginAddRequest = {
+  dataCollectionId: string;
+  draftItemsOptions?: DraftItemsOptions | null;
+};
+
+export type IndexField = {
+  path: string;
+  order: 'ASC' | 'DESC';
+};
+
+export type Index = {
+  id: string;
+  name: string;
+  fields: Array<IndexField>;
+  unique: boolean;
+  caseInsensitive: boolean;
+  /** Only an `ACTIVE` index serves queries. */
+  status: 'BUILDING' | 'ACTIVE' | 'FAILED' | 'DROPPING';
+  /** Who made it: the server with the collection, one who manages it, or the server because of slow queries. */
+  source: 'SYSTEM' | 'USER' | 'AUTO';
+  /** Why it is `FAILED`. */
+  failure?: {
+    code: 'WDE0112' | 'WDE0113' | 'WDE0114';
+    description: string;
+    itemId?: string;
+  };
+  /** The slow queries for which the server made it. */
+  why?: {
+    queries: number;
+    slowestMilliseconds: number;
+    windowMinutes: number;
+  };
+};
+
+export type IndexResponse = {
+  index: Index;
+};
+
+export type IndexListResponse = {
+  /** Those of the system first, then the oldest first. */
+  indexes: Array<Index>;
+  pagingMetadata: CollectionPagingMetadata;
+};
+
+/** How many more indexes the collection may have. */
+export type IndexAvailableResponse = {
+  /** None: any regular index may have three fields. */
+  regular1Field: 0;
+  regular3Field: number;
+  unique1Field: number;
+  total: number;
+};
+
+export type IndexCreateRequest = {
+  dataCollectionId: string;
+  index: {
+    name: string;
+    fields: Array<{
+      /** May be dotted. */
+      path: string;
+      /** `ASC` where it is missing. */
+      order?: 'ASC' | 'DESC' | null;
+    }>;
+    /** Of one field that is none of the system's. */
+    unique?: boolean | null;
+    caseInsensitive?: boolean | null;
+    id?: ReadOnlyMember;
+    status?: ReadOnlyMember;
+    source?: ReadOnlyMember;
+    failure?: ReadOnlyMember;
+    why?: ReadOnlyMember;
+  };
+};
+
+/** `UNSPECIFIED` leaves it to the level. */
+export type SpecialAccess = 'UNSPECIFIED' | 'ALLOWED';
+
+/** Rights of a user, or of all who hold a role, beside those of their level. */
+export type SpecialPermissions = {
+  id: string;
+  /** Whose they are: a member or one who runs the site. Either this is there or `policyId`. */
+  userId?: string;
+  /** Whose they are: those who hold the role `OWNER` or `EDITOR`; no one holds another. */
+  policyId?: string;
+  itemRead: SpecialAccess;
+  itemInsert: SpecialAccess;
+  itemUpdate: SpecialAccess;
+  itemRemove: SpecialAccess;
+  draftItemsPluginPermissions: {
+    manageDrafts: SpecialAccess;
+    managePublishStatus: SpecialAccess;
+  };
+};
+
+/** The levels and special permissions of a collection. */
+export type DataPermissions = {
+  /** The collection. */
+  id: string;
+  itemRead: Level;
+  itemInsert: Level;
+  itemUpdate: Level;
+  itemRemove: Level;
+  specialPermissions: Array<SpecialPermissions>;
+  /** Where the collection has the plugin DRAFT_ITEMS. */
+  draftItemsPluginPermissions?: {
+    manageDrafts: Level;
+    managePublishStatus: Level;
+  };
+};
+
+export type PermissionsResponse = {
+  dataPermissions: DataPermissions;
+};
+
+export type PermissionsUpdateRequest = {
+  dataPermissions: {
+    /** The collection. */
+    id: string;
+    itemRead?: Level | null;
+    itemInsert?: Level | null;
+    itemUpdate?: Level | null;
+    itemRemove?: Level | null;
+    /** Needs the plugin DRAFT_ITEMS. */
+    draftItemsPluginPermissions?: {
+      manageDrafts?: Level | null;
+      managePublishStatus?: Level | null;
+    } | null;
+    specialPermissions?: ReadOnlyMember;
+  };
+};
+
+/** What the caller may do with a collection's items. */
+export type AllowedPermissions = {
+  itemRead: boolean;
+  itemInsert: boolean;
+  itemUpdate: boolean;
+  itemRemove: boolean;
+  /** Where the collection has the plugin DRAFT_ITEMS. */
+  draftItemsPluginPermissions?: {
+    manageDrafts: boolean;
+    managePublishStatus: boolean;
+  };
+};
+
+export type SpecialPermissionCreateRequest = {
+  dataCollectionId: string;
+  /** Needs either `userId` or `policyId`. */
+  specialPermissions: {
+    userId?: string | null;
+    policyId?: string | null;
+    itemRead?: SpecialAccess | null;
+    itemInsert?: SpecialAccess | null;
+    itemUpdate?: SpecialAccess | null;
+    itemRemove?: SpecialAccess | null;
+    draftItemsPluginPermissions?: {
+      manageDrafts?: SpecialAccess | null;
+      managePublishStatus?: SpecialAccess | null;
+    } | null;
+  };
+};
+
+export type SpecialPermissionUpdateRequest = {
+  /** Rights that are sent are changed. Whose they are can't be. */
+  specialPermissions: {
+    /** Counts before the id in the path. */
+    id?: string;
+    userId?: string | null;
+    policyId?: string | null;
+    itemRead?: SpecialAccess | null;
+    itemInsert?: SpecialAccess | null;
+    itemUpdate?: SpecialAccess | null;
+    itemRemove?: SpecialAccess | null;
+    draftItemsPluginPermissions?: {
+      manageDrafts?: SpecialAccess | null;
+      managePublishStatus?: SpecialAccess | null;
+    } | null;
+  };
+};
+
+export type SpecialPermissionResponse = {
+  specialPermissions: SpecialPermissions;
+};
+
+/** A grant with what it needs. Each name may be written with `_` or in camel case; where both stand, they must be equal. An empty `client_secret` is none. The client's id and secret may stand in `Authorization: Basic` instead. */
+export type TokenRequest = unknown;
+
+/** Applications have `authorization_code` and `refresh_token` only. */
+export type GrantType = 'anonymous' | 'refresh_token' | 'authorization_code' | 'authorized_client' | 'client_credentials' | 'strip_bound_session';
+
+/** The whole request as JSON in base64; what stands beside it is passed over. It counts only where neither a grant nor a token does. */
+export type TokenEnvelope = string | null;
 
 export type TokenResponse = {
   access_token: string;
   token_type: 'Bearer';
   /** Seconds. */
   expires_in: number;
+  /** For all grants but `client_credentials` and `strip_bound_session`. One that comes back as it was stays good. */
   refresh_token?: string;
+  /** What the access token is held to, with spaces between the scopes, and `offline_access` beside a refresh token. */
   scope?: string;
 };
 
-export type TokenRevokeRequest = {
-  token: string;
-  /** It is not looked at. */
-  token_type_hint?: string | null;
-  client_id?: string | null;
-  client_secret?: string | null;
+/** A token of any kind. A client with a secret has to show it. */
+export type TokenRevokeRequest = unknown;
+
+/** It is answered to a client with a secret, and to an API key in `Authorization`. */
+export type TokenIntrospectRequest = unknown;
+
+export type TokenInfoRequest = unknown;
+
+export type TokenInfo = ActiveToken | InactiveToken;
+
+/** A token that is not good, or not any more, or that the asking client has no business with. */
+export type InactiveToken = {
+  active: false;
 };
 
-export type TokenIntrospectRequest = {
-  token: string;
-  client_id?: string | null;
-  client_secret?: string | null;
-};
-
-export type TokenInfoRequest = {
-  token?: string;
-  /** The same as JSON in base64. */
-  body?: string;
-};
-
-export type TokenInfo = {
-  active: boolean;
-  subjectType?: 'VISITOR' | 'MEMBER' | 'USER' | 'APP';
-  subjectId?: string;
-  siteId?: string;
-  instanceId?: string;
+/** An access token or an API key. */
+export type ActiveToken = {
+  active: true;
+  subjectType: SubjectType;
+  subjectId: string;
+  siteId: string;
+  /** The same as `siteId`. */
+  instanceId: string;
+  /** What it is held to, with spaces between the scopes. */
   scope?: string;
+  /** The client that it was given to. */
   clientId?: string;
-  /** Seconds since 1970. */
+  /** When it ends, in seconds since 1970. API keys have none. */
   exp?: string;
-  /** Seconds since 1970. */
+  /** When it was made, in seconds since 1970. API keys have none. */
   iat?: string;
+};
+
+export type SubjectType = 'VISITOR' | 'MEMBER' | 'USER' | 'APP';
+
+export type TokenIntrospection = IntrospectedAccess | IntrospectedRefresh | InactiveToken;
+
+/** An access token or an API key of the client's site. */
+export type IntrospectedAccess = {
+  active: true;
+  token_type: 'Bearer';
+  sub: string;
+  client_id: string | null;
+  /** When it ends, in seconds since 1970; null for API keys. */
+  exp: number | null;
+  /** When it was made, in seconds since 1970; null for API keys. */
+  iat: number | null;
+  iss: string;
+  /** The id of the site. */
+  aud: string;
+  subject_type: SubjectType;
+  /** What it is held to, with spaces between the scopes. */
+  scope?: string;
+};
+
+/** A refresh token of a member of the client's site. */
+export type IntrospectedRefresh = {
+  active: true;
+  token_type: 'refresh_token';
+  /** The id of the member. */
+  sub: string;
+  client_id: string | null;
+  /** The id of the session. */
+  sid: string;
 };
 
 export type KeySet = {
@@ -190,78 +1547,150 @@ export type KeySet = {
     use: 'sig';
     alg: 'EdDSA';
     kid: string;
+    /** The public key in base64url. */
     x: string;
   }>;
 };
 
+/** What the profile has no value for is left out. */
 export type UserInfo = {
+  /** The id of the member. */
   sub: string;
+  /** The first 20 characters. */
   givenName?: string;
+  /** The first 20 characters. */
   familyName?: string;
+  /** Both names, else the nickname. */
   name?: string;
   email: string;
   emailVerified: boolean;
+  /** An address on the web, or empty. */
   picture?: string;
   language?: string;
 };
 
-export type TokenIntrospection = {
-  active: boolean;
-  token_type?: 'Bearer' | 'refresh_token';
-  sub?: string;
-  client_id?: string | null;
-  sid?: string;
-  exp?: number | null;
-  iat?: number | null;
-  iss?: string;
-  aud?: string;
-  subject_type?: 'VISITOR' | 'MEMBER' | 'USER' | 'APP';
-  scope?: string;
+export type LoginId = {
+  email: string;
 };
 
-export type SessionState = 'SUCCESS' | 'REQUIRE_FIRST_FACTOR' | 'REQUIRE_EMAIL_VERIFICATION' | 'REQUIRE_MISSING_FIELDS' | 'REQUIRE_OWNER_APPROVAL' | 'STATUS_CHECK';
+/** The answer to a captcha, where the site asks for one: one element, or a list of them, of which the first text counts that isn't empty. */
+export type CaptchaTokens = CaptchaToken | Array<CaptchaToken> | null;
 
-export type StateMachine = {
-  state: SessionState;
-  /** With `SUCCESS`: what becomes a session. */
-  sessionToken?: string;
-  /** What goes with the next step. */
-  stateToken?: string;
-  identity?: Identity;
-  additionalData?: MissingFields;
+/** The answer to a challenge stands in any of them. */
+export type CaptchaToken = {
+  Recaptcha?: string | null;
+  InvisibleRecaptcha?: string | null;
+  NoCaptcha?: string | null;
+  recaptchaForClientSiteKey?: {
+    token?: string | null;
+  } | null;
 };
 
-/** With `REQUIRE_MISSING_FIELDS`: the members of the profile that the site asks for. */
-export type MissingFields = {
-  missingFields: {
-    listValue: {
-      value: Array<{
-        strValue: 'firstName' | 'lastName' | 'nickname';
-      }>;
-    };
+export type MemberRegisterRequest = {
+  loginId: LoginId;
+  password: string;
+  profile?: IdentityProfileInput;
+  captchaTokens?: CaptchaTokens;
+};
+
+/** The address and the password; or a `stateToken` with what the answer that it stands in asked for. */
+export type MemberLoginRequest = unknown;
+
+export type MemberSignOnRequest = {
+  loginId: LoginId;
+  /** What it has is set; the rest of the member's profile stays. */
+  profile?: IdentityProfileInput;
+  /** Whether the application has seen that the address is the member's. */
+  verifyEmail?: boolean | null;
+};
+
+export type MemberSignOnResponse = {
+  sessionToken: SessionToken;
+  identity: Identity;
+};
+
+/** What a session is asked for with; it is good once. */
+export type SessionToken = string;
+
+/** By which the sign-in goes on. */
+export type StateToken = string;
+
+/** Where a sign-in stands, by `state`. */
+export type StateMachine = SignedIn | FirstFactorRequired | EmailVerificationRequired | MissingFieldsRequired | OwnerApprovalRequired | StatusChecked;
+
+export type SignedIn = {
+  state: 'SUCCESS';
+  sessionToken: SessionToken;
+  identity: Identity;
+};
+
+/** A password is needed. It says nothing of whether the address is known. */
+export type FirstFactorRequired = {
+  state: 'REQUIRE_FIRST_FACTOR';
+  stateToken: StateToken;
+};
+
+/** A code was sent to the member's address. */
+export type EmailVerificationRequired = {
+  state: 'REQUIRE_EMAIL_VERIFICATION';
+  stateToken: StateToken;
+  identity: Identity;
+};
+
+/** The site requires more of the profile. */
+export type MissingFieldsRequired = {
+  state: 'REQUIRE_MISSING_FIELDS';
+  stateToken: StateToken;
+  identity: Identity;
+  additionalData: {
+    missingFields: MissingFields;
   };
 };
 
-/** A member, as sign-in tells of them. */
+/** Names of members of the profile. */
+export type MissingFields = {
+  listValue: {
+    value: Array<{
+      strValue: 'firstName' | 'lastName' | 'nickname';
+    }>;
+  };
+};
+
+/** An owner of the site must let the member in first. */
+export type OwnerApprovalRequired = {
+  state: 'REQUIRE_OWNER_APPROVAL';
+  identity: Identity;
+};
+
+/** The address was verified, outside of a sign-in. */
+export type StatusChecked = {
+  state: 'STATUS_CHECK';
+  identity: Identity;
+};
+
+/** A member as sign-in shows them. */
 export type Identity = {
   id: string;
-  revision: string;
+  revision: Revision;
   createdDate: string;
   updatedDate: string;
-  connections: Array<Empty>;
+  /** Always empty. */
+  connections: Array<unknown>;
   identityProfile: IdentityProfile;
   metadata: {
-    tags: Array<string>;
+    /** Always empty. */
+    tags: Array<unknown>;
   };
   email: {
     address: string;
     isVerified: boolean;
   };
   status: {
-    /** `PENDING`, `ACTIVE`, `BLOCKED` and what else a member can be. */
-    name: string;
+    name: 'PENDING' | 'ACTIVE' | 'BLOCKED' | 'DELETED' | 'OFFLINE';
+    /** What a pending member waits for. */
     reasons: Array<'PENDING_EMAIL_VERIFICATION_REQUIRED' | 'PENDING_REQUIRED_FIELDS_MISSING' | 'PENDING_ADMIN_APPROVAL_REQUIRED'>;
   };
+  /** The password, if there is one. */
   factors: Array<{
     factorId: string;
     type: 'PASSWORD';
@@ -269,17 +1698,46 @@ export type Identity = {
   }>;
 };
 
-/** What a member says of themselves. Members that are null or not known are left out. */
+/** A number that goes up with every change, as text. */
+export type Revision = string;
+
+/** What was given of it; the rest is left out. */
 export type IdentityProfile = {
+  firstName?: string;
+  lastName?: string;
+  nickname?: string;
+  /** An address on the web, or empty. */
+  picture?: string;
+  emails?: Array<string>;
+  phones?: Array<string>;
+  labels?: Array<string>;
+  language?: string;
+  privacyStatus?: 'UNDEFINED' | 'PUBLIC' | 'PRIVATE';
+  customFields?: Array<ProfileCustomField>;
+  secondaryEmails?: Array<TaggedEmail>;
+  phonesV2?: Array<TaggedPhone>;
+  addresses?: Array<TaggedAddress>;
+  company?: string;
+  position?: string;
+  birthdate?: string;
+  slug?: string;
+  subscription?: boolean;
+  vatId?: string;
+  customAttributes?: Record<string, Json>;
+};
+
+/** Null is as if it were missing. At most 64 KiB of JSON text. What it has beside these is not kept, nor does it give a right: `isAdmin` for example. */
+export type IdentityProfileInput = {
   firstName?: string | null;
   lastName?: string | null;
   nickname?: string | null;
-  /** An address of the web, or empty. */
+  /** An address that begins with `https://` or `http://`, or empty. */
   picture?: string | null;
   emails?: Array<string> | null;
   phones?: Array<string> | null;
   labels?: Array<string> | null;
   language?: string | null;
+  /** Where the site lets no member show themselves, `PUBLIC` becomes `PRIVATE`. */
   privacyStatus?: 'UNDEFINED' | 'PUBLIC' | 'PRIVATE' | null;
   customFields?: Array<ProfileCustomField> | null;
   secondaryEmails?: Array<TaggedEmail> | null;
@@ -287,122 +1745,106 @@ export type IdentityProfile = {
   addresses?: Array<TaggedAddress> | null;
   company?: string | null;
   position?: string | null;
-  /** YYYY-MM-DD */
   birthdate?: string | null;
+  /** Letters, digits, dots, hyphens and underscores, or empty. */
   slug?: string | null;
   subscription?: boolean | null;
   vatId?: string | null;
-  customAttributes?: Json;
+  customAttributes?: Record<string, Json> | null;
 } | null;
 
+/** A custom field. Other members that it was sent with are kept. */
 export type ProfileCustomField = {
   name: string;
-  value?: CustomFieldValue;
+  value?: ProfileFieldValue | null;
 };
 
-/** The value of a custom field. */
-export type CustomFieldValue = unknown;
+/** At most one of these that is not null; lists and maps at most eight deep. */
+export type ProfileFieldValue = {
+  strValue?: string | null;
+  numValue?: number | null | 'NaN' | 'Infinity' | '-Infinity';
+  /** A date, with or without a time, or milliseconds since 1970. */
+  dateValue?: string | number | null;
+  boolValue?: boolean | null;
+  listValue?: ProfileFieldList;
+  mapValue?: ProfileFieldMap;
+};
 
+export type ProfileFieldList = {
+  value?: Array<ProfileFieldValue> | null;
+} | null;
+
+export type ProfileFieldMap = {
+  value?: Record<string, ProfileFieldValue> | null;
+} | null;
+
+/** Other members that it was sent with are kept. */
 export type TaggedEmail = {
   id?: string | null;
   email?: string | null;
   tag?: 'UNTAGGED' | 'MAIN' | 'HOME' | 'WORK' | null;
 };
 
+/** Other members that it was sent with are kept. */
 export type TaggedPhone = {
   id?: string | null;
-  /** Two capital letters. */
+  /** Two capital letters, or empty. */
   countryCode?: string | null;
   phone?: string | null;
   tag?: 'UNTAGGED' | 'MAIN' | 'HOME' | 'MOBILE' | 'WORK' | 'FAX' | null;
 };
 
+/** Other members that it was sent with are kept. */
 export type TaggedAddress = {
   id?: string | null;
-  address?: Address | null;
+  address?: PostalAddress | null;
   tag?: 'UNTAGGED' | 'HOME' | 'WORK' | 'BILLING' | 'SHIPPING' | null;
 };
 
-export type Address = {
+/** Other members that it was sent with are kept. */
+export type PostalAddress = {
   country?: string | null;
+  countryFullname?: string | null;
   subdivision?: string | null;
+  subdivisionFullname?: string | null;
   city?: string | null;
   postalCode?: string | null;
   addressLine?: string | null;
   addressLine2?: string | null;
   formattedAddress?: string | null;
   hint?: string | null;
-  countryFullname?: string | null;
-  subdivisionFullname?: string | null;
   geocode?: {
     latitude?: number | null;
     longitude?: number | null;
   } | null;
-  streetAddress?: Record<string, string | null> | null;
+  streetAddress?: StreetAddress;
 };
 
-export type LoginId = {
-  /** The address. */
-  email?: string;
-};
-
-/** The answer to a captcha. One of these is looked at. */
-export type CaptchaToken = {
-  recaptchaForClientSiteKey?: {
-    token?: string;
-  };
-  Recaptcha?: string;
-  InvisibleRecaptcha?: string;
-  NoCaptcha?: string;
-};
-
-/** One, or a list. */
-export type CaptchaTokens = CaptchaToken | Array<CaptchaToken> | null;
-
-export type MemberRegisterRequest = {
-  loginId: LoginId;
-  password: string;
-  profile?: IdentityProfile;
-  captchaTokens?: CaptchaTokens;
-};
-
-export type MemberLoginRequest = {
-  loginId?: LoginId;
-  password?: string | null;
-  stateToken?: string | null;
-  profile?: IdentityProfile;
-  captchaTokens?: CaptchaTokens;
-};
-
-export type MemberSignOnRequest = {
-  loginId: LoginId;
-  profile?: IdentityProfile;
-  /** Whether the application vouches for the address. */
-  verifyEmail?: boolean | null;
-};
-
-export type MemberSignOnResponse = {
-  sessionToken: string;
-  identity: Identity;
-};
+/** `name` and `number`, and other texts that it was sent with. */
+export type StreetAddress = {
+  name?: string | null;
+  number?: string | null;
+  apt?: string | null;
+  formattedAddressLine?: string | null;
+} | null;
 
 export type PasswordChangeRequest = {
   newPassword: string;
 };
 
-export type CaptchaChallenge = ProofOfWork | CaptchaProvider;
+export type CaptchaChallenge = WorkChallenge | ProviderChallenge;
 
-export type ProofOfWork = {
+/** The answer is the challenge, `~` and a number such that the SHA-256 of this text begins with as many zero bits. It is good once. */
+export type WorkChallenge = {
   kind: 'PROOF_OF_WORK';
   challenge: string;
-  /** Zero bits that the hash must begin with. */
   bits: number;
   expires: string;
 };
 
-/** The provider's keys; null where the site has none. */
-export type CaptchaProvider = {
-  kind: 'PROOF_OF_WORK' | 'PROVIDER';
+/** The answer is a token of the provider's widget. */
+export type ProviderChallenge = {
+  kind: 'PROVIDER';
   visibleSiteKey: string | null;
   invisibleSiteKey: string | null;
 };
@@ -413,12 +1855,14 @@ export type EmailValidateRequest = {
 
 export type EmailValidateResponse = {
   valid: boolean;
+  /** The contrary of `valid`. */
   formatInvalid: boolean;
 };
 
 export type MemberRegisterByEmailRequest = {
   email: string;
   password: string;
+  /** As in the profile of `memberRegister`. */
   contactInfo?: {
     firstName?: string | null;
     lastName?: string | null;
@@ -426,12 +1870,23 @@ export type MemberRegisterByEmailRequest = {
     emails?: Array<string> | null;
     phones?: Array<string> | null;
     labels?: Array<string> | null;
-    /** Each its value with `name` beside it. */
-    customFields?: Array<CustomFieldValue> | null;
+    customFields?: Array<NamedFieldValue> | null;
   } | null;
-  /** `PUBLIC` or `PRIVATE`. */
+  /** Others than `PUBLIC` and `PRIVATE` are as if it were missing. */
   profilePrivacyStatus?: string | null;
   captchaTokens?: CaptchaTokens;
+};
+
+/** A custom field, its value beside its name: at most one of the values is not null. */
+export type NamedFieldValue = {
+  name: string;
+  strValue?: string | null;
+  numValue?: number | null | 'NaN' | 'Infinity' | '-Infinity';
+  /** A date, with or without a time, or milliseconds since 1970. */
+  dateValue?: string | number | null;
+  boolValue?: boolean | null;
+  listValue?: ProfileFieldList;
+  mapValue?: ProfileFieldMap;
 };
 
 export type MemberLoginByEmailRequest = {
@@ -440,18 +1895,20 @@ export type MemberLoginByEmailRequest = {
   captchaTokens?: CaptchaTokens;
 };
 
+/** `session` where nothing is left to be done, and `approvalToken` where an owner of the site must let the member in first; neither where the profile is not complete yet. */
 export type SiteMemberSession = {
   session?: {
-    token: string;
+    token: SessionToken;
   };
   member: SiteMember;
-  /** By which an application may let the member in. */
+  /** It names the member to those who run the site. */
   approvalToken?: string;
 };
 
-/** A member, in the form of the members package. */
+/** A member, in the form of the members package. What the profile has no value for is left out. */
 export type SiteMember = {
   id: string;
+  /** The same as `id`. */
   contactId: string;
   loginEmail: string;
   emailVerified: boolean;
@@ -460,26 +1917,22 @@ export type SiteMember = {
   nickname?: string;
   slug?: string;
   profilePrivacyStatus: 'PUBLIC' | 'PRIVATE';
-  status: string;
+  status: MemberStatus;
   role: 'MEMBER';
   creationDate: string;
   lastUpdateDate: string;
   lastLoginDate?: string;
   emails: Array<string>;
   phones: Array<string>;
-  addresses?: Array<ContactAddress>;
+  addresses: Array<ContactAddress>;
   labels: Array<string>;
-  customFields: Array<CustomFieldValue>;
-  groups: Array<string>;
+  customFields: Array<NamedFieldValue>;
+  /** Always empty. */
+  groups: Array<unknown>;
 };
-
-/** A postal address. */
-export type ContactAddress = unknown;
 
 export type PasswordEmailSendRequest = {
   email: string;
-  /** It is not looked at. */
-  hideIgnoreMessage?: boolean | null;
 };
 
 export type Accepted = {
@@ -579,7 +2032,9 @@ export type LogoutResponse = {
 };
 
 export type VerificationCheckRequest = {
+  /** The code of the message. */
   code: string;
+  /** Of the answer after which the code was sent, or `verificationId`. */
   stateToken: string;
 };
 
@@ -588,51 +2043,1120 @@ export type VerificationResendRequest = {
 };
 
 export type VerificationStartRequest = {
+  /** The member's id. */
   identityId: string;
   target?: 'EMAIL' | null;
 };
 
 export type VerificationStartResponse = {
+  /** The state token that goes with the code. */
   verificationId: string;
 };
 
 /** Where the link leads in the end. */
 export type LinkRedirect = {
-  /** One of the client's addresses. */
+  /** One that the client may lead to. */
   url?: string | null;
+  /** The caller's own where it is missing. */
   clientId?: string | null;
 } | null;
 
+/** The language of the message, `en` or `pt-BR` for example; the member's own where it is missing. */
+export type LinkLanguage = string | null;
+
 export type RecoveryEmailSendRequest = {
   email: string;
-  /** `en` or `pt-BR`. */
-  language?: string | null;
+  language?: LinkLanguage;
   redirect?: LinkRedirect;
 };
 
 export type ActivationEmailSendRequest = {
+  /** The member's id. */
   identityId: string;
   emailOptions?: {
-    language?: string | null;
+    language?: LinkLanguage;
     redirect?: LinkRedirect;
   } | null;
 };
 
 export type RecoveryFinishRequest = {
+  /** The token of the link. */
   recoveryToken: string;
+  /** The new one. */
   password: string;
 };
 
 export type SessionListResponse = {
-  sessions: Array<MemberSession>;
+  sessions: Array<Session>;
 };
 
-export type MemberSession = {
+/** A browser or an application in which the member is signed in, with all clients there. */
+export type Session = {
   id: string;
   createdDate: string;
   lastUsedDate: string;
   clientIds: Array<string>;
+  /** Whether it is the one that asks. */
   isCurrent: boolean;
+};
+
+/** How much of it is shown depends on the field set and on who asks. Members without the field set `EXTENDED` have `UNKNOWN` as `status` and `activityStatus`; what there is no value for is left out. */
+export type Member = {
+  id: string;
+  /** The same as `id`. */
+  contactId: string;
+  profile: MemberProfile;
+  /** Whether others see the profile. */
+  privacyStatus: 'PUBLIC' | 'PRIVATE';
+  status: MemberStatus;
+  activityStatus: ActivityStatus;
+  /** From `EXTENDED` on. */
+  loginEmail?: string;
+  /** From `EXTENDED` on. */
+  loginEmailVerified?: boolean;
+  /** From `EXTENDED` on. */
+  createdDate?: string;
+  /** From `EXTENDED` on. */
+  updatedDate?: string;
+  /** From `EXTENDED` on, of those who have signed in. */
+  lastLoginDate?: string;
+  /** In `FULL`. */
+  contact?: MemberContact;
+};
+
+export type MemberStatus = 'UNKNOWN' | 'PENDING' | 'APPROVED' | 'BLOCKED' | 'OFFLINE';
+
+export type ActivityStatus = 'UNKNOWN' | 'ACTIVE' | 'MUTED';
+
+/** What others see. */
+export type MemberProfile = {
+  /** The nickname, else the given names. */
+  nickname?: string;
+  slug?: string;
+  /** The photo, else the picture of the profile. */
+  photo?: MemberImage;
+  cover?: MemberImage;
+  title?: string;
+};
+
+/** Other members that it was sent with are kept, but for those that are null. */
+export type MemberImage = {
+  /** An address on the web, or empty. */
+  url?: string;
+  id?: Json;
+  /** As it was sent: a number, most often. */
+  height?: Json;
+  /** As it was sent: a number, most often. */
+  width?: Json;
+  offsetX?: Json;
+  offsetY?: Json;
+};
+
+export type MemberContact = {
+  firstName?: string;
+  lastName?: string;
+  company?: string;
+  jobTitle?: string;
+  birthdate?: string;
+  phones: Array<string>;
+  /** With the address that the member signs in with, as long as no list was written. */
+  emails: Array<string>;
+  addresses: Array<ContactAddress>;
+  /** By their names. */
+  customFields: Record<string, {
+    name: string;
+    value: CustomFieldValue;
+  }>;
+};
+
+/** Text, a number, true or false, a list or a map of them; null where there is no value. */
+export type CustomFieldValue = unknown;
+
+/** Members that were never sent are left out. */
+export type ContactAddress = {
+  id?: string;
+  addressLine?: string | null;
+  addressLine2?: string | null;
+  city?: string | null;
+  subdivision?: string | null;
+  country?: string | null;
+  postalCode?: string | null;
+  streetAddress?: StreetAddress;
+};
+
+/** Members that are not named stay as they are, null removes. What is shown in place of something that isn't there can be sent back: it changes nothing. */
+export type MemberInput = {
+  /** At most 16 KiB of photo, cover and title as JSON text. */
+  profile?: {
+    nickname?: string | null;
+    /** Letters, digits, dots, hyphens and underscores, or empty. */
+    slug?: string | null;
+    photo?: MemberImageInput;
+    cover?: MemberImageInput;
+    title?: string | null;
+  } | null;
+  contact?: {
+    firstName?: string | null;
+    lastName?: string | null;
+    company?: string | null;
+    jobTitle?: string | null;
+    birthdate?: string | null;
+    phones?: Array<string> | null;
+    emails?: Array<string> | null;
+    /** One is known by its id, by what it says, or by its position. */
+    addresses?: Array<ContactAddressInput> | null;
+    /** By their names, each as `{ "value": … }` or as the value alone. A field that is null goes, one that isn't named stays. */
+    customFields?: Record<string, CustomFieldValue> | null;
+  } | null;
+  /** `UNKNOWN` and null change nothing. */
+  privacyStatus?: 'UNKNOWN' | 'PUBLIC' | 'PRIVATE' | null;
+};
+
+export type MemberImageInput = {
+  /** An address that begins with `https://` or `http://`, or empty. */
+  url?: string | null;
+  id?: string | null;
+  height?: number | null;
+  width?: number | null;
+  offsetX?: number | null;
+  offsetY?: number | null;
+} | null;
+
+export type ContactAddressInput = {
+  id?: string | null;
+  addressLine?: string | null;
+  addressLine2?: string | null;
+  city?: string | null;
+  subdivision?: string | null;
+  country?: string | null;
+  postalCode?: string | null;
+  streetAddress?: StreetAddress;
+};
+
+export type MemberResponse = {
+  member: Member;
+};
+
+export type MemberCreateRequest = {
+  member: (MemberInput) & ({
+    loginEmail: string;
+  });
+};
+
+export type MemberUpdateRequest = {
+  member: MemberInput;
+};
+
+export type MemberSlugUpdateRequest = {
+  /** Letters, digits, dots, hyphens and underscores; not `.` or `..`. */
+  slug: string;
+};
+
+/** How much of a member is wanted: one name or a list, of which the largest counts; `PUBLIC` where it is missing. */
+export type Fieldsets = 'PUBLIC' | 'EXTENDED' | 'FULL' | null | Array<'PUBLIC' | 'EXTENDED' | 'FULL'>;
+
+/** At most one field; the newest first where it is missing. A cursor goes with that order only. */
+export type MemberSort = Array<{
+  /** The last two for those who run the site. */
+  fieldName: 'createdDate' | '_createdDate' | 'nickname' | 'profile.nickname' | 'loginEmail' | 'lastLoginDate';
+  order?: 'ASC' | 'DESC' | 'asc' | 'desc' | null;
+}> | null;
+
+/** Paging, filter and order may also stand beside `query`. */
+export type MemberQueryRequest = {
+  fieldsets?: Fieldsets;
+  query?: {
+    filter?: MemberFilter;
+    sort?: MemberSort;
+    /** Another name of `sort`. */
+    sorting?: MemberSort;
+    paging?: OffsetPaging;
+    /** It goes before `paging`. */
+    cursorPaging?: CursorPaging;
+  } | null;
+  search?: MemberSearch;
+  filter?: MemberFilter;
+  sorting?: MemberSort;
+  paging?: OffsetPaging;
+  cursorPaging?: CursorPaging;
+};
+
+/** Finds members by what one of the fields begins with. */
+export type MemberSearch = {
+  expression?: string | null;
+  /** One name or a list: fields of text that a filter can have. Without it the nickname, and for those who run the site the address. */
+  fields?: string | null | Array<string>;
+} | null;
+
+/** Conditions that all hold; at most 200 of them. */
+export type MemberFilter = {
+  $and?: Conditions;
+  $or?: Conditions;
+  $not?: Conditions;
+  id?: TextCondition;
+  _id?: TextCondition;
+  contactId?: TextCondition;
+  'profile.nickname'?: TextCondition;
+  nickname?: TextCondition;
+  'profile.slug'?: TextCondition;
+  slug?: TextCondition;
+  /** `PUBLIC` or `PRIVATE`. */
+  privacyStatus?: TextCondition;
+  /** For those who run the site, as all that follow. */
+  loginEmail?: TextCondition;
+  /** `APPROVED`, `PENDING`, `BLOCKED` or `OFFLINE`. */
+  status?: TextCondition;
+  /** `ACTIVE` or `MUTED`. */
+  activityStatus?: TextCondition;
+  createdDate?: DateCondition;
+  _createdDate?: DateCondition;
+  updatedDate?: DateCondition;
+  _updatedDate?: DateCondition;
+  lastLoginDate?: DateCondition;
+} | null;
+
+/** A filter of the same kind, or a list of them. */
+export type Conditions = Record<string, unknown> | Array<Record<string, unknown>>;
+
+/** A value, or operators that all hold. Null and `$exists` ask whether there is a value; of members they can't be asked. */
+export type TextCondition = string | null | {
+  $eq?: string | null;
+  $ne?: string | null;
+  $gt?: string;
+  $gte?: string;
+  $lt?: string;
+  $lte?: string;
+  $in?: Array<string | null>;
+  /** The same as `$in`. */
+  $hasSome?: Array<string | null>;
+  $nin?: Array<string | null>;
+  $startsWith?: string;
+  $exists?: boolean;
+};
+
+/** A date, or operators that all hold. Null and `$exists` ask whether there is one; of members they can't be asked. */
+export type DateCondition = FilterDate | {
+  $eq?: FilterDate;
+  $ne?: FilterDate;
+  $gt?: FilterDate;
+  $gte?: FilterDate;
+  $lt?: FilterDate;
+  $lte?: FilterDate;
+  $in?: Array<FilterDate>;
+  /** The same as `$in`. */
+  $hasSome?: Array<FilterDate>;
+  $nin?: Array<FilterDate>;
+  $exists?: boolean;
+};
+
+/** Milliseconds since 1970 or a text; inside of operators both may stand in `{ "$date": … }`. */
+export type FilterDate = number | null | string | {
+  $date: number | string;
+};
+
+export type MemberQueryResponse = {
+  members: Array<Member>;
+  /** The second where pages are asked for by cursor. */
+  metadata: OffsetMetadata | CursorMetadata;
+};
+
+export type MemberBulkDeleteRequest = {
+  /** One id, or a list of at most 100. */
+  memberIds: string | Array<string>;
+};
+
+/** Whom both filter and search find. */
+export type MemberFilterRequest = {
+  /** `{}` finds all. */
+  filter: MemberFilter;
+  /** Not without an expression. */
+  search?: MemberSearch;
+};
+
+export type UserMemberQueryRequest = {
+  query?: {
+    filter?: UserMemberFilter;
+    cursorPaging?: CursorPaging;
+  } | null;
+  cursorPaging?: CursorPaging;
+};
+
+/** As of members, whose id may be named in two more ways. */
+export type UserMemberFilter = (MemberFilter) & ({
+  userId?: TextCondition;
+  memberId?: TextCondition;
+} | null);
+
+export type UserMember = {
+  memberId: string;
+  /** The same as `memberId`, as is `contactId`. */
+  userId: string;
+  contactId: string;
+  /** The id of the site, as is `metaSiteId`. */
+  siteMembersInstanceId: string;
+  metaSiteId: string;
+  nickname?: string;
+  photo?: MemberImage;
+  privacyStatus: 'PUBLIC' | 'PRIVATE';
+  status: MemberStatus;
+  activityStatus: ActivityStatus;
+  createdDate: string;
+  updatedDate: string;
+};
+
+export type UserMemberQueryResponse = {
+  userMembers: Array<UserMember>;
+  metadata: CursorMetadata;
+};
+
+export type MemberLoginEmailUpdateRequest = {
+  newEmail: string;
+};
+
+export type SiteMemberResponse = {
+  member: SiteMember;
+};
+
+/** The token that the registration gave, else the id, else the address. */
+export type MemberApproveByAnyRequest = unknown;
+
+/** An empty `session`: the member signs in alone. */
+export type SessionPlaceholder = {
+  session: Empty;
+};
+
+/** The id, else the address. */
+export type MemberNamedRequest = unknown;
+
+export type Role = {
+  /** The same as `roleKey`. */
+  id: string;
+  roleKey: string;
+  /** The key where there is no other. */
+  title: string;
+  blockable: boolean;
+  revision: Revision;
+};
+
+export type RoleResponse = {
+  role: Role;
+};
+
+export type RoleListResponse = {
+  /** In their order. */
+  roles: Array<Role>;
+};
+
+export type RoleCreateRequest = {
+  /** It stays as it was made. */
+  roleKey: string;
+  roleTitle?: string | null;
+  blockable?: boolean | null;
+};
+
+/** What is not named stays, null removes. */
+export type RoleUpdateRequest = {
+  roleTitle?: string | null;
+  blockable?: boolean | null;
+  revision?: RevisionInput;
+};
+
+/** The revision that the change was made from; without it, the change is made to whichever there is. */
+export type RevisionInput = number | string | null;
+
+export type AssignedRole = {
+  roleKey: string;
+  /** The key where there is no other. */
+  title: string;
+};
+
+export type MemberRoleListResponse = {
+  roles: Array<AssignedRole>;
+};
+
+/** At most 100 members, named here or in the filter; of those in both places the ones that both name. */
+export type MemberRoleQueryRequest = {
+  memberIds?: IdOrIds;
+  query?: {
+    /** By `$eq` or `$in`. */
+    filter?: {
+      memberId?: NamedIds;
+      memberIds?: NamedIds;
+    } | null;
+  } | null;
+};
+
+/** One id, or a list. */
+export type IdOrIds = string | null | Array<string>;
+
+/** One id, a list, or one of them in an operator. */
+export type NamedIds = string | Array<string> | {
+  $eq?: string;
+  $in?: Array<string>;
+};
+
+export type MemberRoleQueryResponse = {
+  /** By the ids that were asked for. */
+  rolesByMemberId: Record<string, MemberRoleListResponse>;
+};
+
+export type MemberRoleAssignRequest = {
+  roleKey: string;
+};
+
+/** What was given of it; the rest is left out. */
+export type Badge = {
+  id: string;
+  title?: string;
+  description?: string;
+  backgroundColor?: string;
+  textColor?: string;
+  /** Under `/members/v3` an address, else an object. */
+  icon?: string | BadgeIcon;
+  permissionsEnabled?: boolean;
+  slug?: string;
+  revision: Revision;
+  createdDate: string;
+  updatedDate: string;
+};
+
+/** Other members that it was sent with are kept. */
+export type BadgeIcon = {
+  id?: string | null;
+  url?: string | null;
+  height?: number | null;
+  width?: number | null;
+  altText?: string | null;
+  filename?: string | null;
+};
+
+/** Of a badge that is there, what is not named stays, and null removes. */
+export type BadgeInput = {
+  title?: string | null;
+  description?: string | null;
+  backgroundColor?: string | null;
+  textColor?: string | null;
+  /** An address, or an object with it. */
+  icon?: string | null | BadgeIcon;
+  permissionsEnabled?: boolean | null;
+  slug?: string | null;
+};
+
+export type BadgeResponse = {
+  badge: Badge;
+};
+
+export type BadgeListResponse = {
+  badges: Array<Badge>;
+};
+
+export type BadgeCreateRequest = {
+  badge: (BadgeInput) & ({
+    title: string;
+  });
+};
+
+export type BadgeUpdateRequest = {
+  badge: (BadgeInput) & ({
+    revision?: RevisionInput;
+  });
+};
+
+/** Paging and filter may also stand beside `query`. */
+export type BadgeQueryRequest = {
+  query?: {
+    filter?: BadgeFilter;
+    paging?: OffsetPaging;
+    /** It goes before `paging`. */
+    cursorPaging?: CursorPaging;
+  } | null;
+  filter?: BadgeFilter;
+  paging?: OffsetPaging;
+  cursorPaging?: CursorPaging;
+};
+
+/** Conditions that all hold; at most 200 of them. */
+export type BadgeFilter = {
+  $and?: Conditions;
+  $or?: Conditions;
+  $not?: Conditions;
+  id?: TextCondition;
+  _id?: TextCondition;
+  title?: TextCondition;
+  description?: TextCondition;
+  slug?: TextCondition;
+  backgroundColor?: TextCondition;
+  textColor?: TextCondition;
+  permissionsEnabled?: FlagCondition;
+  createdDate?: DateCondition;
+  _createdDate?: DateCondition;
+  updatedDate?: DateCondition;
+  _updatedDate?: DateCondition;
+} | null;
+
+/** A value, or operators that all hold. Null and `$exists` ask whether there is a value. */
+export type FlagCondition = boolean | null | {
+  $eq?: boolean | null;
+  $ne?: boolean | null;
+  $in?: Array<boolean | null>;
+  $nin?: Array<boolean | null>;
+  $exists?: boolean;
+};
+
+export type BadgeQueryResponse = {
+  /** In their order. */
+  badges: Array<Badge>;
+  metadata: OffsetMetadata;
+  pagingMetadata: CursorMetadata;
+};
+
+export type BadgeOrderUpdateV3Request = {
+  /** At most 500. */
+  ids?: IdOrIds;
+  /** Where it stands, `ids` is not looked at. */
+  badgeIds?: IdOrIds;
+};
+
+export type BadgeOrderUpdateRequest = {
+  /** At most 500. */
+  badgeIds?: IdOrIds;
+  /** The same, where there are no `badgeIds`. */
+  ids?: IdOrIds;
+};
+
+export type BadgeMoveRequest = {
+  /** `LAST` where it is missing. */
+  position?: 'FIRST' | 'LAST' | 'AFTER' | '' | null;
+  /** For `AFTER`. */
+  moveAfterBadgeId?: string | null;
+};
+
+export type MemberBadgeListResponse = {
+  /** For each of the members that were named. */
+  memberBadgeIds: Array<{
+    memberId: string;
+    badgeIds: Array<string>;
+  }>;
+};
+
+export type BadgeMemberCountResponse = {
+  /** All badges in their order. */
+  badgeMemberCounts: Array<{
+    badgeId: string;
+    memberCount: number;
+  }>;
+};
+
+export type BadgeMemberListResponse = {
+  memberIds: Array<string>;
+  /** Without a total. */
+  metadata: OffsetMetadata;
+  pagingMetadata: CursorMetadata;
+};
+
+export type BadgeMembersResponse = {
+  /** As they were sent. */
+  memberIds: Array<string>;
+};
+
+export type BadgeAssignment = {
+  id: string;
+  badgeId: string;
+  memberId: string;
+  createdDate: string;
+  /** The same as `createdDate`. */
+  updatedDate: string;
+  /** Of those that have tags. */
+  tags?: BadgeTags;
+};
+
+/** At most 8 KiB of JSON text in a request. Other members that it was sent with are kept. */
+export type BadgeTags = {
+  tags?: TagList;
+  /** In lists only for those who run the site. */
+  privateTags?: TagList;
+};
+
+export type TagList = {
+  /** One id, or a list. */
+  tagIds?: string | null | Array<string>;
+} | null;
+
+export type BadgeAssignmentInput = {
+  badgeId: string;
+  memberId: string;
+  tags?: BadgeTags | null;
+};
+
+export type BadgeAssignmentCreateRequest = {
+  badgeAssignment: BadgeAssignmentInput;
+};
+
+export type BadgeAssignmentResponse = {
+  badgeAssignment: BadgeAssignment;
+};
+
+/** Conditions that all hold; at most 200 of them. */
+export type BadgeAssignmentFilter = {
+  $and?: Conditions;
+  $or?: Conditions;
+  $not?: Conditions;
+  id?: TextCondition;
+  _id?: TextCondition;
+  memberId?: TextCondition;
+  badgeId?: TextCondition;
+  createdDate?: DateCondition;
+  _createdDate?: DateCondition;
+} | null;
+
+/** Paging and filter may also stand beside `query`. */
+export type BadgeAssignmentQueryRequest = {
+  query?: {
+    filter?: BadgeAssignmentFilter;
+    cursorPaging?: CursorPaging;
+  } | null;
+  filter?: BadgeAssignmentFilter;
+  cursorPaging?: CursorPaging;
+};
+
+export type BadgeAssignmentQueryResponse = {
+  badgeAssignments: Array<BadgeAssignment>;
+  pagingMetadata: CursorMetadata;
+};
+
+export type BadgeAssignmentBulkCreateRequest = {
+  badgeAssignments: Array<BadgeAssignmentInput>;
+};
+
+/** One id, or a list of at most 100. */
+export type BadgeAssignmentIds = string | Array<string>;
+
+export type BadgeAssignmentBulkDeleteRequest = {
+  badgeAssignmentIds: BadgeAssignmentIds;
+};
+
+/** Public and private tags. */
+export type TagChange = BadgeTags | null;
+
+export type BadgeAssignmentBulkTagRequest = {
+  ids: BadgeAssignmentIds;
+  assignTags?: TagChange;
+  unassignTags?: TagChange;
+};
+
+export type BadgeAssignmentBulkTagByFilterRequest = {
+  /** `{}` finds all. */
+  filter: BadgeAssignmentFilter;
+  assignTags?: TagChange;
+  unassignTags?: TagChange;
+};
+
+/** A field that the site adds to its members. What it has no value for is left out. */
+export type CustomField = {
+  id: string;
+  name?: string;
+  key?: string;
+  defaultPrivacy?: 'UNKNOWN' | 'PUBLIC' | 'PRIVATE';
+  fieldType: CustomFieldType;
+  socialType?: SocialType;
+  fieldOrigin?: 'UNKNOWN' | 'CUSTOM' | 'CONTACT' | 'SYSTEM';
+  /** To whom it applies where nothing else says so; all without it. */
+  appliesTo?: 'ALL_MEMBERS' | 'SELECTED_MEMBERS';
+  section?: CustomFieldSection;
+  /** Only those who run the site see it then. */
+  hidden?: boolean;
+  revision: Revision;
+  createdDate: string;
+  updatedDate: string;
+};
+
+export type CustomFieldType = 'UNKNOWN' | 'TEXT' | 'NUMBER' | 'DATE' | 'URL' | 'SOCIAL';
+
+export type SocialType = 'UNKNOWN' | 'FACEBOOK' | 'INSTAGRAM' | 'LINKEDIN' | 'TWITTER' | 'YOUTUBE' | 'PINTEREST' | 'TIKTOK' | 'DEVIANTART' | 'SOUNDCLOUD' | 'TUMBLR' | 'VIMEO' | 'VKONTAKTE' | 'ODNOKLASSNIKI' | 'OTHER';
+
+export type CustomFieldSection = 'GENERAL' | 'SOCIAL' | 'DISPLAY_INFO' | 'ADDRESS';
+
+/** Of a field that is there, what is not named stays, and null removes. */
+export type CustomFieldInput = {
+  name?: string | null;
+  /** Made of the name where it is missing. */
+  key?: string | null;
+  /** `PRIVATE` where it is missing. */
+  defaultPrivacy?: 'UNKNOWN' | 'PUBLIC' | 'PRIVATE' | null;
+  /** It stays as it was made; `TEXT` where it is missing. */
+  fieldType?: CustomFieldType | null;
+  socialType?: SocialType | null;
+  /** `CUSTOM` where it is missing. */
+  fieldOrigin?: 'UNKNOWN' | 'CUSTOM' | 'CONTACT' | 'SYSTEM' | null;
+  appliesTo?: 'ALL_MEMBERS' | 'SELECTED_MEMBERS' | null;
+  /** `GENERAL` where it is missing. */
+  section?: CustomFieldSection | null;
+  hidden?: boolean | null;
+};
+
+export type CustomFieldResponse = {
+  field: CustomField;
+};
+
+export type CustomFieldListResponse = {
+  /** In their order. */
+  fields: Array<CustomField>;
+  metadata: OffsetMetadata;
+};
+
+export type CustomFieldCreateRequest = {
+  field: (CustomFieldInput) & ({
+    name: string;
+  });
+};
+
+export type CustomFieldUpdateRequest = {
+  field: (CustomFieldInput) & ({
+    revision?: RevisionInput;
+  });
+};
+
+export type CustomFieldHideRequest = {
+  revision?: RevisionInput;
+};
+
+export type CustomFieldOrderUpdateRequest = {
+  /** At most 500. */
+  fieldIds?: IdOrIds;
+  /** Without effect; it is given back. */
+  section?: CustomFieldSection | null;
+};
+
+export type CustomFieldOrderUpdateResponse = {
+  /** All of them. */
+  fields: Array<CustomField>;
+  /** What was sent as it. */
+  section?: Json;
+};
+
+/** Paging and filter may also stand beside `query`. */
+export type CustomFieldSuggestionQueryRequest = {
+  query?: {
+    filter?: CustomFieldSuggestionFilter;
+    paging?: OffsetPaging;
+  } | null;
+  filter?: CustomFieldSuggestionFilter;
+  paging?: OffsetPaging;
+};
+
+/** Conditions that all hold; at most 200 of them. */
+export type CustomFieldSuggestionFilter = {
+  $and?: Conditions;
+  $or?: Conditions;
+  $not?: Conditions;
+  name?: TextCondition;
+  fieldType?: TextCondition;
+  socialType?: TextCondition;
+} | null;
+
+export type CustomFieldSuggestion = {
+  name: string;
+  fieldType: 'TEXT' | 'DATE' | 'URL' | 'SOCIAL';
+  socialType: SocialType;
+  fieldOrigin: 'SYSTEM';
+  defaultPrivacy: 'PRIVATE';
+};
+
+export type CustomFieldSuggestionsResponse = {
+  suggestions: Array<CustomFieldSuggestion>;
+  metadata: OffsetMetadata;
+};
+
+/** To whom a field applies: to those of `applications` that are not among the `exclusions`. */
+export type FieldApplication = {
+  customFieldId: string;
+  /** The key that the field had when this was made. */
+  customFieldKey: string | null;
+  applications: FieldApplicationItems;
+  exclusions: FieldApplicationItems;
+  revision: Revision;
+};
+
+/** Members and roles, as they were sent. */
+export type FieldApplicationItems = {
+  /** A list of objects with `applicationType`, or `exclusionType` among exclusions, and `entityId`. */
+  items?: Json;
+};
+
+/** Of one that is there, what is not named stays, and null removes. */
+export type FieldApplicationInput = {
+  applications?: {
+    items?: Array<{
+      applicationType: 'MEMBER' | 'ROLE';
+      /** The id of the member or the key of the role. */
+      entityId: string;
+    }>;
+  } | null;
+  exclusions?: {
+    items?: Array<{
+      exclusionType: 'MEMBER' | 'ROLE';
+      /** The id of the member or the key of the role. */
+      entityId: string;
+    }>;
+  } | null;
+};
+
+export type FieldApplicationCreateRequest = {
+  application: (FieldApplicationInput) & ({
+    customFieldId: string;
+  });
+};
+
+export type FieldApplicationUpdateRequest = {
+  application: (FieldApplicationInput) & ({
+    /** It stays as it was made. */
+    customFieldId?: string;
+    /** It stays as it was made. */
+    customFieldKey?: string | null;
+    revision?: RevisionInput;
+  });
+};
+
+export type FieldApplicationResponse = {
+  application: FieldApplication;
+};
+
+export type FieldApplicationListRequest = {
+  customFieldIds?: IdOrIds;
+};
+
+export type FieldApplicationListResponse = {
+  applications: Array<FieldApplication>;
+};
+
+export type FieldApplicationListOfRolesRequest = {
+  /** Keys of roles, at most 100. */
+  roleIds?: IdOrIds;
+};
+
+export type AppliedFieldsResponse = {
+  /** For each that was named, by `memberId` or by `roleId` as it was asked. */
+  results: Array<FieldsOfMember | FieldsOfRole>;
+};
+
+export type FieldsOfMember = {
+  memberId: string;
+  applications: Array<AppliedField>;
+};
+
+export type FieldsOfRole = {
+  roleId: string;
+  applications: Array<AppliedField>;
+};
+
+/** All fields of the site, whether or not they apply. */
+export type AppliedField = {
+  customFieldKey: string | null;
+  applies: boolean;
+  customField: CustomField;
+};
+
+export type PrivacySettings = {
+  /** The id of the site. */
+  id: string;
+  /** `0` where nothing was ever set. */
+  revision: Revision;
+  /** Whether new members are shown. */
+  defaultPrivacy: 'PUBLIC' | 'PRIVATE';
+  /** Who sees the members that show themselves. */
+  publicMemberVisibility: 'VISIBLE_TO_MEMBERS_ONLY' | 'VISIBLE_TO_ALL';
+  /** Who may show themselves. */
+  publicMemberCandidates: 'NO_ONE' | 'ANYONE';
+  /** Once something was set. */
+  updatedDate?: string;
+};
+
+/** What is not named stays; null is the default again. */
+export type PrivacySettingsInput = {
+  defaultPrivacy?: 'PUBLIC' | 'PRIVATE' | null;
+  publicMemberVisibility?: 'VISIBLE_TO_MEMBERS_ONLY' | 'VISIBLE_TO_ALL' | null;
+  publicMemberCandidates?: 'NO_ONE' | 'ANYONE' | null;
+  revision?: RevisionInput;
+};
+
+export type DefaultPrivacyUpdateRequest = {
+  defaultPrivacy: PrivacySettingsInput;
+};
+
+export type DefaultPrivacyResponse = {
+  defaultPrivacy: PrivacySettings;
+};
+
+export type PrivacySettingsUpdateRequest = {
+  memberPrivacySettings: PrivacySettingsInput;
+};
+
+export type PrivacySettingsResponse = {
+  memberPrivacySettings: PrivacySettings;
+};
+
+export type MemberIdPage = {
+  memberIds: Array<string>;
+  pagingMetadata: CursorMetadata;
+};
+
+export type ConnectionQueryRequest = {
+  /** At most 100. */
+  connectedMemberIds?: IdOrIds;
+};
+
+export type ConnectionQueryResponse = {
+  /** For each that was named. */
+  connectedMembers: Array<{
+    connectedMemberId: string;
+    /** Whether the member of the call follows this one. */
+    followedByMember: boolean;
+    /** Whether this one follows the member of the call. */
+    followingMember: boolean;
+  }>;
+};
+
+export type MemberBlockCreateRequest = {
+  memberId: string;
+};
+
+export type MemberBlockListMyResponse = {
+  blockedMemberIds: Array<string>;
+  pagingMetadata: CursorMetadata;
+};
+
+export type MemberBlockListResponse = {
+  memberBlocks: Array<{
+    /** The other member. */
+    memberId: string;
+    /** `BLOCKED` where the other one has blocked the member of the call; only those who run the site are told. */
+    blockDirection: 'BLOCKING' | 'BLOCKED';
+  }>;
+  pagingMetadata: CursorMetadata;
+};
+
+export type ReportCategory = 'UNKNOWN' | 'SPAM' | 'IMPERSONATION' | 'HARASSMENT' | 'OTHER';
+
+export type MemberReport = {
+  id: string;
+  reportedMemberId: string;
+  reportingMemberId: string;
+  reason: {
+    category: ReportCategory;
+    description?: string;
+  };
+  createdDate: string;
+};
+
+export type MemberReportCreateRequest = {
+  memberReport: {
+    reportedMemberId: string;
+    reason?: {
+      /** `UNKNOWN` where it is missing. */
+      category?: ReportCategory | null;
+      description?: string | null;
+    } | null;
+  };
+};
+
+export type MemberReportResponse = {
+  memberReport: MemberReport;
+};
+
+/** Conditions that all hold; at most 200 of them. */
+export type MemberReportFilter = {
+  $and?: Conditions;
+  $or?: Conditions;
+  $not?: Conditions;
+  id?: TextCondition;
+  _id?: TextCondition;
+  reportedMemberId?: TextCondition;
+  reportingMemberId?: TextCondition;
+  createdDate?: DateCondition;
+  _createdDate?: DateCondition;
+} | null;
+
+/** Paging and filter may also stand beside `query`. */
+export type MemberReportQueryRequest = {
+  query?: {
+    filter?: MemberReportFilter;
+    cursorPaging?: CursorPaging;
+  } | null;
+  filter?: MemberReportFilter;
+  cursorPaging?: CursorPaging;
+};
+
+export type MemberReportQueryResponse = {
+  memberReports: Array<MemberReport>;
+  pagingMetadata: CursorMetadata;
+};
+
+export type ReportedMembersResponse = {
+  reportedMembers: Array<{
+    reportedMemberId: string;
+    /** A number as text. */
+    reportCount: string;
+    reviewed: false;
+    lastReportDate: string;
+  }>;
+  pagingMetadata: CursorMetadata;
+};
+
+export type MemberAbout = {
+  /** The same as `memberId`. */
+  id: string;
+  memberId: string;
+  /** A document, as it was sent. */
+  content?: Record<string, Json>;
+  revision: Revision;
+  createdDate: string;
+  updatedDate: string;
+};
+
+export type MemberAboutWriteRequest = {
+  /** At most 128 KiB of JSON text. */
+  memberAbout: {
+    /** Whose, for owners and keys; their own for members. Where the path says it, it is not needed. */
+    memberId?: string | null;
+    /** Null removes it. */
+    content?: Record<string, Json> | null;
+    revision?: RevisionInput;
+  };
+};
+
+export type MemberAboutResponse = {
+  memberAbout: MemberAbout;
+};
+
+/** It names at most 100 members. Without one, the calling member's own text is read. */
+export type MemberAboutFilter = {
+  memberId?: NamedId;
+  id?: NamedId;
+  _id?: NamedId;
+  $and?: Conditions;
+  $or?: Conditions;
+} | null;
+
+/** An id, or ids in an operator. */
+export type NamedId = string | {
+  $eq?: string;
+  $in?: Array<string>;
+};
+
+export type MemberAboutQueryRequest = {
+  query?: {
+    filter?: MemberAboutFilter;
+  } | null;
+  /** The same, where `query` has none. */
+  filter?: MemberAboutFilter;
+};
+
+export type MemberAboutQueryResponse = {
+  /** In the order in which the filter names them. */
+  memberAbouts: Array<MemberAbout>;
+  /** There is one page only. */
+  pagingMetadata: CursorMetadata;
+  metadata: OffsetMetadata;
 };
 
 /** The last two are shown where they ask for something. */
@@ -712,6 +3236,17 @@ export type AppConsent = {
 
 export type AppConsentDecideResponse = {
   url: string;
+};
+
+export type AppKeySet = {
+  keys: Array<{
+    kty: 'RSA';
+    use: 'sig';
+    alg: 'RS256';
+    kid: string;
+    n: string;
+    e: string;
+  }>;
 };
 
 /** A flow as its page shows it. */
@@ -929,13 +3464,23 @@ export type SitePublicSettings = {
   name: string;
   clientId: string | null;
   language: string;
-  captcha: CaptchaProvider;
+  captcha: SiteCaptcha;
 };
 
 /** This document. */
 export type OpenApiDocument = Record<string, unknown>;
 
-export type ItemData = unknown;
+/** The provider's keys; null where the site has none. */
+export type SiteCaptcha = {
+  kind: 'PROOF_OF_WORK' | 'PROVIDER';
+  visibleSiteKey: string | null;
+  invisibleSiteKey: string | null;
+};
+
+/** What an item holds. Dates are `{"$date": …}`; no other name begins with `$`. Of the members that begin with an underscore the server gives the values: what is sent of `_createdDate` and `_updatedDate` is not looked at, and `_owner` counts only where an owner of the site or a key sends it. */
+export type ItemData = {
+  _id?: string;
+};
 
 /** The calls by their ids. */
 export interface Calls {
@@ -970,6 +3515,14 @@ export interface Calls {
     query: Record<string, never>;
     request: undefined;
     answer: SitePublicSettings;
+  };
+  /** The public keys by which an application knows what it is sent from here */
+  appKeySetGet: {
+    method: 'GET';
+    path: '/_api/apps/v1/{id}/jwks';
+    query: Record<string, never>;
+    request: undefined;
+    answer: AppKeySet;
   };
   /** Gives tokens for a grant */
   tokenCreate: {
