@@ -33,17 +33,16 @@ pub(super) const ITEM_DATA: &str = "ItemData";
 /// Schemas that let anything be in answers, and why. In the files they carry the reason as `x-free-form`.
 #[cfg(test)]
 pub(super) const FREE_FORM: &[&str] = &[
-    "Address",
-    "ContactAddress",
+    "AppOptions",
     "CustomFieldValue",
     "ErrorData",
+    "FieldMetadata",
+    "FieldValue",
+    "Filter",
     ITEM_DATA,
     "Json",
     "OpenApiDocument",
-    "ProfileCustomField",
-    "TaggedAddress",
-    "TaggedEmail",
-    "TaggedPhone",
+    "PluginOptions",
 ];
 
 /// All of them by name, [`ITEM_DATA`] excepted.
