@@ -321,17 +321,37 @@ on_both_engines! {
     }
 }
 
-/// Waits until a site's database is closed and all of it is in its file.
+/// Waits until a site's database is closed, and sees to it that all of it is in its file: where a reader is the last to
+/// close it, some stays in the log beside it.
 async fn closed(config: &Config, id: &SiteId) -> PathBuf {
     let file = config.data.join("sites").join(format!("{id}.db"));
-    let logs = [config.data.join("sites").join(format!("{id}.db-wal")), config.data.join("catalog.db-wal")];
-    for _ in 0..1000 {
-        if !logs.iter().any(|it| it.exists()) {
-            return file;
+    for database in [&file, &config.data.join("catalog.db")] {
+        let opened = rusqlite::Connection::open(database).unwrap();
+        let mut left = 1;
+        for _ in 0..1_000 {
+            left = opened.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get::<_, i64>(0)).unwrap();
+            if left == 0 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        assert_eq!(left, 0, "{} stays in use", database.display());
+        opened.close().unwrap();
+        for _ in 0..1_000 {
+            if !is_open(database) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert!(!is_open(database), "{} stays open", database.display());
     }
-    panic!("the site's file stays open");
+    file
+}
+
+/// Whether this process has a file open.
+fn is_open(file: &Path) -> bool {
+    let mut open = fs::read_dir("/proc/self/fd").unwrap().filter_map(|it| fs::read_link(it.ok()?.path()).ok());
+    open.any(|it| it == file)
 }
 
 /// A store on SQLite with three rows, closed; a copy of its files from then; and a token of rows that came later.

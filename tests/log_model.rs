@@ -49,6 +49,9 @@ fn draw(world: &World, below: u64) -> u64 {
     u64::from_le_bytes(world.bytes::<8>()) % below
 }
 
+/// Per site and writer what was committed, in order.
+type Committed = Arc<Mutex<BTreeMap<(String, usize), Vec<String>>>>;
+
 struct Model<'r> {
     runtime: &'r Runtime,
     seed: u64,
@@ -57,8 +60,7 @@ struct Model<'r> {
     sites: Vec<Arc<Site>>,
     nodes: Vec<Node>,
     journal: Journal,
-    /// Per site and writer what was committed, in order.
-    committed: Arc<Mutex<BTreeMap<(String, usize), Vec<String>>>>,
+    committed: Committed,
     /// Counts writes.
     next: u64,
 }

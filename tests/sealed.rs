@@ -109,17 +109,21 @@ pub(crate) fn stands_in(path: &Path, bytes: &[u8]) -> bool {
 
 /// The bodies of all events so far.
 async fn events(app: &TestApp) -> Vec<Value> {
+    events_behind(app, &mut Position::default()).await
+}
+
+/// Those behind a place, which moves on.
+async fn events_behind(app: &TestApp, place: &mut Position) -> Vec<Value> {
     let outbox = app.site.outbox();
-    let mut place = Position::default();
     let mut bodies = Vec::new();
     // On PostgreSQL transactions of other databases hold readers up: a last event tells that all were read.
     write(&app.app(), "/save", json!({ "_id": "the last", "title": "last" })).await;
     while bodies.last().is_none_or(|it: &Value| it["entityId"] != "the last") {
-        let batch = outbox.read(place, &stoa_content::event::read::KINDS, 100).await.unwrap();
+        let batch = outbox.read(*place, &stoa_content::event::read::KINDS, 100).await.unwrap();
         for it in &batch.entries {
             bodies.extend(app.app.content.item_events(&app.site, it).await.unwrap().into_iter().map(|it| it.body));
         }
-        place = batch.end;
+        *place = batch.end;
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
     bodies.pop();

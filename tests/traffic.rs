@@ -32,7 +32,7 @@ on_both_engines! {
         let (mut app, folder) = (TestApp::new(engine).await, tempfile::tempdir().unwrap());
         let directory = folder.path().join("a::test");
         write_down(&mut app, &directory, ExchangeLog::MOST);
-        let collection = json!({ "collection": { "id": "things", "fields": [{ "key": "t", "type": "TEXT" }] } });
+        let collection = json!({ "collection": { "id": "things", "fields": [{ "key": "t", "type": "TEXT" }], "permissions": {} } });
         let made = app.app().post("/wix-data/v2/collections?a=b", &collection).await;
         assert_eq!(made.verdict(), "200");
         let found = lines(&directory);
@@ -77,7 +77,7 @@ on_both_engines! {
     async fn encoded_answers_are_written_plain(engine) {
         let (mut app, folder) = (TestApp::new(engine).await, tempfile::tempdir().unwrap());
         write_down(&mut app, folder.path(), ExchangeLog::MOST);
-        let collection = json!({ "collection": { "id": "things", "fields": [{ "key": "t", "type": "TEXT" }] } });
+        let collection = json!({ "collection": { "id": "things", "fields": [{ "key": "t", "type": "TEXT" }], "permissions": {} } });
         assert_eq!(app.app().post("/v2/collections", &collection).await.verdict(), "200");
         let items: Vec<_> = (0..30).map(|n| json!({ "data": { "_id": format!("i{n}"), "t": "words ".repeat(20) } })).collect();
         let insert = json!({ "dataCollectionId": "things", "dataItems": items });

@@ -67,7 +67,8 @@ on_both_engines! {
         let elsewhere = world.app.key("items:write collections:write members:sign-in").await;
         let whole = world.app.key("items:write collections:write members:write members:sign-in site:write").await;
         let is_refused = async |key: &TestClient<'_>, method: &Method, path: &str| {
-            call(key, method, path, &json!({})).await.verdict() == "403 INSUFFICIENT_SCOPE"
+            let reply = call(key, method, path, &json!({})).await;
+            reply.status == 403 && reply.verdict() == "403 INSUFFICIENT_SCOPE"
         };
         let mut walked = 0;
         for Listed { method, route, operation } in operations() {

@@ -1,6 +1,10 @@
 //! What one request holds, from its head to its answer.
 
-use super::{Connection, Resource, Share, Shortage, Traffic, answer::HeldAnswer, usage::{LARGE_ANSWER, Turn}};
+use super::{
+    Connection, Resource, Share, Shortage, Traffic,
+    answer::HeldAnswer,
+    usage::{LARGE_ANSWER, Turn},
+};
 use crate::{
     Problem, Settings,
     encoding::{Encoding, LEAST, is_compressible},

@@ -8,7 +8,7 @@ use super::{
 };
 use bytes::Bytes;
 use hyper::{HeaderMap, Method};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use stoa_outbound::{Call, Reach, ReachConfig, ReachLimits, Target, Unreached};
 
 /// The time of a call that only its end ends.
@@ -146,7 +146,7 @@ async fn no_step_takes_longer_than_it_may() {
     assert!(matches!(called, Err(Unreached::Unresolved(_))), "{called:?}");
     // No call is as long as it would like, if that is longer than any may be.
     let whole = of(ReachLimits { whole: SHORT, ..patient() });
-    let begun = Instant::now();
+    let begun = tokio::time::Instant::now();
     let called = get_within(&whole, &url(&silent), Duration::from_secs(3_600)).await;
     assert_eq!(called.unwrap_err(), Unreached::TimedOut("the call"));
     assert!(begun.elapsed() >= SHORT);
