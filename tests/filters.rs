@@ -271,7 +271,7 @@ on_both_engines! {
         let (mut both, filtered) = (vec![a.clone(), b.clone()], |filter: Value| json!({ "query": { "filter": filter } }));
         both.sort();
         assert_eq!(roles(filtered(json!({ "$or": [{ "memberId": a }, { "memberId": b }] }))).await, both);
-        assert_eq!(roles(filtered(json!({ "memberIds": [a] }))).await, std::slice::from_ref(a));
+        assert_eq!(roles(filtered(json!({ "memberIds": [a] }))).await, std::slice::from_ref(&a));
         assert_eq!(roles(json!({ "memberIds": [a, b], "query": { "filter": { "memberId": b } } })).await, [b]);
     }
 

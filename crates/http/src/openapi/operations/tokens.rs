@@ -50,11 +50,7 @@ pub(crate) const TOKEN_INTROSPECT: Operation = token("tokenIntrospect", "Tells a
     .notes("RFC 7662.")
     .takes_form("TokenIntrospectRequest")
     .answers(&[Answer::json("TokenIntrospection", "What it says; of one that is not good only that.")])
-    .errors(&[&[
-        Code::OauthInvalidRequest,
-        Code::OauthInvalidClient,
-        Code::OauthInvalidScope,
-    ]]);
+    .errors(&[&[Code::OauthInvalidRequest, Code::OauthInvalidClient, Code::OauthInvalidScope]]);
 
 pub(crate) const TOKEN_INFO_GET: Operation =
     Operation::new("tokenInfoGet", Subject::Tokens, Callers::Open, "Tells what a token says")
