@@ -9,7 +9,7 @@ use std::{
     path::Path,
     process::{Output, Stdio},
 };
-use stoa_testkit::{Engine, Provider};
+use stoa_testkit::{Engine, Provider, TRAFFIC};
 
 const SECRET: &str = "a-secret-of-the-provider";
 const ANOTHER: &str = "another-secret-of-the-provider";
@@ -143,7 +143,8 @@ fn provider_inside_the_network_is_asked_where_it_is_allowed() {
     let proxied = ["--trusted-proxy", "10.0.0.0/8"];
     let log = deployment.file("log");
     let server = deployment.serve_logging(File::create(&log).unwrap().into(), |it| {
-        it.args(proxied);
+        // What is for others is not written down.
+        it.args(proxied).env_remove(TRAFFIC);
     });
     let url = format!("{}/v1/sign-on-policies", server.url);
     let require = json!({ "signOnPolicy": { "requireCaptcha": true } }).to_string();
@@ -166,7 +167,7 @@ fn provider_inside_the_network_is_asked_where_it_is_allowed() {
     assert!(said.contains("127.0.0.1 is loopback") && !said.contains("addresses of this machine may"), "{said}");
 
     let server = deployment.serve(|it| {
-        it.args(proxied).args(["--reach-allow", "127.0.0.1/32"]);
+        it.args(proxied).args(["--reach-allow", "127.0.0.1/32"]).env_remove(TRAFFIC);
     });
     let (status, answer) = register(&server, "token");
     assert_eq!(status, 200, "{answer}");
