@@ -158,7 +158,11 @@ export const rows = [
         let refused = 0;
         for (const id of [...events].filter(([, arrived]) => !arrived).map(([id]) => id)) {
           const token = await app.sign(webhook(world, app, id));
-          assert.equal((await jose.jwtVerify(token, keySet)).payload.jti, id, 'who reads the keys loses nothing at all');
+          assert.equal(
+            (await jose.jwtVerify(token, keySet)).payload.jti,
+            id,
+            'who reads the keys loses nothing at all',
+          );
           const arrives = await receiver.client.webhooks.process(token).then(
             () => true,
             () => false,
