@@ -324,6 +324,15 @@ struct Beyond<'a> {
     range: Option<usize>,
 }
 
+impl Beyond<'_> {
+    /// Whether it bounds the first key of the index behind the rows, which is NULL in those that are not among them.
+    /// A sort field that the filter gives one value may be none of the index.
+    fn bounds(&self, rows: Rows<'_>) -> bool {
+        let (Some(range), Some(first)) = (self.range, rows.first_field()) else { return false };
+        self.plan.order.keyset_keys().take(range + 1).any(|it| it.field == *first)
+    }
+}
+
 impl<'a> Only<'a> {
     fn new(filter: &'a Filter, rows: Rows<'a>) -> Self {
         Self { filter, rows, beyond: None }
@@ -342,8 +351,8 @@ impl<'a> Only<'a> {
                 None => order::beyond(sql, columns, &plan.order, position),
             }
         }
-        let is_range = self.beyond.as_ref().is_some_and(|it| it.range.is_some());
-        if let Some(it) = self.rows.condition(self.filter).filter(|_| !is_range) {
+        let is_bounded = self.beyond.as_ref().is_some_and(|it| it.bounds(self.rows));
+        if let Some(it) = self.rows.condition(self.filter).filter(|_| !is_bounded) {
             and(sql);
             sql.push(&it);
         }

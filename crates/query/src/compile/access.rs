@@ -95,6 +95,12 @@ impl<'a> Rows<'a> {
         Some((columns.get(n)?, is_folded(index, field)))
     }
 
+    /// The field that the index behind these rows has first.
+    pub(super) fn first_field(self) -> Option<&'a Field> {
+        let (Self::Scalar(it) | Self::ArrayValued(it)) = self else { return None };
+        it.index.fields.first().map(|it| &it.field)
+    }
+
     /// The column behind a field as a test should name it. Array-valued items are few, but SQLite would rather
     /// trust an index on a bare column.
     pub(super) fn column(self, field: &Field) -> &'static str {
