@@ -51,7 +51,7 @@ impl Handler<(), App> for Placed {
         }
         Box::pin(async move {
             match in_flight.expect_answer(is_read).await {
-                Ok(()) => answer.await,
+                Ok(_turn) => answer.await,
                 Err(fault) => Problem(fault).into_response(),
             }
         })

@@ -23,7 +23,10 @@ use std::{
     },
 };
 use stoa_kernel::{Fault, Network, Result, json::VALUE_BYTES};
-use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    sync::OwnedSemaphorePermit,
+};
 
 /// An answer up to so many bytes is handed over without being counted: a connection of HTTP/1 has one at a time.
 const SMALL: usize = 64 * 1024;
@@ -149,17 +152,17 @@ impl InFlight {
         is_small && !self.share.is_over(Resource::Answers, &self.settings.limits)
     }
 
-    /// Takes room for the answer of a read, as much as the network's last large one had; for that of a write waits
-    /// until there is any.
+    /// Takes room for the answer of a read, as much as the network's last large one had, and then waits for a turn,
+    /// which lasts as long as the call; for that of a write waits until there is any room.
     ///
     /// # Errors
     /// As for [`InFlight::hold_body`].
-    pub(crate) async fn expect_answer(&self, is_read: bool) -> Result<()> {
+    pub(crate) async fn expect_answer(&self, is_read: bool) -> Result<Option<OwnedSemaphorePermit>> {
         let expected = if is_read { self.share.expected_answer() } else { 0 };
         let room = self.share.wait(Resource::Answers, expected, &self.settings.limits).await;
         room.map_err(|it| self.no_room(it))?;
         self.expected.fetch_add(expected, Relaxed);
-        Ok(())
+        Ok(if expected >= LARGE_ANSWER { self.share.read_turn().await } else { None })
     }
 
     /// Hands an answer over: what it has is counted until its reader takes it. A large one of a read is refused

@@ -227,3 +227,18 @@ fn readers_that_take_nothing_are_left() {
     }
     assert_eq!(stuck.end_of_life(), Some(End::Now));
 }
+
+#[tokio::test]
+async fn large_reads_of_one_network_take_turns() {
+    let traffic = Arc::<Traffic>::default();
+    let (reader, other) = (share(&traffic, "192.0.2.1"), share(&traffic, "192.0.2.2"));
+    let soon = Duration::from_millis(50);
+    let mut turns = Vec::new();
+    while let Ok(turn) = tokio::time::timeout(soon, reader.read_turn()).await {
+        turns.push(turn);
+        assert!(turns.len() <= 1_000, "there is an end to them");
+    }
+    assert!(tokio::time::timeout(soon, other.read_turn()).await.is_ok(), "others don't wait");
+    drop(turns.pop());
+    assert!(tokio::time::timeout(soon, reader.read_turn()).await.is_ok(), "the next has the turn that was given up");
+}

@@ -89,6 +89,8 @@ pub(super) struct Gauges {
     /// Bytes of the last large answer, less the longer ago it was.
     expected: AtomicUsize,
     large: Lane,
+    /// Reads whose answers are expected to be large.
+    reads: Lane,
     /// Wakes one of those who wait for room here. All at once would cost more than what they wait for: a crowd that
     /// waits would be woken by each short request.
     freed: Notify,
@@ -248,6 +250,13 @@ impl Share {
             None => None,
         };
         Turn { network, _core: self.usage.turns.clone().acquire_owned().await.ok() }
+    }
+
+    /// Waits for a turn at a read whose answer is expected to be large. Without it one network that asks for many at
+    /// once has the engine and the cores for as long as those take.
+    pub(super) async fn read_turn(&self) -> Option<OwnedSemaphorePermit> {
+        let (_, gauges) = self.site.as_ref().or(self.own.as_ref())?;
+        gauges.reads.0.clone().acquire_owned().await.ok()
     }
 
     fn levels(&self, caps: Caps) -> impl Iterator<Item = (&Gauges, usize, Shortage)> {
