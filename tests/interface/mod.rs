@@ -3,6 +3,7 @@
 
 mod callers;
 mod compare;
+mod refusals_content;
 mod released;
 mod served;
 

@@ -1,0 +1,363 @@
+//! What a call of content may be refused with: every code of its operation is brought about here, and no other one.
+//!
+//! Each call is sent whole, and then with one thing wrong, for every place of its body and all that may be wrong there.
+
+use axum::http::Method;
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use stoa_http::{Opening, openapi::Listed, operations};
+use stoa_testkit::{Reply, TestApp, TestClient, on_both_engines};
+
+/// Codes that need more than one wrong request, and the tests that have it.
+const ELSEWHERE: &[(&str, &str)] = &[];
+
+on_both_engines! {
+    async fn codes_of_content_are_those_that_calls_are_refused_with(engine) {
+        let app = TestApp::new(engine).await;
+        let document: Value = serde_json::from_slice(stoa_http::document().text()).unwrap();
+        let visitor = app.visitor().await;
+        make(&app, "closed", "PRIVILEGED").await;
+        make(&app, "gone", "ANYONE").await;
+        assert_eq!(app.app().delete("/v2/collections/gone").await.verdict(), "200");
+        let (mut foreign, mut missing) = (Vec::new(), Vec::new());
+        for listed in operations().into_iter().filter(|it| it.route.opening == Opening::Collections) {
+            let id = listed.operation.id;
+            let things = format!("things-{id}");
+            make(&app, &things, "ANYONE").await;
+            renew(&app, &things).await;
+            let mut seen: BTreeMap<String, Value> = BTreeMap::new();
+            for (client, body) in [(&app.app(), whole(id, &things)), (&visitor, whole(id, "closed"))] {
+                for broken in broken_in_one_place(&body) {
+                    let reply = send(client, &listed, &things, &broken).await;
+                    if reply.status.is_client_error() {
+                        seen.entry(reply.verdict()).or_insert(broken);
+                    } else {
+                        renew(&app, &things).await;
+                    }
+                }
+            }
+            for query in [".r=%25", ".r=W10", "a=1&a.b=2"] {
+                let reply = ask(&app.app(), &listed, &things, query).await;
+                if reply.status.is_client_error() {
+                    seen.entry(reply.verdict()).or_insert(query.into());
+                }
+            }
+            let described = described(&document, id);
+            foreign.extend(seen.iter().filter(|it| !described.contains(it.0)).map(|(verdict, body)| format!("{id}: {verdict} {}", short(body))));
+            let elsewhere = |code: &str| ELSEWHERE.contains(&(id, code));
+            let own = listed.operation.codes().into_iter().map(|it| it.name());
+            missing.extend(own.filter(|it| !elsewhere(it) && !seen.keys().any(|verdict| verdict.ends_with(it))).map(|it| format!("{id} {it}")));
+        }
+        assert!(foreign.is_empty() && missing.is_empty(), "not described:\n{}\nnever brought about:\n{}", foreign.join("\n"), missing.join("\n"));
+    }
+}
+
+fn short(body: &Value) -> String {
+    body.to_string().chars().take(200).collect()
+}
+
+/// The statuses with their codes that the document has of a call.
+fn described(document: &Value, id: &str) -> BTreeSet<String> {
+    let paths = document["paths"].as_object().unwrap().values();
+    let calls = paths.flat_map(|it| it.as_object().unwrap().values());
+    let call = calls.into_iter().find(|it| it["operationId"] == id).unwrap();
+    let mut found = BTreeSet::new();
+    for (status, response) in call["responses"].as_object().unwrap() {
+        let shared = response["$ref"].as_str().and_then(|it| document.pointer(it.strip_prefix('#')?));
+        for code in shared.unwrap_or(response)["x-codes"].as_array().into_iter().flatten() {
+            found.insert(format!("{status} {}", code.as_str().unwrap()));
+        }
+    }
+    found
+}
+
+/// Makes the collection that calls name, of which each call has its own.
+async fn make(app: &TestApp, id: &str, level: &str) {
+    let link = json!({ "multiReference": { "referencedCollectionId": id, "referencingFieldKey": "peersOf" } });
+    let fields = json!([
+        { "key": "n", "type": "NUMBER" },
+        { "key": "t", "type": "TEXT" },
+        { "key": "boss", "type": "REFERENCE", "typeMetadata": { "reference": { "referencedCollectionId": id } } },
+        { "key": "peers", "type": "MULTI_REFERENCE", "typeMetadata": link },
+    ]);
+    let levels = json!({ "itemRead": level, "itemInsert": level, "itemUpdate": level, "itemRemove": level });
+    let object = json!({ "id": id, "fields": fields, "dataPermissions": levels });
+    let reply = app.app().post("/v2/collections", &json!({ "collection": object })).await;
+    assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+}
+
+/// Writes the items that calls name, which a call that was taken may have changed.
+async fn renew(app: &TestApp, collection: &str) {
+    for id in ["one", "two"] {
+        let item = json!({ "_id": id, "n": 1, "t": id });
+        let body = json!({ "dataCollectionId": collection, "dataItem": { "data": item } });
+        let _ = app.app().post("/v2/items/save", &body).await;
+    }
+}
+
+/// A request with everything that the call reads.
+fn whole(id: &str, things: &str) -> Value {
+    let item = json!({ "id": "one", "data": { "_id": "one", "n": 2, "t": "one", "peers": ["one"] } });
+    let new = json!({ "id": "new", "data": { "_id": "new", "n": 2, "peers": ["one"] } });
+    let condition = json!({ "filter": { "n": 1 } });
+    let changes = json!([{ "fieldPath": "n", "action": "SET_FIELD", "setFieldOptions": { "value": 3 } }]);
+    let patch = json!({ "dataItemId": "one", "fieldModifications": changes });
+    let reference = json!({ "referringItemFieldName": "peers", "referringItemId": "one", "referencedItemId": "two" });
+    let levels =
+        json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
+    let definition = json!({ "id": things, "revision": "1", "displayName": "Things", "fields": [{ "key": "n", "type": "NUMBER" }], "plugins": [], "dataPermissions": levels });
+    let all = json!({
+        "dataCollectionId": things, "environment": "LIVE", "language": null,
+        "dataItemId": "one", "dataItemIds": ["one"],
+        "dataItem": if id == "itemInsert" { new.clone() } else { item.clone() },
+        "dataItems": if id == "itemBulkInsert" { json!([new]) } else { json!([item]) },
+        "patch": patch, "patches": [patch], "condition": condition,
+        "saveReferences": true, "includeReferencedItems": false, "returnEntity": false,
+        "query": { "filter": { "n": 1 }, "sort": [{ "fieldName": "n", "order": "ASC" }], "paging": { "limit": 1, "offset": 0 }, "fields": ["n"] },
+        "filter": { "n": 1 }, "fieldName": "n", "order": "ASC", "paging": { "limit": 1, "offset": 0 }, "fields": ["n"],
+        "includeReferences": [{ "field": "boss" }], "returnTotalCount": false, "sortMode": "WIX_QUERY", "randomOptions": { "seed": 1 },
+        "referringItemFieldName": "peers", "referringItemId": "one", "referencedItemId": "two", "newReferencedItemIds": ["two"],
+        "dataItemReferences": [reference],
+        "collection": definition, "dataCollection": definition, "field": { "key": "n", "type": "NUMBER" }, "fieldKey": "n",
+        "plugin": { "type": "CMS", "cmsOptions": { "siteSort": { "sort": [] } } }, "pluginType": "CMS",
+        "cmsOptions": { "siteSort": { "sort": [] } },
+        "index": { "name": "by_n", "fields": [{ "path": "n", "order": "ASC" }] }, "indexName": "by_n",
+        "dataPermissions": { "id": things, "itemRead": "ANYONE" },
+        "specialPermissions": { "id": "s", "userId": "u", "itemRead": "ALLOWED" }, "specialPermissionsId": "s",
+    });
+    let reads: Vec<&str> = members(id);
+    let picked: Map<String, Value> = all
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|it| reads.contains(&it.0.as_str()))
+        .map(|(name, it)| (name.clone(), it.clone()))
+        .collect();
+    Value::Object(picked)
+}
+
+/// What a call reads of its body or query.
+fn members(id: &str) -> Vec<&'static str> {
+    let own = match id {
+        "itemInsert" | "itemUpdate" | "itemPut" | "itemSave" => {
+            "dataItem condition saveReferences includeReferencedItems"
+        }
+        "itemPatch" | "itemPatchById" => "patch condition",
+        "itemGet" | "itemGetByQuery" => "dataItemId fields includeReferences",
+        "itemRemove" | "itemDelete" => "dataItemId condition",
+        "itemTruncate" => "",
+        "itemBulkInsert" | "itemBulkUpdate" | "itemBulkSave" => "dataItems condition saveReferences returnEntity",
+        "itemBulkPatch" => "patches condition returnEntity",
+        "itemBulkRemove" => "dataItemIds condition returnEntity",
+        "itemQuery" | "itemQueryByGet" => "query includeReferences returnTotalCount sortMode randomOptions",
+        "itemCount" => "filter",
+        "itemDistinctQuery" => "fieldName filter order paging returnTotalCount",
+        "referenceBulkInsert" | "referenceBulkRemove" => "dataItemReferences",
+        "referenceReplace" => "referringItemFieldName referringItemId newReferencedItemIds",
+        "referenceCheck" => "referringItemFieldName referringItemId referencedItemId",
+        "referencedItemQuery" => "referringItemFieldName referringItemId order fields paging returnTotalCount",
+        "collectionCreate" | "collectionUpdate" => "collection",
+        "collectionPatch" => "dataCollection field",
+        "collectionGet" => "fields",
+        "collectionList" => "paging fields",
+        "fieldCreate" | "fieldUpdate" => "field",
+        "fieldDelete" => "fieldKey",
+        "pluginAdd" => "plugin",
+        "pluginDelete" => "pluginType",
+        "cmsPluginAdd" => "cmsOptions",
+        "indexCreate" => "index",
+        "indexDrop" => "indexName",
+        "indexList" => "paging",
+        "permissionsUpdate" => "dataPermissions",
+        "specialPermissionCreate" | "specialPermissionUpdate" => "specialPermissions",
+        "specialPermissionDelete" => "specialPermissionsId",
+        _ => "",
+    };
+    own.split_whitespace().chain(["dataCollectionId", "environment", "language"]).collect()
+}
+
+/// The request as it is, and with one thing wrong.
+fn broken_in_one_place(body: &Value) -> Vec<Value> {
+    let mut all = vec![body.clone()];
+    for pointer in places(body) {
+        let name = pointer.rsplit('/').next().unwrap_or_default();
+        for wrong in wrong_at(name) {
+            let mut broken = body.clone();
+            *broken.pointer_mut(&pointer).unwrap() = wrong;
+            all.push(broken);
+        }
+        let (parent, _) = pointer.rsplit_once('/').unwrap();
+        let mut without = body.clone();
+        if let Some(Value::Object(members)) = without.pointer_mut(parent) {
+            members.remove(name);
+            all.push(without);
+        }
+    }
+    all
+}
+
+/// Every place in a body, as JSON pointers; of filters, items and orders as wholes.
+fn places(body: &Value) -> Vec<String> {
+    fn walk(value: &Value, at: &str, found: &mut Vec<String>) {
+        let mut visit = |key: String, child: &Value| {
+            let at = format!("{at}/{key}");
+            found.push(at.clone());
+            if !matches!(key.as_str(), "filter" | "data") {
+                walk(child, &at, found);
+            }
+        };
+        match value {
+            Value::Object(members) => members.iter().for_each(|(key, child)| visit(key.clone(), child)),
+            Value::Array(elements) => elements.iter().enumerate().for_each(|(i, child)| visit(i.to_string(), child)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    walk(body, "", &mut found);
+    found
+}
+
+/// What may be wrong in a place of this name.
+fn wrong_at(name: &str) -> Vec<Value> {
+    let deep = |member: &str| (0..100).fold(json!({ "n": 1 }), |inner, _| json!({ member: inner }));
+    let many = |one: Value| Value::Array(vec![one; 1_001]);
+    let mut wrong = vec![
+        json!(null),
+        json!(7),
+        json!(-1),
+        json!(1.5),
+        json!("nope"),
+        json!(""),
+        json!(true),
+        json!([]),
+        json!([null]),
+        json!({}),
+    ];
+    wrong.extend(match name {
+        "dataCollectionId" => vec![json!("gone"), json!("closed")],
+        "environment" => vec![json!("SANDBOX")],
+        "language" => vec![json!("en")],
+        "filter" => vec![
+            json!([1]),
+            json!({ "$and": 5 }),
+            json!({ "$and": [5] }),
+            json!({ "$not": 5 }),
+            json!({ "n": { "$near": 1 } }),
+            json!({ "n": { "$regex": "x" } }),
+            json!({ "t": { "$startsWith": 5 } }),
+            json!({ "n": { "$gt": null } }),
+            json!({ "n": { "$in": 5 } }),
+            json!({ "n": { "$in": [{}] } }),
+            json!({ "n": { "$hasSome": [{}] } }),
+            json!({ "$near": 1 }),
+            json!({ "": 1 }),
+            json!({ "n": { "$matches": 5 } }),
+            deep("$not"),
+            json!({ "peers": { "$gt": "a" } }),
+            json!({ "_publishStatus": "DRAFT" }),
+        ],
+        "data" => vec![
+            json!({ "_id": 7 }),
+            json!({ "_id": "" }),
+            json!({ "_id": "a?b" }),
+            json!({ "_id": "none" }),
+            json!({ "_id": "two" }),
+            json!({ "_id": "one", "$a": 1 }),
+            deep("a"),
+            json!({ "_id": "one", "a": "x".repeat(600_000) }),
+            json!({ "_id": "one", "peers": 5 }),
+            json!({ "_id": "one", "peers": [5] }),
+            json!({ "_id": "one", "peers": ["none"] }),
+            json!({ "_id": "one", "peers": vec!["two"; 1_001] }),
+            json!({ "_id": "one", "_publishStatus": "DRAFT" }),
+            json!({ "_id": "one", "t": "two" }),
+        ],
+        "dataItems" => vec![many(json!({ "data": { "n": 1 } }))],
+        "dataItemIds" | "newReferencedItemIds" => {
+            vec![many(json!("one")), json!([5]), json!(["none"]), json!(["two", "two"])]
+        }
+        "patches" => vec![many(json!({ "dataItemId": "one", "fieldModifications": [] }))],
+        "dataItemReferences" => vec![many(
+            json!({ "referringItemFieldName": "peers", "referringItemId": "one", "referencedItemId": "two" }),
+        )],
+        "dataItemId" | "referringItemId" | "referencedItemId" => vec![json!("none"), json!("a?b")],
+        "fieldName" | "referringItemFieldName" | "fieldPath" | "path" => {
+            vec![json!("$n"), json!("n"), json!("boss"), json!("peers")]
+        }
+        "sort" => vec![
+            json!([1]),
+            json!([{ "fieldName": 1 }]),
+            json!([{ "fieldName": "n", "order": "up" }]),
+            many(json!({ "fieldName": "n" })),
+        ],
+        "limit" | "offset" => vec![json!(1_000_000), json!("x"), json!(0)],
+        "query" => {
+            vec![json!({ "cursorPaging": { "cursor": "x" } }), json!({ "cursorPaging": { "limit": 5, "cursor": 5 } })]
+        }
+        "fields" => vec![
+            json!(["$n"]),
+            json!([5]),
+            json!([{ "key": "a.b", "type": "TEXT" }]),
+            json!([{ "key": "$a", "type": "TEXT" }]),
+        ],
+        "plugins" => vec![json!([{ "type": "PUBLISH" }]), json!([{ "type": "NEAR" }])],
+        "field" | "includeReferences" => vec![
+            json!("n"),
+            json!({ "key": "a.b", "type": "TEXT" }),
+            json!({ "key": "$a", "type": "TEXT" }),
+            json!({ "key": "m", "type": "TEXT" }),
+            json!({ "key": "n", "type": "TEXT" }),
+            json!({ "key": "none", "type": "TEXT" }),
+            json!([{ "field": "n" }]),
+            json!([{ "field": "" }]),
+            json!([{ "field": 5 }]),
+            json!({ "key": "code", "type": "TEXT", "typeMetadata": { "unique": true } }),
+        ],
+        "fieldKey" => vec![json!("_id")],
+        "collection" | "dataCollection" => vec![
+            json!({ "id": "gone", "revision": "1", "fields": [] }),
+            json!({ "id": "nope", "revision": "1", "fields": [] }),
+        ],
+        "plugin" => vec![json!({ "type": "PUBLISH" }), json!({ "type": "NEAR" })],
+        "pluginType" => vec![json!("PUBLISH"), json!("CMS")],
+        "index" => vec![
+            json!({ "name": "x", "fields": [{ "path": "$n" }] }),
+            json!({ "name": "x", "fields": [{ "path": "peers" }] }),
+        ],
+        "specialPermissionsId" | "id" => vec![json!("gone"), json!("closed")],
+        "revision" => vec![json!("99")],
+        _ => vec![],
+    });
+    wrong
+}
+
+async fn send(client: &TestClient<'_>, listed: &Listed, things: &str, body: &Value) -> Reply {
+    let path = path(listed, things);
+    match listed.operation.request {
+        Some(_) => client.send(listed.method.clone(), &path, Some(body.to_string().into())).await,
+        None => {
+            client
+                .send(listed.method.clone(), &format!("{path}?.r={}", URL_SAFE_NO_PAD.encode(body.to_string())), None)
+                .await
+        }
+    }
+}
+
+async fn ask(client: &TestClient<'_>, listed: &Listed, things: &str, query: &str) -> Reply {
+    let is_read = matches!(listed.method, Method::GET | Method::DELETE);
+    let body = (!is_read).then(|| "7".into());
+    client.send(listed.method.clone(), &format!("{}?{query}", path(listed, things)), body).await
+}
+
+fn path(listed: &Listed, things: &str) -> String {
+    let path = listed.path();
+    let id = if path.starts_with("/v2/items") {
+        "one"
+    } else if path.contains("/special/") {
+        "s"
+    } else {
+        things
+    };
+    path.replace("{id}", id)
+}
