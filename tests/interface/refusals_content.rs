@@ -107,7 +107,7 @@ fn whole(id: &str, things: &str) -> Value {
     let levels =
         json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
     let definition = json!({ "id": things, "revision": "1", "displayName": "Things", "fields": [{ "key": "n", "type": "NUMBER" }], "plugins": [], "dataPermissions": levels });
-    let all = json!({
+    let of_items = json!({
         "dataCollectionId": things, "environment": "LIVE", "language": null,
         "dataItemId": "one", "dataItemIds": ["one"],
         "dataItem": if id == "itemInsert" { new.clone() } else { item.clone() },
@@ -119,6 +119,8 @@ fn whole(id: &str, things: &str) -> Value {
         "includeReferences": [{ "field": "boss" }], "returnTotalCount": false, "sortMode": "WIX_QUERY", "randomOptions": { "seed": 1 },
         "referringItemFieldName": "peers", "referringItemId": "one", "referencedItemId": "two", "newReferencedItemIds": ["two"],
         "dataItemReferences": [reference],
+    });
+    let of_collections = json!({
         "collection": definition, "dataCollection": definition, "field": { "key": "n", "type": "NUMBER" }, "fieldKey": "n",
         "plugin": { "type": "CMS", "cmsOptions": { "siteSort": { "sort": [] } } }, "pluginType": "CMS",
         "cmsOptions": { "siteSort": { "sort": [] } },
@@ -127,10 +129,9 @@ fn whole(id: &str, things: &str) -> Value {
         "specialPermissions": { "id": "s", "userId": "u", "itemRead": "ALLOWED" }, "specialPermissionsId": "s",
     });
     let reads: Vec<&str> = members(id);
-    let picked: Map<String, Value> = all
-        .as_object()
-        .unwrap()
+    let picked: Map<String, Value> = [of_items, of_collections]
         .iter()
+        .flat_map(|it| it.as_object().unwrap())
         .filter(|it| reads.contains(&it.0.as_str()))
         .map(|(name, it)| (name.clone(), it.clone()))
         .collect();
