@@ -1,6 +1,6 @@
 //! Badges in both of their versions, and who has them.
 
-use super::{CURSORS, DONE, EACH, NOT_FOUND, PACKED, PAGED, PAGED_BY_CURSOR, REFUSED};
+use super::{CURSORS, DONE, EACH, INVALID, NOT_FOUND, PACKED, PAGED, PAGED_BY_CURSOR, REFUSED};
 use crate::{
     openapi::{Answer, Callers, Operation, Parameter},
     subject::Subject,
@@ -10,7 +10,8 @@ use stoa_kernel::Code;
 const BADGE: &[Answer] = &[Answer::json("BadgeResponse", "The badge.")];
 const BADGES: &[Answer] = &[Answer::json("BadgeQueryResponse", "A page of badges.")];
 const ORDERED: &[Answer] = &[Answer::json("BadgeListResponse", "All badges in their order.")];
-const MAKES: &[&[Code]] = &[NOT_FOUND, &[Code::AlreadyExists, Code::TooMany]];
+const MAKES: &[&[Code]] = &[REFUSED, &[Code::TooMany]];
+const READS: &[&[Code]] = &[INVALID, &[Code::NotFound]];
 const CHANGES: &[&[Code]] = &[NOT_FOUND, &[Code::RevisionOld]];
 const ORDERS: &[&[Code]] = &[NOT_FOUND, &[Code::TooMany]];
 
@@ -21,7 +22,7 @@ const fn badge(id: &'static str, callers: Callers, summary: &'static str) -> Ope
 pub(crate) const BADGE_LIST_V3: Operation = badge("badgeListV3", Callers::Known, "Lists badges by pages")
     .query(PAGED)
     .answers(BADGES)
-    .errors(&[REFUSED, CURSORS]);
+    .errors(&[INVALID, CURSORS]);
 
 pub(crate) const BADGE_CREATE_V3: Operation =
     badge("badgeCreateV3", Callers::Owners, "Makes a badge").takes("BadgeCreateRequest").answers(BADGE).errors(MAKES);
@@ -45,7 +46,7 @@ pub(crate) const BADGE_MEMBER_COUNT_V3: Operation =
         .errors(&[REFUSED]);
 
 pub(crate) const BADGE_GET_V3: Operation =
-    badge("badgeGetV3", Callers::Known, "Reads a badge").answers(BADGE).errors(&[NOT_FOUND]);
+    badge("badgeGetV3", Callers::Known, "Reads a badge").answers(BADGE).errors(READS);
 
 pub(crate) const BADGE_UPDATE_V3: Operation = badge("badgeUpdateV3", Callers::Owners, "Changes a badge")
     .takes("BadgeUpdateRequest")
@@ -66,7 +67,7 @@ pub(crate) const BADGE_MEMBER_LIST_V3: Operation =
 pub(crate) const BADGE_ASSIGN_V3: Operation = badge("badgeAssignV3", Callers::Owners, "Gives members a badge")
     .takes("MemberIdsRequest")
     .answers(&[Answer::json("BadgeMembersResponse", "The members that have it now, of those that were named.")])
-    .errors(ORDERS);
+    .errors(&[NOT_FOUND]);
 
 pub(crate) const BADGE_UNASSIGN_V3: Operation = badge("badgeUnassignV3", Callers::Owners, "Takes a badge from members")
     .query(&[Parameter::texts("memberIds", "The members."), PACKED])
@@ -79,7 +80,7 @@ pub(crate) const BADGE_CREATE: Operation =
 pub(crate) const BADGE_QUERY: Operation = badge("badgeQuery", Callers::Known, "Finds badges by a filter")
     .takes("BadgeQueryRequest")
     .answers(BADGES)
-    .errors(&[REFUSED, CURSORS]);
+    .errors(&[INVALID, CURSORS]);
 
 pub(crate) const BADGE_ORDER_UPDATE: Operation =
     badge("badgeOrderUpdate", Callers::Owners, "Puts badges first, in this order")
@@ -87,8 +88,7 @@ pub(crate) const BADGE_ORDER_UPDATE: Operation =
         .answers(ORDERED)
         .errors(ORDERS);
 
-pub(crate) const BADGE_GET: Operation =
-    badge("badgeGet", Callers::Known, "Reads a badge").answers(BADGE).errors(&[NOT_FOUND]);
+pub(crate) const BADGE_GET: Operation = badge("badgeGet", Callers::Known, "Reads a badge").answers(BADGE).errors(READS);
 
 pub(crate) const BADGE_UPDATE: Operation =
     badge("badgeUpdate", Callers::Owners, "Changes a badge").takes("BadgeUpdateRequest").answers(BADGE).errors(CHANGES);
@@ -105,7 +105,7 @@ pub(crate) const BADGE_ASSIGNMENT_CREATE: Operation =
     badge("badgeAssignmentCreate", Callers::Owners, "Gives a member a badge")
         .takes("BadgeAssignmentCreateRequest")
         .answers(&[Answer::json("BadgeAssignmentResponse", "The assignment.")])
-        .errors(MAKES);
+        .errors(&[NOT_FOUND, &[Code::AlreadyExists]]);
 
 pub(crate) const BADGE_ASSIGNMENT_QUERY: Operation =
     badge("badgeAssignmentQuery", Callers::Members, "Finds assignments by member and badge")

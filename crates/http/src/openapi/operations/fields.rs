@@ -1,6 +1,6 @@
 //! Custom fields of members, and to whom they apply.
 
-use super::{DONE, NOT_FOUND, PACKED, PAGED, REFUSED};
+use super::{DONE, INVALID, NOT_FOUND, PACKED, PAGED, REFUSED};
 use crate::{
     openapi::{Answer, Callers, Operation, Parameter},
     subject::Subject,
@@ -11,7 +11,6 @@ const FIELD: &[Answer] = &[Answer::json("CustomFieldResponse", "The field.")];
 const SUGGESTIONS: &[Answer] = &[Answer::json("CustomFieldSuggestionsResponse", "A page of suggestions.")];
 const APPLICATION: &[Answer] = &[Answer::json("FieldApplicationResponse", "To whom the field applies.")];
 const APPLIED: &[Answer] = &[Answer::json("AppliedFieldsResponse", "For each, which fields apply.")];
-const MAKES: &[&[Code]] = &[NOT_FOUND, &[Code::AlreadyExists, Code::TooMany]];
 const CHANGES: &[&[Code]] = &[NOT_FOUND, &[Code::RevisionOld]];
 
 const fn field(id: &'static str, callers: Callers, summary: &'static str) -> Operation {
@@ -21,12 +20,12 @@ const fn field(id: &'static str, callers: Callers, summary: &'static str) -> Ope
 pub(crate) const CUSTOM_FIELD_LIST: Operation = field("customFieldList", Callers::Known, "Lists fields by pages")
     .query(PAGED)
     .answers(&[Answer::json("CustomFieldListResponse", "A page of fields.")])
-    .errors(&[REFUSED]);
+    .errors(&[INVALID]);
 
 pub(crate) const CUSTOM_FIELD_CREATE: Operation = field("customFieldCreate", Callers::Owners, "Makes a field")
     .takes("CustomFieldCreateRequest")
     .answers(FIELD)
-    .errors(MAKES);
+    .errors(&[REFUSED, &[Code::TooMany]]);
 
 pub(crate) const CUSTOM_FIELD_ORDER_UPDATE: Operation =
     field("customFieldOrderUpdate", Callers::Owners, "Puts fields first, in this order")
@@ -35,7 +34,7 @@ pub(crate) const CUSTOM_FIELD_ORDER_UPDATE: Operation =
         .errors(&[NOT_FOUND, &[Code::TooMany]]);
 
 pub(crate) const CUSTOM_FIELD_GET: Operation =
-    field("customFieldGet", Callers::Known, "Reads a field").answers(FIELD).errors(&[NOT_FOUND]);
+    field("customFieldGet", Callers::Known, "Reads a field").answers(FIELD).errors(&[INVALID, &[Code::NotFound]]);
 
 pub(crate) const CUSTOM_FIELD_UPDATE: Operation = field("customFieldUpdate", Callers::Owners, "Changes a field")
     .takes("CustomFieldUpdateRequest")
@@ -68,7 +67,7 @@ pub(crate) const FIELD_APPLICATION_CREATE: Operation =
     field("fieldApplicationCreate", Callers::Owners, "Says to whom a field applies")
         .takes("FieldApplicationCreateRequest")
         .answers(APPLICATION)
-        .errors(MAKES);
+        .errors(&[NOT_FOUND, &[Code::AlreadyExists, Code::TooMany]]);
 
 pub(crate) const FIELD_APPLICATION_LIST: Operation =
     field("fieldApplicationList", Callers::Editors, "Reads to whom fields apply")

@@ -16,7 +16,6 @@ const MEMBER: &[Answer] = &[Answer::json("MemberResponse", "The member.")];
 const PAGE: &[Answer] = &[Answer::json("MemberQueryResponse", "A page of members.")];
 const JOB: &[Answer] = &[Answer::json("JobResponse", "It is done when the answer comes.")];
 const PROFILE: &[Code] = &[Code::SlugTaken, Code::CommunityClosed];
-const MOVES: &[&[Code]] = &[NOT_FOUND, &[Code::AlreadyExists]];
 
 const SEEN: &str = "Others than those who run the site see who shows themselves, and of them the public part. Visitors \
     are let in where the site's settings say so.";
@@ -27,7 +26,7 @@ const fn member(id: &'static str, callers: Callers, summary: &'static str) -> Op
 
 /// What one decides about a member, who is answered.
 const fn decision(id: &'static str, summary: &'static str) -> Operation {
-    member(id, Callers::Owners, summary).may_take("Empty").answers(MEMBER).errors(MOVES)
+    member(id, Callers::Owners, summary).may_take("Empty").answers(MEMBER).errors(&[NOT_FOUND])
 }
 
 pub(crate) const MEMBER_LIST: Operation = member("memberList", Callers::Members, "Lists members by pages")
@@ -74,13 +73,13 @@ pub(crate) const MEMBER_SLUG_UPDATE: Operation =
     member("memberSlugUpdate", Callers::Members, "Changes a member's slug")
         .takes("MemberSlugUpdateRequest")
         .answers(MEMBER)
-        .errors(&[NOT_FOUND, PROFILE]);
+        .errors(&[NOT_FOUND, &[Code::SlugTaken]]);
 
 pub(crate) const MEMBER_SLUG_UPDATE_MY: Operation =
     member("memberSlugUpdateMy", Callers::Members, "Changes the calling member's slug")
         .takes("MemberSlugUpdateRequest")
         .answers(MEMBER)
-        .errors(&[NOT_FOUND, PROFILE]);
+        .errors(&[NOT_FOUND, &[Code::SlugTaken]]);
 
 pub(crate) const COMMUNITY_JOIN: Operation =
     member("communityJoin", Callers::Members, "Shows the calling member to others")
@@ -92,7 +91,7 @@ pub(crate) const COMMUNITY_LEAVE: Operation =
     member("communityLeave", Callers::Members, "Hides the calling member from others")
         .may_take("Empty")
         .answers(MEMBER)
-        .errors(&[NOT_FOUND, &[Code::CommunityClosed]]);
+        .errors(&[NOT_FOUND]);
 
 pub(crate) const MEMBER_BULK_DELETE: Operation = member("memberBulkDelete", Callers::Members, "Deletes many members")
     .notes("Who may not delete one of them deletes none.")
@@ -121,8 +120,8 @@ pub(crate) const MEMBER_BULK_BLOCK_BY_FILTER: Operation =
 pub(crate) const MEMBER_APPROVE: Operation = decision("memberApprove", "Lets a member in");
 pub(crate) const MEMBER_BLOCK: Operation = decision("memberBlock", "Blocks a member, whose sessions end");
 pub(crate) const MEMBER_DISCONNECT: Operation = decision("memberDisconnect", "Puts a member outside the site");
-pub(crate) const MEMBER_MUTE: Operation = decision("memberMute", "Mutes a member").errors(&[NOT_FOUND]);
-pub(crate) const MEMBER_UNMUTE: Operation = decision("memberUnmute", "Unmutes a member").errors(&[NOT_FOUND]);
+pub(crate) const MEMBER_MUTE: Operation = decision("memberMute", "Mutes a member");
+pub(crate) const MEMBER_UNMUTE: Operation = decision("memberUnmute", "Unmutes a member");
 
 pub(crate) const MEMBER_PHONES_DELETE: Operation =
     member("memberPhonesDelete", Callers::Members, "Deletes a member's phone numbers")
@@ -155,10 +154,10 @@ pub(crate) const MEMBER_APPROVE_BY_ANY: Operation =
     member("memberApproveByAny", Callers::Owners, "Lets a member in, by id, address or token")
         .takes("MemberApproveByAnyRequest")
         .answers(&[Answer::json("SessionPlaceholder", "It is done.")])
-        .errors(&[NOT_FOUND, &[Code::AlreadyExists, Code::LinkInvalid]]);
+        .errors(&[NOT_FOUND, &[Code::LinkInvalid]]);
 
 pub(crate) const MEMBER_BLOCK_BY_ANY: Operation =
     member("memberBlockByAny", Callers::Owners, "Blocks a member, by id or address")
         .takes("MemberNamedRequest")
         .answers(DONE)
-        .errors(MOVES);
+        .errors(&[NOT_FOUND]);

@@ -16,7 +16,7 @@ const fn page(id: &'static str, summary: &'static str) -> Operation {
 pub(crate) const FLOW_START: Operation = page("flowStart", "Begins a flow")
     .takes("FlowStart")
     .answers(VIEW)
-    .errors(&[&[Code::Forbidden, Code::ClientUnknown, Code::RedirectRefused, Code::LinkInvalid, Code::NotBuilt]])
+    .errors(&[&[Code::Forbidden, Code::ClientUnknown, Code::RedirectRefused, Code::LinkInvalid]])
     .counts(Throttle::Flow);
 
 pub(crate) const FLOW_GET: Operation =
@@ -26,7 +26,7 @@ pub(crate) const FLOW_ANSWER: Operation = page("flowAnswer", "Takes what a perso
     .notes("What is wrong with it stands in the `problems` of the view.")
     .takes("FlowInput")
     .answers(VIEW)
-    .errors(&[&[Code::Forbidden, Code::StateTokenInvalid, Code::MemberBlocked]])
+    .errors(&[&[Code::Forbidden, Code::StateTokenInvalid]])
     .counts(Throttle::SignIn);
 
 pub(crate) const APPROVAL_GET: Operation = page("approvalGet", "Tells which member waits to be let in")

@@ -43,13 +43,7 @@ pub(crate) const AUTHORIZE: Operation =
             page("A page that hands the answer to the window that waits for it."),
             redirect("The account pages, or the client with a code or an error."),
         ])
-        .errors(&[&[
-            Code::ClientUnknown,
-            Code::RedirectRefused,
-            Code::OauthInvalidRequest,
-            Code::LinkInvalid,
-            Code::MemberBlocked,
-        ]])
+        .errors(&[&[Code::ClientUnknown, Code::RedirectRefused, Code::OauthInvalidRequest, Code::LinkInvalid]])
         .counts(Throttle::Flow);
 
 pub(crate) const MEMBER_LOGOUT: Operation =
@@ -67,11 +61,5 @@ pub(crate) const MEMBER_LOGOUT: Operation =
             Answer::json("LogoutResponse", "Where the browser is to go; a page for a browser with nowhere to go."),
             redirect("Where the person came from, or a page that says that they are signed out."),
         ])
-        .errors(&[&[
-            Code::ClientUnknown,
-            Code::RedirectRefused,
-            Code::Unauthenticated,
-            Code::OauthInvalidRequest,
-            Code::MemberBlocked,
-        ]])
+        .errors(&[&[Code::ClientUnknown, Code::RedirectRefused, Code::Unauthenticated]])
         .counts(Throttle::Flow);

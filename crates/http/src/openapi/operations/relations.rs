@@ -13,10 +13,9 @@ const IDS: &[Answer] = &[Answer::json("MemberIdPage", "A page of ids of members.
 const CONNECTIONS: &[Answer] = &[Answer::json("ConnectionQueryResponse", "Who follows whom.")];
 const REPORTED: &[Answer] = &[Answer::json("ReportedMembersResponse", "A page of members with their counts.")];
 const ABOUT: &[Answer] = &[Answer::json("MemberAboutResponse", "The text.")];
-const FOLLOWS: &[&[Code]] = &[NOT_FOUND, CURSORS, &[Code::BlockedByMember]];
-const INTERACTS: &[&[Code]] =
-    &[NOT_FOUND, &[Code::SelfBlock, Code::BlockedByMember, Code::AlreadyExists, Code::TooMany]];
-const WRITES_ABOUT: &[&[Code]] = &[NOT_FOUND, &[Code::AlreadyExists, Code::RevisionOld]];
+/// Where a member is named whom the caller may not see.
+const SEES: &[Code] = &[Code::Validation, Code::NotFound, Code::BlockedByMember];
+const INTERACTS: &[&[Code]] = &[NOT_FOUND, &[Code::SelfBlock, Code::AlreadyExists, Code::TooMany]];
 
 const fn relation(id: &'static str, callers: Callers, summary: &'static str) -> Operation {
     Operation::new(id, Subject::Relations, callers, summary)
@@ -50,27 +49,30 @@ pub(crate) const FOLLOWER_LIST_MY: Operation =
     relation("followerListMy", Callers::Members, "Lists who follows the calling member")
         .query(PAGED_BY_CURSOR)
         .answers(IDS)
-        .errors(FOLLOWS);
+        .errors(&[REFUSED, CURSORS]);
 
 pub(crate) const FOLLOWING_LIST_MY: Operation =
     relation("followingListMy", Callers::Members, "Lists whom the calling member follows")
         .query(PAGED_BY_CURSOR)
         .answers(IDS)
-        .errors(FOLLOWS);
+        .errors(&[REFUSED, CURSORS]);
 
 pub(crate) const CONNECTION_QUERY_MY: Operation =
     relation("connectionQueryMy", Callers::Members, "Tells which of these follow the calling member, or are followed")
         .takes("ConnectionQueryRequest")
         .answers(CONNECTIONS)
-        .errors(FOLLOWS);
+        .errors(&[REFUSED]);
 
 pub(crate) const FOLLOWER_LIST: Operation = relation("followerList", Callers::Known, "Lists who follows a member")
     .query(PAGED_BY_CURSOR)
     .answers(IDS)
-    .errors(FOLLOWS);
+    .errors(&[SEES, CURSORS]);
 
-pub(crate) const FOLLOWER_CREATE: Operation =
-    relation("followerCreate", Callers::Members, "Follows a member").may_take("Empty").answers(DONE).errors(INTERACTS);
+pub(crate) const FOLLOWER_CREATE: Operation = relation("followerCreate", Callers::Members, "Follows a member")
+    .notes("Who follows already goes on to.")
+    .may_take("Empty")
+    .answers(DONE)
+    .errors(&[NOT_FOUND, &[Code::SelfBlock, Code::BlockedByMember, Code::TooMany]]);
 
 pub(crate) const FOLLOWER_DELETE: Operation =
     relation("followerDelete", Callers::Members, "Follows a member no more").answers(DONE).errors(&[NOT_FOUND]);
@@ -78,13 +80,13 @@ pub(crate) const FOLLOWER_DELETE: Operation =
 pub(crate) const FOLLOWING_LIST: Operation = relation("followingList", Callers::Known, "Lists whom a member follows")
     .query(PAGED_BY_CURSOR)
     .answers(IDS)
-    .errors(FOLLOWS);
+    .errors(&[SEES, CURSORS]);
 
 pub(crate) const CONNECTION_QUERY: Operation =
     relation("connectionQuery", Callers::Known, "Tells which of these follow a member, or are followed")
         .takes("ConnectionQueryRequest")
         .answers(CONNECTIONS)
-        .errors(FOLLOWS);
+        .errors(&[SEES]);
 
 pub(crate) const MEMBER_BLOCK_LIST_MY: Operation =
     relation("memberBlockListMy", Callers::Members, "Lists whom the calling member has blocked")
@@ -138,13 +140,13 @@ pub(crate) const MEMBER_ABOUT_CREATE: Operation =
     relation("memberAboutCreate", Callers::Members, "Writes about the calling member")
         .takes("MemberAboutWriteRequest")
         .answers(ABOUT)
-        .errors(WRITES_ABOUT);
+        .errors(&[NOT_FOUND, &[Code::AlreadyExists]]);
 
 pub(crate) const MEMBER_ABOUT_GET_MY: Operation =
     relation("memberAboutGetMy", Callers::Members, "Reads what the calling member wrote")
         .query(PACKED_ONLY)
         .answers(ABOUT)
-        .errors(&[NOT_FOUND, &[Code::BlockedByMember]]);
+        .errors(&[NOT_FOUND]);
 
 pub(crate) const MEMBER_ABOUT_QUERY: Operation =
     relation("memberAboutQuery", Callers::Known, "Reads what members wrote")
@@ -152,15 +154,14 @@ pub(crate) const MEMBER_ABOUT_QUERY: Operation =
         .answers(&[Answer::json("MemberAboutQueryResponse", "What each wrote who shows themselves.")])
         .errors(&[INVALID]);
 
-pub(crate) const MEMBER_ABOUT_GET: Operation = relation("memberAboutGet", Callers::Known, "Reads what a member wrote")
-    .answers(ABOUT)
-    .errors(&[INVALID, &[Code::NotFound, Code::BlockedByMember]]);
+pub(crate) const MEMBER_ABOUT_GET: Operation =
+    relation("memberAboutGet", Callers::Known, "Reads what a member wrote").answers(ABOUT).errors(&[SEES]);
 
 pub(crate) const MEMBER_ABOUT_UPDATE: Operation =
     relation("memberAboutUpdate", Callers::Members, "Changes what a member wrote")
         .takes("MemberAboutWriteRequest")
         .answers(ABOUT)
-        .errors(WRITES_ABOUT);
+        .errors(&[NOT_FOUND, &[Code::RevisionOld]]);
 
 pub(crate) const MEMBER_ABOUT_DELETE: Operation =
     relation("memberAboutDelete", Callers::Members, "Deletes what a member wrote").answers(DONE).errors(&[NOT_FOUND]);

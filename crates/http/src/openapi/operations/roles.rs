@@ -15,15 +15,15 @@ const fn role(id: &'static str, callers: Callers, summary: &'static str) -> Oper
 
 pub(crate) const ROLE_LIST: Operation = role("roleList", Callers::Known, "Lists the roles of the site")
     .answers(&[Answer::json("RoleListResponse", "The roles.")])
-    .errors(&[REFUSED]);
+    .errors(&[INVALID]);
 
 pub(crate) const ROLE_CREATE: Operation = role("roleCreate", Callers::Owners, "Makes a role")
     .takes("RoleCreateRequest")
     .answers(ROLE)
-    .errors(&[NOT_FOUND, &[Code::AlreadyExists, Code::TooMany]]);
+    .errors(&[REFUSED, &[Code::AlreadyExists, Code::TooMany]]);
 
 pub(crate) const ROLE_GET: Operation =
-    role("roleGet", Callers::Known, "Reads a role").answers(ROLE).errors(&[NOT_FOUND]);
+    role("roleGet", Callers::Known, "Reads a role").answers(ROLE).errors(&[INVALID, &[Code::NotFound]]);
 
 pub(crate) const ROLE_UPDATE: Operation = role("roleUpdate", Callers::Owners, "Changes a role")
     .takes("RoleUpdateRequest")
@@ -46,7 +46,7 @@ pub(crate) const MEMBER_ROLE_LIST: Operation = role("memberRoleList", Callers::M
 pub(crate) const MEMBER_ROLE_ASSIGN: Operation = role("memberRoleAssign", Callers::Owners, "Gives a member a role")
     .takes("MemberRoleAssignRequest")
     .answers(DONE)
-    .errors(&[NOT_FOUND, &[Code::TooMany]]);
+    .errors(&[NOT_FOUND]);
 
 pub(crate) const MEMBER_ROLE_UNASSIGN: Operation =
     role("memberRoleUnassign", Callers::Owners, "Takes a role from a member")

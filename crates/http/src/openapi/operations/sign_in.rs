@@ -1,6 +1,6 @@
 //! Registration and sign-in without the account pages.
 
-use super::{DONE, INVALID, NOT_FOUND};
+use super::{DONE, INVALID, NOT_FOUND, REFUSED};
 use crate::{
     openapi::{Answer, Callers, Operation, Throttle},
     subject::Subject,
@@ -10,7 +10,7 @@ use stoa_kernel::Code;
 const STATE: &[Answer] = &[Answer::json("StateMachine", "Where the sign-in stands; a session token when it is done.")];
 const CAPTCHA: &[Code] = &[Code::CaptchaMissing, Code::CaptchaInvalid];
 const PASSWORD: &[Code] = &[Code::PasswordWrong, Code::PasswordReset, Code::EmailInvalid, Code::MemberBlocked];
-const REGISTRATION: &[Code] = &[Code::Validation, Code::EmailTaken, Code::MemberBlocked];
+const REGISTRATION: &[Code] = &[Code::Validation, Code::EmailTaken];
 
 const fn sign_in(id: &'static str, summary: &'static str) -> Operation {
     Operation::new(id, Subject::SignIn, Callers::Known, summary)
@@ -19,7 +19,7 @@ const fn sign_in(id: &'static str, summary: &'static str) -> Operation {
 pub(crate) const MEMBER_REGISTER: Operation = sign_in("memberRegister", "Registers a member")
     .takes("MemberRegisterRequest")
     .answers(STATE)
-    .errors(&[REGISTRATION, CAPTCHA])
+    .errors(&[REGISTRATION, CAPTCHA, &[Code::SlugTaken]])
     .counts(Throttle::Registration);
 
 pub(crate) const MEMBER_LOGIN: Operation = sign_in("memberLogin", "Signs a member in by address and password")
@@ -29,7 +29,7 @@ pub(crate) const MEMBER_LOGIN: Operation = sign_in("memberLogin", "Signs a membe
     )
     .takes("MemberLoginRequest")
     .answers(STATE)
-    .errors(&[PASSWORD, CAPTCHA, &[Code::StateTokenInvalid, Code::ProfileInvalid, Code::SlugTaken]])
+    .errors(&[PASSWORD, CAPTCHA, &[Code::StateTokenInvalid, Code::ProfileInvalid]])
     .counts(Throttle::SignIn);
 
 pub(crate) const MEMBER_SIGN_ON: Operation =
@@ -37,13 +37,13 @@ pub(crate) const MEMBER_SIGN_ON: Operation =
         .notes("It needs the scope `members:sign-in` of those who are held to scopes.")
         .takes("MemberSignOnRequest")
         .answers(&[Answer::json("MemberSignOnResponse", "The member and a session token.")])
-        .errors(&[&[Code::Validation, Code::Forbidden, Code::MemberBlocked, Code::EmailTaken]]);
+        .errors(&[&[Code::Validation, Code::Forbidden, Code::MemberBlocked, Code::SlugTaken]]);
 
 pub(crate) const PASSWORD_CHANGE: Operation =
     Operation::new("passwordChange", Subject::SignIn, Callers::Members, "Changes the calling member's password")
         .takes("PasswordChangeRequest")
         .answers(DONE)
-        .errors(&[NOT_FOUND])
+        .errors(&[REFUSED])
         .counts(Throttle::Password);
 
 pub(crate) const PASSWORD_REFUSE: Operation = Operation::new(
@@ -95,5 +95,5 @@ pub(crate) const PASSWORD_EMAIL_SEND: Operation =
         .notes("It answers alike whether or not the address is known.")
         .takes("PasswordEmailSendRequest")
         .answers(&[Answer::json("Accepted", "It is taken.")])
-        .errors(&[&[Code::Validation, Code::ClientUnknown, Code::RedirectRefused]])
+        .errors(&[&[Code::Validation, Code::ClientUnknown]])
         .counts(Throttle::Recovery);

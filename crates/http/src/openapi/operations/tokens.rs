@@ -12,13 +12,10 @@ const GRANTS: &[Code] = &[
     Code::OauthInvalidGrant,
     Code::OauthGrantType,
     Code::OauthInvalidScope,
-    Code::OauthUnauthorized,
-    Code::Unauthenticated,
-    Code::ScopeMissing,
-    Code::Forbidden,
-    Code::NotFound,
-    Code::MemberBlocked,
 ];
+
+/// What is wrong with the key by which one is given tokens of a member.
+const BY_KEY: &[Code] = &[Code::OauthUnauthorized, Code::Unauthenticated, Code::ScopeMissing];
 
 const fn token(id: &'static str, summary: &'static str) -> Operation {
     Operation::new(id, Subject::Tokens, Callers::Clients, summary).fails_as(ErrorForm::Oauth)
@@ -32,7 +29,7 @@ pub(crate) const TOKEN_CREATE: Operation = token("tokenCreate", "Gives tokens fo
     )
     .takes_form("TokenRequest")
     .answers(&[Answer::json("TokenResponse", "The tokens.")])
-    .errors(&[GRANTS]);
+    .errors(&[GRANTS, BY_KEY]);
 
 pub(crate) const APPLICATION_TOKEN_CREATE: Operation =
     token("applicationTokenCreate", "Gives an application tokens for its code, or new ones")
@@ -67,4 +64,4 @@ pub(crate) const USER_INFO_GET: Operation =
     Operation::new("userInfoGet", Subject::Tokens, Callers::Members, "Tells who the calling member is")
         .notes("OpenID Connect Core, section 5.3.")
         .answers(&[Answer::json("UserInfo", "The member.")])
-        .errors(&[&[Code::Forbidden, Code::NotFound]]);
+        .errors(&[&[Code::Forbidden]]);

@@ -17,13 +17,7 @@ pub(crate) const VERIFICATION_CHECK: Operation =
     verification("verificationCheck", "Checks a code that was sent by mail")
         .takes("VerificationCheckRequest")
         .answers(STATE)
-        .errors(&[&[
-            Code::Validation,
-            Code::StateTokenInvalid,
-            Code::VerificationFailed,
-            Code::MemberBlocked,
-            Code::PasswordReset,
-        ]])
+        .errors(&[&[Code::Validation, Code::StateTokenInvalid, Code::VerificationFailed, Code::MemberBlocked]])
         .counts(Throttle::SignIn);
 
 pub(crate) const VERIFICATION_RESEND: Operation = verification("verificationResend", "Sends another code")
@@ -39,7 +33,7 @@ pub(crate) const VERIFICATION_START: Operation = Operation::new(
 )
 .takes("VerificationStartRequest")
 .answers(&[Answer::json("VerificationStartResponse", "With what the code is checked.")])
-.errors(&[NOT_FOUND, &[Code::MemberBlocked]]);
+.errors(&[NOT_FOUND]);
 
 pub(crate) const RECOVERY_EMAIL_SEND: Operation =
     verification("recoveryEmailSend", "Sends a link by which an account is recovered")
@@ -62,7 +56,7 @@ pub(crate) const ACTIVATION_EMAIL_SEND: Operation = Operation::new(
 pub(crate) const RECOVERY_FINISH: Operation = verification("recoveryFinish", "Sets a password by a link that was sent")
     .takes("RecoveryFinishRequest")
     .answers(STATE)
-    .errors(&[&[Code::Validation, Code::LinkInvalid, Code::MemberBlocked]])
+    .errors(&[&[Code::Validation, Code::LinkInvalid]])
     .counts(Throttle::Password);
 
 pub(crate) const RECOVERY_OPEN: Operation = Operation::new(
@@ -74,5 +68,4 @@ pub(crate) const RECOVERY_OPEN: Operation = Operation::new(
 .notes("It uses nothing up.")
 .query(&[Parameter::text("token", "The token of the link.").required()])
 .answers(&[redirect("The page, or one that says that the link is over.")])
-.errors(&[&[Code::LinkInvalid, Code::NotBuilt]])
 .counts(Throttle::Flow);
