@@ -40,11 +40,12 @@ impl Identity {
         };
         if let Some(site) = refreshed_site(core, token).await? {
             let session = rotation::session_by_refresh(core, &site, token).await?;
-            if let Some(session) = session.filter(|it| is_own(it.client.as_ref())) {
-                secret_of(core, session.client.as_ref(), request).await?;
-                session::end_all(core, &site, SessionSelector::One(session.id)).await?;
-            }
-            return Ok(());
+            return match session.filter(|it| is_own(it.client.as_ref())) {
+                Some(session) if has_client(core, session.client.as_ref(), request).await? => {
+                    session::end_all(core, &site, SessionSelector::One(session.id)).await
+                }
+                _ => Ok(()),
+            };
         }
         if token::read_visitor_refresh(core, token).is_some() {
             return Err(Fault::new(Code::OauthTokenType));
@@ -61,12 +62,14 @@ impl Identity {
             Err(fault) => return Err(fault),
         };
         match authenticated.caller.bare() {
-            Caller::Member { session, .. } if is_own(authenticated.client.as_ref()) => {
-                secret_of(core, authenticated.client.as_ref(), request).await?;
+            Caller::Member { session, .. } => {
+                let client = authenticated.client.as_ref();
+                if !is_own(client) || !has_client(core, client, request).await? {
+                    return Ok(());
+                }
                 let site = core.store.site(&authenticated.site).await?;
                 session::end_all(core, &site, SessionSelector::One(session.clone())).await
             }
-            Caller::Member { .. } => Ok(()),
             Caller::App { .. } => match token::read_access(core, token).and_then(|it| it.grant) {
                 Some(grant) if is_own(authenticated.client.as_ref()) => {
                     end_grant(core, authenticated.client.as_ref(), &grant, request).await
@@ -140,10 +143,8 @@ async fn refresh_info(core: &Core, session: &Session) -> Result<Value> {
 
 /// Refuses what an application got, when its secret is shown.
 async fn end_grant(core: &Core, client: Option<&ClientId>, grant: &SessionId, request: &TokenRequest) -> Result<()> {
-    match secret_of(core, client, request).await {
-        // With the client its tokens have ended.
-        Err(fault) if fault.code() == Code::OauthInvalidGrant => return Ok(()),
-        shown => shown?,
+    if !has_client(core, client, request).await? {
+        return Ok(());
     }
     let expires = if is_instance(grant) { revocation::NEVER } else { revocation::end(core) };
     revocation::revoke_until(core, std::slice::from_ref(grant), expires).await?;
@@ -190,9 +191,14 @@ async fn named_client(core: &Core, request: &TokenRequest) -> Result<Option<Arc<
     }
 }
 
-async fn secret_of(core: &Core, client: Option<&ClientId>, request: &TokenRequest) -> Result<()> {
-    match client {
-        Some(id) => refreshing_client(core, id, request).await.map(|_| ()),
-        None => Ok(()),
+/// Whether the client of a token is there: with it its tokens have ended.
+///
+/// # Errors
+/// [`Code::OauthInvalidClient`] when its secret isn't shown.
+async fn has_client(core: &Core, client: Option<&ClientId>, request: &TokenRequest) -> Result<bool> {
+    let Some(id) = client else { return Ok(true) };
+    match refreshing_client(core, id, request).await {
+        Err(fault) if fault.code() == Code::OauthInvalidGrant => Ok(false),
+        client => client.map(|_| true),
     }
 }
