@@ -47,6 +47,16 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ),
         ("WDE0021", "/v2/bulk/items/insert-references", link(json!(""))),
         ("WDE0024", "/v2/collections/create-field", json!({ "field": { "key": "gone", "type": "TEXT" } })),
+        (
+            "WDE0024",
+            "PUT /v2/collections",
+            json!({ "collection": { "id": "c", "revision": "1", "fields": [{ "key": "gone", "type": "TEXT" }] } }),
+        ),
+        (
+            "WDE0024",
+            "PATCH /v2/collections/c",
+            json!({ "dataCollection": { "id": "c", "revision": "1", "fields": [{ "key": "gone", "type": "TEXT" }] } }),
+        ),
         ("WDE0025", "/v2/items/count", json!({ "dataCollectionId": "none" })),
         ("WDE0026", "/v2/items/count", json!({ "dataCollectionId": "deleted" })),
         ("WDE0027", "/v2/items/count", json!({ "dataCollectionId": "closed" })),

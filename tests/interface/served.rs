@@ -52,6 +52,33 @@ on_both_engines! {
         assert_eq!(unpacked, whole.body);
     }
 
+    async fn what_has_not_changed_is_not_sent_again(engine) {
+        let app = TestApp::new(engine).await;
+        let levels = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
+        let things = json!({ "id": "things", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": levels });
+        assert_eq!(app.app().post("/v2/collections", &json!({ "collection": things })).await.verdict(), "200");
+        let one = json!({ "dataCollectionId": "things", "dataItem": { "data": { "_id": "one" } } });
+        assert_eq!(app.app().post("/v2/items", &one).await.verdict(), "200");
+        let token = app.app().token;
+        for path in [
+            "/docs/api",
+            "/_api/content/v1/openapi.json",
+            "/v2/collections",
+            "/v2/collections/things",
+            "/v2/items/?dataItemId=one&dataCollectionId=things",
+            "/v2/indexes?dataCollectionId=things",
+            "/v2/indexes/available?dataCollectionId=things",
+            "/v1/permissions?dataCollectionId=things",
+            "/v1/permissions/current?dataCollectionId=things",
+        ] {
+            let first = asked(&app, path, &[("authorization", token.as_str())]).await;
+            assert_eq!(first.status, StatusCode::OK, "{path}");
+            let tag = first.headers["etag"].to_str().unwrap();
+            let again = asked(&app, path, &[("authorization", token.as_str()), ("if-none-match", tag)]).await;
+            assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0), "{path}");
+        }
+    }
+
     async fn page_is_found_in_by_words(engine) {
         let app = TestApp::new(engine).await;
         let whole = asked(&app, "/docs/api", &[("accept", "text/html")]).await;

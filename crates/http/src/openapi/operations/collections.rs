@@ -1,6 +1,6 @@
 //! Collections: `/v2/collections…`.
 
-use super::{DEFINITION, DONE, IN_COLLECTION, PACKED};
+use super::{DONE, IN_COLLECTION, PACKED};
 use crate::{
     openapi::{Answer, Callers, Operation, Parameter},
     subject::Subject,
@@ -12,23 +12,27 @@ const FIELDS: Parameter = Parameter::texts("fields", "Members of the answer that
 
 const COLLECTION: &[Answer] = &[Answer::json("CollectionResponse", "The collection.")];
 const CHANGED: &[Answer] = &[Answer::json("DataCollectionResponse", "The collection as it is now.")];
-const READS: &[Code] = &[Code::BadRequest, Code::CollectionNotText, Code::PagingInvalid];
-const DEFINES: &[&[Code]] = &[IN_COLLECTION, DEFINITION];
-const MISSING: &[Code] = &[Code::CollectionNotFound, Code::CollectionDeleted];
+/// What is wrong with a definition, or a field of it.
+const DEFINITION: &[Code] =
+    &[Code::RequestInvalid, Code::FieldInvalid, Code::FieldNameDollar, Code::UniqueConflict, Code::NotSupported];
+/// A field of that name was deleted a moment ago, and its values are still being removed.
+const RETURNS: &[Code] = &[Code::FieldDeleted];
+const INVALID: &[Code] = &[Code::RequestInvalid];
+const NOT_SUPPORTED: &[Code] = &[Code::NotSupported];
 
 const fn collection(id: &'static str, callers: Callers, summary: &'static str) -> Operation {
     Operation::new(id, Subject::Collections, callers, summary)
 }
 
 const fn change(id: &'static str, summary: &'static str) -> Operation {
-    collection(id, Callers::Permitted, summary).answers(CHANGED).errors(DEFINES)
+    collection(id, Callers::Permitted, summary).answers(CHANGED)
 }
 
 pub(crate) const COLLECTION_CREATE: Operation =
     collection("collectionCreate", Callers::Permitted, "Makes a collection")
         .takes("CollectionCreateRequest")
         .answers(COLLECTION)
-        .errors(&[IN_COLLECTION, DEFINITION, &[Code::CollectionExists]]);
+        .errors(&[&[Code::BadRequest, Code::PermissionDenied], DEFINITION, &[Code::CollectionExists]]);
 
 pub(crate) const COLLECTION_LIST: Operation =
     collection("collectionList", Callers::Known, "Lists the collections that the caller may know of")
@@ -46,55 +50,71 @@ pub(crate) const COLLECTION_LIST: Operation =
             PACKED,
         ])
         .answers(&[Answer::json("CollectionListResponse", "A page of collections."), super::UNCHANGED])
-        .errors(&[READS]);
+        .errors(&[&[Code::BadRequest, Code::PagingInvalid]]);
 
 pub(crate) const COLLECTION_GET: Operation = collection("collectionGet", Callers::Known, "Reads a collection")
     .query(&[ID, FIELDS, Parameter::flag("includeAllowedDataPermissions", "Adds what the caller may do."), PACKED])
     .answers(&[Answer::json("CollectionResponse", "The collection."), super::UNCHANGED])
-    .errors(&[READS, MISSING]);
+    .errors(&[&[Code::BadRequest, Code::CollectionNotText, Code::CollectionNotFound]]);
 
 pub(crate) const COLLECTION_UPDATE: Operation =
     collection("collectionUpdate", Callers::Permitted, "Replaces what a collection is")
         .notes("Fields that are left out are deleted. The revision must be the current one.")
         .takes("CollectionUpdateRequest")
         .answers(COLLECTION)
-        .errors(DEFINES);
+        .errors(&[
+            &[Code::BadRequest, Code::CollectionNotFound, Code::PermissionDenied],
+            DEFINITION,
+            RETURNS,
+            &[Code::RevisionWrong],
+        ]);
 
 pub(crate) const COLLECTION_PATCH: Operation = change("collectionPatch", "Changes members of a collection, or a field")
     .notes("A path that ends in `/patch-field` changes one field: it takes `dataCollectionId` and `field`.")
-    .takes("CollectionPatchRequest");
+    .takes("CollectionPatchRequest")
+    .errors(&[IN_COLLECTION, DEFINITION, RETURNS, &[Code::RevisionWrong]]);
 
 pub(crate) const COLLECTION_DELETE: Operation =
     collection("collectionDelete", Callers::Permitted, "Deletes a collection with its items")
         .notes("It can be restored until its items are purged.")
         .query(&[ID, PACKED])
         .answers(DONE)
-        .errors(&[IN_COLLECTION, &[Code::RequestInvalid]]);
+        .errors(&[IN_COLLECTION]);
 
 pub(crate) const COLLECTION_RESTORE: Operation = change("collectionRestore", "Restores a collection that was deleted")
     .may_take("CollectionRestoreRequest")
-    .errors(&[IN_COLLECTION, DEFINITION, &[Code::CollectionExists]]);
+    .errors(&[IN_COLLECTION, &[Code::CollectionExists]]);
 
-pub(crate) const FIELD_CREATE: Operation = change("fieldCreate", "Adds a field").takes("FieldCreateRequest");
-pub(crate) const FIELD_UPDATE: Operation = change("fieldUpdate", "Replaces a field").takes("FieldUpdateRequest");
-pub(crate) const FIELD_DELETE: Operation =
-    change("fieldDelete", "Deletes a field with its values").takes("FieldDeleteRequest");
+pub(crate) const FIELD_CREATE: Operation =
+    change("fieldCreate", "Adds a field").takes("FieldCreateRequest").errors(&[IN_COLLECTION, DEFINITION, RETURNS]);
+pub(crate) const FIELD_UPDATE: Operation = change("fieldUpdate", "Replaces a field")
+    .takes("FieldUpdateRequest")
+    .errors(&[IN_COLLECTION, INVALID, &[Code::FieldInvalid, Code::UniqueConflict], NOT_SUPPORTED]);
+pub(crate) const FIELD_DELETE: Operation = change("fieldDelete", "Deletes a field with its values")
+    .takes("FieldDeleteRequest")
+    .errors(&[IN_COLLECTION, INVALID, &[Code::FieldInvalid]]);
 
-pub(crate) const PLUGIN_ADD: Operation = change("pluginAdd", "Adds a plugin").takes("PluginAddRequest");
-pub(crate) const PLUGIN_DELETE: Operation = change("pluginDelete", "Takes a plugin away").takes("PluginDeleteRequest");
+pub(crate) const PLUGIN_ADD: Operation =
+    change("pluginAdd", "Adds a plugin").takes("PluginAddRequest").errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED]);
+pub(crate) const PLUGIN_DELETE: Operation =
+    change("pluginDelete", "Takes a plugin away").takes("PluginDeleteRequest").errors(&[IN_COLLECTION, INVALID]);
 
 const NOT_YET: &str = "Answers `WDE0119` for a plugin that this server doesn't have yet.";
 
 const fn add(id: &'static str, summary: &'static str, request: &'static str) -> Operation {
-    change(id, summary).notes(NOT_YET).takes(request)
+    change(id, summary).notes(NOT_YET).takes(request).errors(&[IN_COLLECTION, NOT_SUPPORTED])
 }
 
 const fn remove(id: &'static str, summary: &'static str) -> Operation {
-    change(id, summary).takes("TypedPluginDeleteRequest")
+    change(id, summary).takes("TypedPluginDeleteRequest").errors(&[IN_COLLECTION])
 }
 
 pub(crate) const PUBLISH_PLUGIN_ADD: Operation =
-    add("publishPluginAdd", "Adds the plugin PUBLISH", "PublishPluginAddRequest");
+    add("publishPluginAdd", "Adds the plugin PUBLISH", "PublishPluginAddRequest").errors(&[
+        IN_COLLECTION,
+        INVALID,
+        NOT_SUPPORTED,
+    ]);
 pub(crate) const PUBLISH_PLUGIN_DELETE: Operation = remove("publishPluginDelete", "Takes the plugin PUBLISH away");
 pub(crate) const URLIZED_PLUGIN_ADD: Operation =
     add("urlizedPluginAdd", "Adds the plugin URLIZED", "UrlizedPluginAddRequest");
@@ -103,7 +123,8 @@ pub(crate) const MULTILINGUAL_PLUGIN_ADD: Operation =
     add("multilingualPluginAdd", "Adds the plugin MULTILINGUAL", "MultilingualPluginAddRequest");
 pub(crate) const MULTILINGUAL_PLUGIN_DELETE: Operation =
     remove("multilingualPluginDelete", "Takes the plugin MULTILINGUAL away");
-pub(crate) const CMS_PLUGIN_ADD: Operation = add("cmsPluginAdd", "Adds the plugin CMS", "CmsPluginAddRequest");
+pub(crate) const CMS_PLUGIN_ADD: Operation =
+    change("cmsPluginAdd", "Adds the plugin CMS").takes("CmsPluginAddRequest").errors(&[IN_COLLECTION, INVALID]);
 pub(crate) const CMS_PLUGIN_DELETE: Operation = remove("cmsPluginDelete", "Takes the plugin CMS away");
 pub(crate) const CATALOG_PLUGIN_ADD: Operation =
     add("catalogPluginAdd", "Adds the plugin CATALOG", "CatalogPluginAddRequest");

@@ -29,13 +29,21 @@ pub(crate) const INDEX_CREATE: Operation = index("indexCreate", "Makes an index"
     .answers(&[Answer::json("IndexResponse", "The index.")])
     .errors(&[
         IN_COLLECTION,
-        &[Code::RequestInvalid, Code::FieldNameDollar, Code::IndexLimit, Code::IndexExists, Code::NotSupported],
+        &[
+            Code::CollectionDeleted,
+            Code::RequestInvalid,
+            Code::FilterInvalid,
+            Code::FieldNameDollar,
+            Code::IndexLimit,
+            Code::IndexExists,
+            Code::NotSupported,
+        ],
     ]);
 
 pub(crate) const INDEX_DROP: Operation = index("indexDrop", "Drops an index")
     .query(&[COLLECTION_ID, Parameter::text("indexName", "The index.").required(), PACKED])
     .answers(DONE)
-    .errors(&[IN_COLLECTION, &[Code::RequestInvalid, Code::IndexNotFound]]);
+    .errors(&[IN_COLLECTION, &[Code::CollectionDeleted, Code::RequestInvalid, Code::IndexNotFound]]);
 
 pub(crate) const INDEX_AVAILABLE_GET: Operation =
     index("indexAvailableGet", "Tells how many indexes a collection may still have")

@@ -1,6 +1,6 @@
 //! Items: `/v2/items…`, `/v2/bulk/items/…`.
 
-use super::{FILTER, IN_COLLECTION, ITEM_VALUES, PACKED, PAGING, UNCHANGED};
+use super::{CURSORS, FILTER, ITEM_VALUES, ON_ITEMS, PACKED, PAGING, SORT, UNCHANGED};
 use crate::{
     openapi::{Answer, Callers, Operation, Parameter},
     subject::Subject,
@@ -29,13 +29,24 @@ const PAGE: &[Answer] = &[Answer::json("ItemQueryResponse", "A page of items.")]
 
 const ID: &[Code] = &[Code::ItemIdNotText];
 const MISSING: &[Code] = &[Code::ItemNotFound];
-const READS: &[&[Code]] = &[IN_COLLECTION, ID, MISSING, FILTER, PAGING];
-const INSERTS: &[&[Code]] = &[IN_COLLECTION, ITEM_VALUES, &[Code::ItemExists]];
-const CHANGES: &[&[Code]] = &[IN_COLLECTION, ITEM_VALUES, ID, MISSING, FILTER];
-const SAVES: &[&[Code]] = &[IN_COLLECTION, ITEM_VALUES, FILTER, MISSING, &[Code::ItemExists]];
-const REMOVES: &[&[Code]] = &[IN_COLLECTION, ID, MISSING, FILTER];
-const QUERIES: &[&[Code]] = &[IN_COLLECTION, FILTER, PAGING];
-const MANY: &[Code] = &[Code::ItemsNotObjects];
+const NAMES: &[Code] = &[Code::FieldNotText, Code::NameEmpty, Code::NotMultiReference];
+const LONG: &[Code] = &[Code::PayloadTooLarge];
+const READS: &[&[Code]] = &[ON_ITEMS, ID, MISSING, NAMES, LONG];
+const INSERTS: &[&[Code]] = &[ON_ITEMS, ITEM_VALUES, MISSING, &[Code::ItemIdRefused, Code::ItemExists]];
+const CHANGES: &[&[Code]] = &[ON_ITEMS, ITEM_VALUES, MISSING, FILTER];
+const SAVES: &[&[Code]] = &[ON_ITEMS, ITEM_VALUES, MISSING, &[Code::ItemIdRefused]];
+const PATCHES: &[&[Code]] = &[ON_ITEMS, ID, MISSING, PATCH_VALUES, FILTER];
+const PATCH_VALUES: &[Code] = &[
+    Code::ItemTooLarge,
+    Code::ItemTooDeep,
+    Code::FieldNameDollar,
+    Code::RequestInvalid,
+    Code::MultiReferenceValue,
+    Code::NotSupported,
+    Code::UniqueConflict,
+];
+const REMOVES: &[&[Code]] = &[ON_ITEMS, ID, MISSING, FILTER];
+const MANY: &[Code] = &[Code::ItemsNotObjects, Code::TooManyItems, Code::NotSupported];
 const MANY_IDS: &[Code] = &[Code::RemoveIdsInvalid, Code::TooManyIds];
 
 const fn item(id: &'static str, summary: &'static str) -> Operation {
@@ -61,25 +72,25 @@ pub(crate) const ITEM_QUERY: Operation = item("itemQuery", "Finds items by a fil
     .notes("Of the page that follows, the answer has the cursor. The language of filters: docs/semantics.md.")
     .takes("ItemQueryRequest")
     .answers(PAGE)
-    .errors(QUERIES);
+    .errors(&[ON_ITEMS, FILTER, PAGING, SORT, CURSORS, NAMES]);
 
 pub(crate) const ITEM_QUERY_BY_GET: Operation =
     item("itemQueryByGet", "Finds items, asked in the query of the address")
         .notes("What `itemQuery` takes, in dotted pairs or whole in `.r`; its answer can be kept by its tag.")
         .query(&[COLLECTION_ID, ENVIRONMENT, PACKED])
         .answers(&[Answer::json("ItemQueryResponse", "A page of items."), UNCHANGED])
-        .errors(READS);
+        .errors(&[ON_ITEMS, FILTER, PAGING, SORT, CURSORS, NAMES, MISSING, LONG]);
 
 pub(crate) const ITEM_COUNT: Operation = item("itemCount", "Counts the items that a filter finds")
     .takes("ItemCountRequest")
     .answers(&[Answer::json("ItemCountResponse", "How many there are.")])
-    .errors(QUERIES);
+    .errors(&[ON_ITEMS, FILTER]);
 
 pub(crate) const ITEM_DISTINCT_QUERY: Operation =
     item("itemDistinctQuery", "Reads the values that a field has, each once")
         .takes("ItemDistinctQueryRequest")
         .answers(&[Answer::json("ItemDistinctQueryResponse", "A page of values.")])
-        .errors(QUERIES);
+        .errors(&[ON_ITEMS, FILTER, PAGING, &[Code::SortDirection, Code::FieldNotText]]);
 
 pub(crate) const ITEM_UPDATE: Operation =
     item("itemUpdate", "Replaces an item that is there").takes("ItemUpdateRequest").answers(ITEM).errors(CHANGES);
@@ -96,12 +107,12 @@ pub(crate) const ITEM_SAVE: Operation = item("itemSave", "Inserts an item, or re
     .errors(SAVES);
 
 pub(crate) const ITEM_PATCH: Operation =
-    item("itemPatch", "Changes fields of an item").takes("ItemPatchRequest").answers(ITEM).errors(CHANGES);
+    item("itemPatch", "Changes fields of an item").takes("ItemPatchRequest").answers(ITEM).errors(PATCHES);
 
 pub(crate) const ITEM_PATCH_BY_ID: Operation = item("itemPatchById", "Changes fields of the item in the path")
     .takes("ItemPatchRequest")
     .answers(ITEM)
-    .errors(CHANGES);
+    .errors(PATCHES);
 
 pub(crate) const ITEM_REMOVE: Operation =
     item("itemRemove", "Removes an item").takes("ItemRemoveRequest").answers(REMOVED).errors(REMOVES);
@@ -115,30 +126,30 @@ pub(crate) const ITEM_TRUNCATE: Operation = item("itemTruncate", "Removes all it
     .notes("They are gone when the call answers; their space is given back in pieces afterwards.")
     .takes("ItemTruncateRequest")
     .answers(super::DONE)
-    .errors(&[IN_COLLECTION, &[Code::NotSupported]]);
+    .errors(&[ON_ITEMS, &[Code::NotSupported]]);
 
 pub(crate) const ITEM_BULK_INSERT: Operation = item("itemBulkInsert", "Inserts many items")
     .notes("What is wrong with one item stands in its result.")
     .takes("ItemBulkInsertRequest")
     .answers(RESULTS)
-    .errors(&[IN_COLLECTION, ITEM_VALUES, MANY]);
+    .errors(&[ON_ITEMS, MANY]);
 
 pub(crate) const ITEM_BULK_UPDATE: Operation = item("itemBulkUpdate", "Replaces many items")
     .takes("ItemBulkUpdateRequest")
     .answers(RESULTS)
-    .errors(&[IN_COLLECTION, ITEM_VALUES, MANY, FILTER]);
+    .errors(&[ON_ITEMS, MANY, FILTER]);
 
 pub(crate) const ITEM_BULK_SAVE: Operation = item("itemBulkSave", "Inserts or replaces many items")
     .takes("ItemBulkSaveRequest")
     .answers(RESULTS)
-    .errors(&[IN_COLLECTION, ITEM_VALUES, MANY, FILTER]);
+    .errors(&[ON_ITEMS, MANY]);
 
 pub(crate) const ITEM_BULK_PATCH: Operation = item("itemBulkPatch", "Changes fields of many items")
     .takes("ItemBulkPatchRequest")
     .answers(RESULTS)
-    .errors(&[IN_COLLECTION, ITEM_VALUES, ID, FILTER]);
+    .errors(&[ON_ITEMS, &[Code::TooManyItems], FILTER]);
 
 pub(crate) const ITEM_BULK_REMOVE: Operation = item("itemBulkRemove", "Removes many items")
     .takes("ItemBulkRemoveRequest")
     .answers(RESULTS)
-    .errors(&[IN_COLLECTION, MANY_IDS, FILTER, &[Code::NotSupported]]);
+    .errors(&[ON_ITEMS, MANY_IDS, FILTER]);

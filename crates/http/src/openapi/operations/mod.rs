@@ -61,8 +61,12 @@ const REFUSED: &[Code] = &[Code::Validation, Code::Forbidden];
 const NOT_FOUND: &[Code] = &[Code::Validation, Code::Forbidden, Code::NotFound];
 const CURSORS: &[Code] = &[Code::CursorInvalid];
 
-/// What is wrong with any call of content: the collection, its environment, or the caller's right.
-const IN_COLLECTION: &[Code] = &[
+/// What is wrong with any call on a collection: the request, the collection's name, or the caller's right.
+const IN_COLLECTION: &[Code] =
+    &[Code::BadRequest, Code::CollectionNotText, Code::CollectionNotFound, Code::PermissionDenied];
+
+/// The same with a call on items, which tells a deleted collection from none and chooses an environment.
+const ON_ITEMS: &[Code] = &[
     Code::BadRequest,
     Code::CollectionNotText,
     Code::OptionsInvalid,
@@ -76,11 +80,10 @@ const IN_COLLECTION: &[Code] = &[
 const ITEM_VALUES: &[Code] = &[
     Code::ItemNotObject,
     Code::ItemIdInvalid,
-    Code::ItemIdRefused,
     Code::ItemTooLarge,
     Code::ItemTooDeep,
-    Code::ItemTooLargeToIndex,
     Code::FieldNameDollar,
+    Code::FieldDeleted,
     Code::RequestInvalid,
     Code::MultiReferenceValue,
     Code::NotSupported,
@@ -93,45 +96,20 @@ const FILTER: &[Code] = &[
     Code::FilterNotObject,
     Code::FilterTree,
     Code::FilterInvalid,
-    Code::FilterFieldNotText,
     Code::FilterTooDeep,
-    Code::FieldNotText,
     Code::FieldNameDollar,
-    Code::NameEmpty,
     Code::OperandNotText,
     Code::OperandType,
-    Code::OperandTypesDiffer,
     Code::ListElementType,
     Code::ListOperand,
     Code::RegexNotAllowed,
     Code::NotSupported,
 ];
 
-/// What is wrong with an order or a page.
-const PAGING: &[Code] = &[
-    Code::PagingInvalid,
-    Code::CursorInvalid,
-    Code::NotNumber,
-    Code::NotPositive,
-    Code::Negative,
-    Code::NotInteger,
-    Code::AboveMaximum,
-    Code::SortNotText,
-    Code::SortNotList,
-    Code::SortElement,
-    Code::SortDirection,
-    Code::SortSeveralArrays,
-    Code::SortTooLarge,
-    Code::PayloadTooLarge,
-];
+/// What is wrong with a page.
+const PAGING: &[Code] =
+    &[Code::PagingInvalid, Code::NotNumber, Code::NotPositive, Code::Negative, Code::NotInteger, Code::AboveMaximum];
 
-/// What is wrong with a change of what a collection is.
-const DEFINITION: &[Code] = &[
-    Code::RequestInvalid,
-    Code::FieldInvalid,
-    Code::FieldNameDollar,
-    Code::FieldDeleted,
-    Code::UniqueConflict,
-    Code::RevisionWrong,
-    Code::NotSupported,
-];
+/// What is wrong with an order of several fields.
+const SORT: &[Code] =
+    &[Code::SortNotText, Code::SortNotList, Code::SortElement, Code::SortDirection, Code::SortSeveralArrays];

@@ -1,7 +1,7 @@
 //! Links between items: `/v2/bulk/items/…-references`, `/v2/items/replace-references`, `/is-referenced`,
 //! `/query-referenced`.
 
-use super::{IN_COLLECTION, PAGING};
+use super::{CURSORS, ON_ITEMS, PAGING};
 use crate::{
     openapi::{Answer, Callers, Operation},
     subject::Subject,
@@ -10,18 +10,11 @@ use stoa_kernel::Code;
 
 const RESULTS: &[Answer] =
     &[Answer::json("ReferenceBulkResponse", "What became of each link, in the order of the request.")];
-const LINKS: &[Code] = &[
-    Code::ReferencesInvalid,
-    Code::ReferenceIdInvalid,
-    Code::NotMultiReference,
-    Code::FieldNotText,
-    Code::FieldInvalid,
-    Code::FieldDeleted,
-    Code::NameEmpty,
-    Code::ItemNotFound,
-    Code::NotSupported,
-];
-const WRITES: &[&[Code]] = &[IN_COLLECTION, LINKS, &[Code::TooManyItems, Code::ReferenceExists]];
+const FIELD: &[Code] = &[Code::NotMultiReference, Code::FieldNotText, Code::NameEmpty];
+const ID: &[Code] = &[Code::ReferenceIdInvalid];
+const LINKS: &[Code] =
+    &[Code::ReferencesInvalid, Code::FieldDeleted, Code::ItemNotFound, Code::NotSupported, Code::TooManyItems];
+const WRITES: &[&[Code]] = &[ON_ITEMS, FIELD, LINKS];
 
 const fn reference(id: &'static str, summary: &'static str) -> Operation {
     Operation::new(id, Subject::References, Callers::Permitted, summary)
@@ -30,13 +23,13 @@ const fn reference(id: &'static str, summary: &'static str) -> Operation {
 pub(crate) const REFERENCE_BULK_INSERT: Operation = reference("referenceBulkInsert", "Links items with others")
     .takes("ReferenceBulkInsertRequest")
     .answers(RESULTS)
-    .errors(WRITES);
+    .errors(&[ON_ITEMS, FIELD, LINKS, &[Code::ReferenceExists]]);
 
 pub(crate) const REFERENCE_BULK_REMOVE: Operation = reference("referenceBulkRemove", "Takes links away")
     .notes("One that is not there counts as taken away.")
     .takes("ReferenceBulkRemoveRequest")
     .answers(RESULTS)
-    .errors(&[IN_COLLECTION, LINKS, &[Code::TooManyItems, Code::ReferenceNotFound]]);
+    .errors(WRITES);
 
 pub(crate) const REFERENCE_REPLACE: Operation = reference("referenceReplace", "Sets all links of an item's field")
     .takes("ReferenceReplaceRequest")
@@ -46,10 +39,10 @@ pub(crate) const REFERENCE_REPLACE: Operation = reference("referenceReplace", "S
 pub(crate) const REFERENCE_CHECK: Operation = reference("referenceCheck", "Tells whether two items are linked")
     .takes("ReferenceCheckRequest")
     .answers(&[Answer::json("ReferenceCheckResponse", "Whether they are.")])
-    .errors(&[IN_COLLECTION, LINKS]);
+    .errors(&[ON_ITEMS, FIELD, ID]);
 
 pub(crate) const REFERENCED_ITEM_QUERY: Operation =
     reference("referencedItemQuery", "Reads the items that an item's field links to, by pages")
         .takes("ReferencedItemQueryRequest")
         .answers(&[Answer::json("ReferencedItemQueryResponse", "A page of them.")])
-        .errors(&[IN_COLLECTION, LINKS, PAGING, &[Code::TooManyIds, Code::FilterInvalid]]);
+        .errors(&[ON_ITEMS, FIELD, ID, PAGING, CURSORS, &[Code::SortDirection, Code::TooManyIds]]);
