@@ -12,7 +12,7 @@ use stoa_testkit::{TestApp, TestClient, on_both_engines};
 const MANY: i64 = 1_100;
 
 /// Writes relations in bulk; `holder` and `target` are made of the number `i`, from 1 to `count`.
-async fn relation(app: &TestApp, kind: &'static str, (holder, target): (&str, &str), count: i64) {
+pub(crate) async fn relation(app: &TestApp, kind: &'static str, (holder, target): (&str, &str), count: i64) {
     let sql = format!(
         "insert into stoa.member_tie (site, kind, holder, target, id, doc, created) \
          with recursive n(i) as (select cast(1 as bigint) union all select i + 1 from n where i < $1) \

@@ -4,6 +4,7 @@
 mod callers;
 mod compare;
 mod refusals_content;
+mod refusals_identity;
 mod released;
 mod served;
 
