@@ -1,6 +1,6 @@
 //! Applications of others.
 
-use super::{page, redirect};
+use super::{UNCHANGED, page, redirect};
 use crate::{
     openapi::{Answer, Callers, Operation, Parameter, Throttle},
     subject::Subject,
@@ -48,5 +48,5 @@ pub(crate) const APP_KEY_SET_GET: Operation = Operation::new(
     "The public keys by which an application knows what it is sent from here",
 )
 .notes("As RFC 7517 writes them: one that follows, the one that signs, and those that were retired lately.")
-.answers(&[Answer::json("AppKeySet", "The keys.")])
+.answers(&[Answer::json("AppKeySet", "The keys."), UNCHANGED])
 .errors(&[&[Code::NotFound]]);

@@ -1,6 +1,6 @@
 //! Badges in both of their versions, and who has them.
 
-use super::{CURSORS, DONE, EACH, INVALID, NOT_FOUND, PACKED, PAGED, PAGED_BY_CURSOR, REFUSED};
+use super::{CURSORS, DONE, EACH, FILTERED, INVALID, NOT_FOUND, PACKED, PAGED, PAGED_BY_CURSOR, REFUSED};
 use crate::{
     openapi::{Answer, Callers, Operation, Parameter},
     subject::Subject,
@@ -22,7 +22,7 @@ const fn badge(id: &'static str, callers: Callers, summary: &'static str) -> Ope
 pub(crate) const BADGE_LIST_V3: Operation = badge("badgeListV3", Callers::Known, "Lists badges by pages")
     .query(PAGED)
     .answers(BADGES)
-    .errors(&[INVALID, CURSORS]);
+    .errors(&[INVALID, FILTERED, CURSORS]);
 
 pub(crate) const BADGE_CREATE_V3: Operation =
     badge("badgeCreateV3", Callers::Owners, "Makes a badge").takes("BadgeCreateRequest").answers(BADGE).errors(MAKES);
@@ -80,7 +80,7 @@ pub(crate) const BADGE_CREATE: Operation =
 pub(crate) const BADGE_QUERY: Operation = badge("badgeQuery", Callers::Known, "Finds badges by a filter")
     .takes("BadgeQueryRequest")
     .answers(BADGES)
-    .errors(&[INVALID, CURSORS]);
+    .errors(&[INVALID, FILTERED, CURSORS]);
 
 pub(crate) const BADGE_ORDER_UPDATE: Operation =
     badge("badgeOrderUpdate", Callers::Owners, "Puts badges first, in this order")
@@ -111,7 +111,7 @@ pub(crate) const BADGE_ASSIGNMENT_QUERY: Operation =
     badge("badgeAssignmentQuery", Callers::Members, "Finds assignments by member and badge")
         .takes("BadgeAssignmentQueryRequest")
         .answers(&[Answer::json("BadgeAssignmentQueryResponse", "A page of assignments.")])
-        .errors(&[REFUSED, CURSORS]);
+        .errors(&[REFUSED, FILTERED, CURSORS]);
 
 pub(crate) const BADGE_ASSIGNMENT_DELETE: Operation =
     badge("badgeAssignmentDelete", Callers::Owners, "Takes a badge from a member").answers(DONE).errors(&[NOT_FOUND]);
@@ -138,4 +138,4 @@ pub(crate) const BADGE_ASSIGNMENT_BULK_TAG_BY_FILTER: Operation =
     badge("badgeAssignmentBulkTagByFilter", Callers::Owners, "Tags the assignments that a filter finds")
         .takes("BadgeAssignmentBulkTagByFilterRequest")
         .answers(&[Answer::json("JobResponse", "It is done when the answer comes.")])
-        .errors(&[REFUSED]);
+        .errors(&[REFUSED, FILTERED]);

@@ -1,6 +1,6 @@
 //! Custom fields of members, and to whom they apply.
 
-use super::{DONE, INVALID, NOT_FOUND, PACKED, PAGED, REFUSED};
+use super::{DONE, FILTERED, INVALID, NOT_FOUND, PACKED, PAGED, REFUSED};
 use crate::{
     openapi::{Answer, Callers, Operation, Parameter},
     subject::Subject,
@@ -55,13 +55,13 @@ pub(crate) const CUSTOM_FIELD_SUGGESTION_LIST: Operation =
     field("customFieldSuggestionList", Callers::Editors, "Lists fields that sites usually have and this one doesn't")
         .query(PAGED)
         .answers(SUGGESTIONS)
-        .errors(&[REFUSED]);
+        .errors(&[REFUSED, FILTERED]);
 
 pub(crate) const CUSTOM_FIELD_SUGGESTION_QUERY: Operation =
     field("customFieldSuggestionQuery", Callers::Editors, "Finds fields that sites usually have and this one doesn't")
         .takes("CustomFieldSuggestionQueryRequest")
         .answers(SUGGESTIONS)
-        .errors(&[REFUSED]);
+        .errors(&[REFUSED, FILTERED]);
 
 pub(crate) const FIELD_APPLICATION_CREATE: Operation =
     field("fieldApplicationCreate", Callers::Owners, "Says to whom a field applies")

@@ -1,6 +1,6 @@
 //! The members of a site.
 
-use super::{CURSOR, CURSOR_LIMIT, CURSORS, DONE, INVALID, LIMIT, NOT_FOUND, OFFSET, PACKED, REFUSED};
+use super::{CURSOR, CURSOR_LIMIT, CURSORS, DONE, FILTERED, INVALID, LIMIT, NOT_FOUND, OFFSET, PACKED, REFUSED};
 use crate::{
     openapi::{Answer, Callers, Operation, Parameter},
     subject::Subject,
@@ -33,13 +33,13 @@ pub(crate) const MEMBER_LIST: Operation = member("memberList", Callers::Members,
     .notes(SEEN)
     .query(&[FIELDSETS, LIMIT, OFFSET, CURSOR_LIMIT, CURSOR, PACKED])
     .answers(PAGE)
-    .errors(&[REFUSED, CURSORS, &[Code::PagingInvalid]]);
+    .errors(&[REFUSED, CURSORS, &[Code::PagingInvalid, Code::NotSupported]]);
 
 pub(crate) const MEMBER_QUERY: Operation = member("memberQuery", Callers::Members, "Finds members by a filter")
     .notes(SEEN)
     .takes("MemberQueryRequest")
     .answers(PAGE)
-    .errors(&[REFUSED, CURSORS, &[Code::PagingInvalid]]);
+    .errors(&[REFUSED, FILTERED, CURSORS, &[Code::PagingInvalid]]);
 
 pub(crate) const MEMBER_CREATE: Operation = member("memberCreate", Callers::Owners, "Makes an account")
     .takes("MemberCreateRequest")
@@ -66,8 +66,9 @@ pub(crate) const MEMBER_UPDATE: Operation = member("memberUpdate", Callers::Memb
 pub(crate) const MEMBER_DELETE: Operation =
     member("memberDelete", Callers::Members, "Deletes a member").answers(DONE).errors(&[NOT_FOUND]);
 
-pub(crate) const MEMBER_DELETE_MY: Operation =
-    member("memberDeleteMy", Callers::Members, "Deletes the calling member").answers(DONE).errors(&[NOT_FOUND]);
+pub(crate) const MEMBER_DELETE_MY: Operation = member("memberDeleteMy", Callers::Members, "Deletes the calling member")
+    .answers(DONE)
+    .errors(&[NOT_FOUND, &[Code::NotSupported]]);
 
 pub(crate) const MEMBER_SLUG_UPDATE: Operation =
     member("memberSlugUpdate", Callers::Members, "Changes a member's slug")
@@ -103,19 +104,19 @@ pub(crate) const MEMBER_BULK_DELETE_BY_FILTER: Operation =
     member("memberBulkDeleteByFilter", Callers::Owners, "Deletes the members that a filter finds")
         .takes("MemberFilterRequest")
         .answers(JOB)
-        .errors(&[REFUSED]);
+        .errors(&[REFUSED, FILTERED]);
 
 pub(crate) const MEMBER_BULK_APPROVE_BY_FILTER: Operation =
     member("memberBulkApproveByFilter", Callers::Owners, "Lets the members in that a filter finds")
         .takes("MemberFilterRequest")
         .answers(JOB)
-        .errors(&[REFUSED]);
+        .errors(&[REFUSED, FILTERED]);
 
 pub(crate) const MEMBER_BULK_BLOCK_BY_FILTER: Operation =
     member("memberBulkBlockByFilter", Callers::Owners, "Blocks the members that a filter finds")
         .takes("MemberFilterRequest")
         .answers(JOB)
-        .errors(&[REFUSED]);
+        .errors(&[REFUSED, FILTERED]);
 
 pub(crate) const MEMBER_APPROVE: Operation = decision("memberApprove", "Lets a member in");
 pub(crate) const MEMBER_BLOCK: Operation = decision("memberBlock", "Blocks a member, whose sessions end");
@@ -142,7 +143,7 @@ pub(crate) const USER_MEMBER_QUERY: Operation =
     member("userMemberQuery", Callers::Editors, "Finds people as members, by their user ids")
         .takes("UserMemberQueryRequest")
         .answers(&[Answer::json("UserMemberQueryResponse", "A page of them.")])
-        .errors(&[REFUSED, CURSORS]);
+        .errors(&[REFUSED, FILTERED, CURSORS]);
 
 pub(crate) const MEMBER_LOGIN_EMAIL_UPDATE: Operation =
     member("memberLoginEmailUpdate", Callers::Owners, "Changes the address that a member signs in with")

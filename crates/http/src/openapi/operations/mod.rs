@@ -60,6 +60,8 @@ const INVALID: &[Code] = &[Code::Validation];
 const REFUSED: &[Code] = &[Code::Validation, Code::Forbidden];
 const NOT_FOUND: &[Code] = &[Code::Validation, Code::Forbidden, Code::NotFound];
 const CURSORS: &[Code] = &[Code::CursorInvalid];
+/// What a filter of members, or of what is around them, asks for and there isn't.
+const FILTERED: &[Code] = &[Code::FilterTooDeep, Code::NotSupported];
 
 /// What is wrong with any call on a collection: the request, the collection's name, or the caller's right.
 const IN_COLLECTION: &[Code] =

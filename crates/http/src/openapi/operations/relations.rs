@@ -1,6 +1,6 @@
 //! What members show of themselves, and what they are to each other.
 
-use super::{CURSORS, DONE, INVALID, NOT_FOUND, PACKED_ONLY, PAGED_BY_CURSOR, REFUSED};
+use super::{CURSORS, DONE, FILTERED, INVALID, NOT_FOUND, PACKED_ONLY, PAGED_BY_CURSOR, REFUSED};
 use crate::{
     openapi::{Answer, Callers, Operation},
     subject::Subject,
@@ -107,7 +107,7 @@ pub(crate) const MEMBER_BLOCK_LIST: Operation =
     relation("memberBlockList", Callers::Members, "Lists whom a member has blocked, and by whom they are")
         .query(PAGED_BY_CURSOR)
         .answers(&[Answer::json("MemberBlockListResponse", "A page of blocks.")])
-        .errors(&[REFUSED, CURSORS]);
+        .errors(&[NOT_FOUND, CURSORS]);
 
 pub(crate) const MEMBER_REPORT_CREATE: Operation = relation("memberReportCreate", Callers::Members, "Reports a member")
     .takes("MemberReportCreateRequest")
@@ -117,19 +117,19 @@ pub(crate) const MEMBER_REPORT_CREATE: Operation = relation("memberReportCreate"
 pub(crate) const MEMBER_REPORT_QUERY: Operation = relation("memberReportQuery", Callers::Editors, "Finds reports")
     .takes("MemberReportQueryRequest")
     .answers(&[Answer::json("MemberReportQueryResponse", "A page of reports.")])
-    .errors(&[REFUSED, CURSORS]);
+    .errors(&[REFUSED, FILTERED, CURSORS]);
 
 pub(crate) const REPORTED_MEMBER_LIST: Operation =
     relation("reportedMemberList", Callers::Owners, "Lists the members that were reported")
         .query(PAGED_BY_CURSOR)
         .answers(REPORTED)
-        .errors(&[REFUSED, CURSORS]);
+        .errors(&[REFUSED, FILTERED, CURSORS]);
 
 pub(crate) const REPORTED_MEMBER_QUERY: Operation =
     relation("reportedMemberQuery", Callers::Owners, "Lists the members that were reported, asked in the body")
         .takes("CursorQueryRequest")
         .answers(REPORTED)
-        .errors(&[REFUSED, CURSORS]);
+        .errors(&[REFUSED, FILTERED, CURSORS]);
 
 pub(crate) const MEMBER_REPORT_DELETE: Operation =
     relation("memberReportDelete", Callers::Owners, "Deletes the reports of a member")
@@ -152,7 +152,7 @@ pub(crate) const MEMBER_ABOUT_QUERY: Operation =
     relation("memberAboutQuery", Callers::Known, "Reads what members wrote")
         .takes("MemberAboutQueryRequest")
         .answers(&[Answer::json("MemberAboutQueryResponse", "What each wrote who shows themselves.")])
-        .errors(&[INVALID]);
+        .errors(&[INVALID, FILTERED]);
 
 pub(crate) const MEMBER_ABOUT_GET: Operation =
     relation("memberAboutGet", Callers::Known, "Reads what a member wrote").answers(ABOUT).errors(&[SEES]);

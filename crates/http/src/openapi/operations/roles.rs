@@ -1,6 +1,6 @@
 //! Roles of members.
 
-use super::{DONE, INVALID, NOT_FOUND, PACKED, REFUSED};
+use super::{DONE, FILTERED, INVALID, NOT_FOUND, PACKED, REFUSED};
 use crate::{
     openapi::{Answer, Callers, Operation, Parameter},
     subject::Subject,
@@ -37,11 +37,11 @@ pub(crate) const MEMBER_ROLE_QUERY: Operation =
     role("memberRoleQuery", Callers::Editors, "Reads the roles of many members")
         .takes("MemberRoleQueryRequest")
         .answers(&[Answer::json("MemberRoleQueryResponse", "Roles by the ids of members.")])
-        .errors(&[REFUSED]);
+        .errors(&[REFUSED, FILTERED]);
 
 pub(crate) const MEMBER_ROLE_LIST: Operation = role("memberRoleList", Callers::Members, "Lists the roles of a member")
     .answers(&[Answer::json("MemberRoleListResponse", "The roles.")])
-    .errors(&[REFUSED]);
+    .errors(&[NOT_FOUND]);
 
 pub(crate) const MEMBER_ROLE_ASSIGN: Operation = role("memberRoleAssign", Callers::Owners, "Gives a member a role")
     .takes("MemberRoleAssignRequest")
