@@ -21,6 +21,26 @@ type Row<'a> = (&'a TestClient<'a>, &'a str, &'a str, Value, &'a str);
 /// A cursor that no list gives out.
 const CURSOR: &str = "~x";
 
+/// What finds members, or what is around them, by a filter.
+const FILTERED: &[&str] = &[
+    "badgeListV3",
+    "badgeQuery",
+    "badgeAssignmentQuery",
+    "badgeAssignmentBulkTagByFilter",
+    "customFieldSuggestionList",
+    "customFieldSuggestionQuery",
+    "memberQuery",
+    "memberBulkDeleteByFilter",
+    "memberBulkApproveByFilter",
+    "memberBulkBlockByFilter",
+    "userMemberQuery",
+    "memberRoleQuery",
+    "memberReportQuery",
+    "reportedMemberList",
+    "reportedMemberQuery",
+    "memberAboutQuery",
+];
+
 const PASSWORD: &str = "correct horse battery";
 
 /// Asks one after another. Each verdict must be one that the operation is described to have.
@@ -129,6 +149,39 @@ on_both_engines! {
         ]).await;
     }
 
+    async fn filters_are_refused(engine) {
+        let app = TestApp::new(engine).await;
+        let key = &app.app();
+        let tags = json!({ "tags": { "tagIds": ["a"] } });
+        let with = |filter: &Value| json!({ "filter": filter, "assignTags": tags });
+        let unknown = json!({ "colour": "red" });
+        let deep = (0..20).fold(json!({}), |inner, _| json!({ "$not": inner }));
+        let rows = FILTERED.iter().flat_map(|it| {
+            [(key, *it, "", with(&unknown), "428 WDE0119"), (key, *it, "", with(&deep), "400 WDE0169")]
+        });
+        walk(&rows.collect::<Vec<_>>()).await;
+    }
+
+    async fn ids_with_a_nul_are_of_nothing(engine) {
+        let app = TestApp::new(engine).await;
+        let (key, nul) = (&app.app(), "a\0");
+        let member = own_id(&app.member("ada@example.org").await).await;
+        let tags = json!({ "tags": { "tagIds": ["a"] } });
+        walk(&[
+            (key, "passwordRefuse", "a%00", json!({}), "404 NOT_FOUND"),
+            (key, "memberReportDelete", "a%00", Value::Null, "404 NOT_FOUND"),
+            (key, "memberBlockList", "a%00", Value::Null, "404 NOT_FOUND"),
+            (key, "memberRoleList", "a%00", Value::Null, "404 NOT_FOUND"),
+            (key, "connectionQuery", "a%00", json!({ "connectedMemberIds": [member] }), "404 NOT_FOUND"),
+            (key, "badgeAssignmentDelete", "a%00", Value::Null, "404 NOT_FOUND"),
+            (key, "badgeUnassignV3", "a%00", json!({ "memberIds": [member] }), "404 NOT_FOUND"),
+            (key, "badgeUnassignV3", "badge", json!({ "memberIds": [nul] }), "200"),
+            (key, "badgeAssignmentBulkDelete", "", json!({ "badgeAssignmentIds": [nul] }), "200"),
+            (key, "badgeAssignmentBulkTag", "", json!({ "ids": [nul], "assignTags": tags }), "200"),
+            (key, "memberRoleUnassign", &member, json!({ "roleKey": nul }), "200"),
+        ]).await;
+    }
+
     async fn what_members_do_to_each_other_is_refused(engine) {
         let app = TestApp::new(engine).await;
         let (ada, bob, key) = (&app.member("ada@example.org").await, &app.member("bob@example.org").await, &app.app());
@@ -184,6 +237,8 @@ on_both_engines! {
             (visitor, "memberRegister", "", with_slug("cleo@example.org"), "409 SLUG_ALREADY_EXISTS"),
             (key, "memberSignOn", "", with_slug("cleo@example.org"), "409 SLUG_ALREADY_EXISTS"),
             (ada, "memberDeleteMy", "", json!([]), "400 validationError"),
+            (ada, "memberDeleteMy", "", json!({ "contentAssigneeId": "another" }), "428 WDE0119"),
+            (key, "memberList", "", json!({ "sorting": [{ "fieldName": "muted" }] }), "428 WDE0119"),
             (key, "memberList", "", json!({ "cursorPaging": {}, "sorting": by_name }), "400 WDE0152"),
             (key, "userMemberQuery", "", json!({ "query": { "cursorPaging": { "cursor": CURSOR } } }), "400 WDE0151"),
             (key, "privacySettingsUpdate", "", json!({ "memberPrivacySettings": { "publicMemberCandidates": "NO_ONE" } }), "200"),

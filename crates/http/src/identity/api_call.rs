@@ -45,6 +45,9 @@ impl FromRequest<App> for ApiCall {
         let path = RawPathParams::from_request_parts(&mut parts, app).await;
         let path = path.map_err(|it| Fault::new(Code::NotFound).logged(it))?;
         let id = path.iter().next().map(|it| it.1.to_owned()).unwrap_or_default();
+        if id.contains('\0') {
+            return Err(Fault::because(Code::NotFound, "no id holds U+0000").into());
+        }
         let mut data = query(parts.uri.query().unwrap_or_default())?;
         if !matches!(parts.method, Method::GET | Method::HEAD) {
             let Json(sent) = Json::from_request(Request::from_parts(parts, body), app).await?;

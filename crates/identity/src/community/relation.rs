@@ -244,6 +244,9 @@ pub(crate) async fn drop(
     holder: &str,
     target: &str,
 ) -> Result<Option<RelationIds>> {
+    if holder.contains('\0') || target.contains('\0') {
+        return Ok(None);
+    }
     let sql = "delete from stoa.member_tie where site = $1 and kind = $2 and holder = $3 and target = $4 \
                returning id, holder, target";
     Ok(tx.row(sql, &params![site, kind, holder, target], read_ids).await?)
@@ -256,6 +259,9 @@ pub(crate) async fn drop_by_id(
     kind: &'static str,
     id: &str,
 ) -> Result<Option<RelationIds>> {
+    if id.contains('\0') {
+        return Ok(None);
+    }
     let sql = "delete from stoa.member_tie where site = $1 and kind = $2 and id = $3 returning id, holder, target";
     Ok(tx.row(sql, &params![site, kind, id], read_ids).await?)
 }
@@ -277,6 +283,9 @@ pub(crate) async fn has(
 
 /// A relation by its own id.
 pub(crate) async fn get(tx: &mut Tx<'_>, site: &SiteId, kind: &'static str, id: &str) -> Result<Option<Relation>> {
+    if id.contains('\0') {
+        return Ok(None);
+    }
     let sql = format!("{SELECT} where site = $1 and kind = $2 and id = $3");
     Ok(tx.row(&sql, &params![site, kind, id], read).await?)
 }
