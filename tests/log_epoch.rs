@@ -449,6 +449,27 @@ async fn data_that_were_all_written_over_are_told_of_by_command() {
     replaced.check().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn backup_that_is_put_back_twice_gives_no_number_twice() {
+    let replaced = Replaced::new().await;
+    let mut newest = replaced.newest;
+    for _ in 0..2 {
+        replaced.overwrite("site.db", &replaced.file());
+        replaced.overwrite("catalog.db", &replaced.config.data.join("catalog.db"));
+        let store = Store::open(&replaced.config).await.unwrap();
+        store.log_restored(&replaced.id).await.unwrap();
+        let site = store.site(&replaced.id).await.unwrap();
+        put(&site, "other").await;
+        let rows = site.outbox().read(Position::default(), &[RESTORED, "a"], 10).await.unwrap().entries;
+        let new = rows.iter().find(|it| it.kind == RESTORED).unwrap().sequence;
+        assert!(new > newest, "{new} comes after {newest}");
+        newest = rows.last().unwrap().sequence;
+        store.close();
+        drop((site, store));
+        closed(&replaced.config, &replaced.id).await;
+    }
+}
+
 /// A copy of a database is what a dump is that was restored.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn copy_of_a_database_is_noticed() {

@@ -164,6 +164,6 @@ pub trait Dialect: Send + Sync {
     fn outbox_newest(&self) -> &'static str;
 
     /// An expression for the number of a row of the outbox that leaves room for four thousand million numbers before
-    /// it: what was given once, and then lost with a backup restored, isn't given again.
-    fn outbox_leap(&self) -> &'static str;
+    /// it, and is not below `least`: what was given once, and then lost with a backup restored, isn't given again.
+    fn outbox_leap(&self, least: &str) -> String;
 }

@@ -209,8 +209,12 @@ impl Dialect for Postgres {
         "tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint order by tx desc, seq desc limit 1"
     }
 
-    fn outbox_leap(&self) -> &'static str {
-        "setval('stoa.outbox_seq_seq', nextval('stoa.outbox_seq_seq') + 4294967296)"
+    /// Two that leap at once could set the sequence back, so one waits for the other.
+    fn outbox_leap(&self, least: &str) -> String {
+        format!(
+            "(with alone as materialized (select pg_advisory_xact_lock(7305812)) \
+             select setval('stoa.outbox_seq_seq', greatest(nextval('stoa.outbox_seq_seq') + 4294967296, {least})) from alone)"
+        )
     }
 }
 

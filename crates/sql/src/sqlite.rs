@@ -217,8 +217,8 @@ impl Dialect for Sqlite {
         "tx >= 0 order by seq desc limit 1"
     }
 
-    fn outbox_leap(&self) -> &'static str {
-        "(select coalesce(max(seq), 0) + 4294967296 from stoa.outbox)"
+    fn outbox_leap(&self, least: &str) -> String {
+        format!("(select max(coalesce(max(seq), 0) + 4294967296, {least}) from stoa.outbox)")
     }
 }
 

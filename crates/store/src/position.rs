@@ -24,7 +24,7 @@ pub struct Token {
     pub epoch: String,
     /// Behind the row that was read last.
     pub position: Position,
-    /// How many events of that row were delivered; `None` when all were.
+    /// The place in that row of the first event that was not delivered; `None` when all were.
     pub delivered: Option<u32>,
 }
 
@@ -49,7 +49,7 @@ impl Token {
         }
     }
 
-    /// How many events of the row at this position were delivered already.
+    /// The place in the row at this position of the first event that was not delivered; 0 in others.
     pub fn skip(&self, row: Position) -> usize {
         self.delivered.filter(|_| row == self.position).map_or(0, |it| it as usize)
     }

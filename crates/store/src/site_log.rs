@@ -54,7 +54,8 @@ pub(crate) async fn settle(settling: Settling<'_>) -> Result<i64> {
             if before.is_some() {
                 tracing::warn!(%site, "the data of this site were restored or copied: its log begins a new epoch");
             }
-            let new = outbox::NewEpoch { site: site.clone(), before, epoch, origin, now };
+            let least = remembered.as_ref().map_or(0, |it| it.sequence + 1).max(leap_of(now));
+            let new = outbox::NewEpoch { site: site.clone(), before, epoch, origin, least, now };
             let epoch = outbox::begin(database, new).await?;
             let found = outbox::find(database, site).await?;
             (epoch, found.as_ref().map_or(0, |it| it.sequence), found.is_some_and(|it| it.has_consumers))
@@ -73,6 +74,14 @@ pub(crate) async fn settle(settling: Settling<'_>) -> Result<i64> {
         tracing::warn!(%site, "the catalogue can't remember how far the log of a site is: {fault:?}");
     }
     Ok(sequence)
+}
+
+/// The least number of an epoch that begins at a time: what a backup has says nothing of the numbers that were given
+/// since it was made, nor of those after it was restored before. Four thousand a millisecond from 2020 on are as many as
+/// no log has, and JSON's numbers hold them until 2089.
+fn leap_of(now: Millis) -> i64 {
+    const YEAR_2020: Millis = 1_577_836_800_000;
+    (now - YEAR_2020).max(0) << 12
 }
 
 /// Which file it is: a copy that was put in its place is another one. A number that became free is given again, so that

@@ -167,11 +167,15 @@ impl Content {
             return Ok(payload.ids.iter().enumerate().map(|(n, id)| builder.deleted_event(n, id)).collect());
         }
         let now_there = documents(self, site, &payload).await?;
-        let docs: Vec<&str> = match payload.items.is_empty() {
-            false => payload.items.iter().map(|it| it.get()).collect(),
-            true => payload.ids.iter().filter_map(|id| now_there.get(id)).map(String::as_str).collect(),
+        // The place in the row names an event, so that it stays the same when others are gone.
+        let docs: Vec<(usize, &str)> = match payload.items.is_empty() {
+            false => payload.items.iter().map(|it| it.get()).enumerate().collect(),
+            true => {
+                let there = |(n, id)| now_there.get(id).map(|doc: &String| (n, doc.as_str()));
+                payload.ids.iter().enumerate().filter_map(there).collect()
+            }
         };
-        docs.into_iter().enumerate().map(|(n, doc)| builder.written_event(n, doc)).collect()
+        docs.into_iter().map(|(n, doc)| builder.written_event(n, doc)).collect()
     }
 }
 

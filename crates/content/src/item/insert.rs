@@ -67,15 +67,16 @@ async fn insert_rows(tx: &mut Tx<'_>, context: &WriteContext, rows: &[&Row]) -> 
     if rows.is_empty() {
         return Ok(Vec::new());
     }
-    let (collection, mut is_new) = (context.collection(), insert_new(tx, context, rows).await?);
+    let (collection, is_new) = (context.collection(), insert_new(tx, context, rows).await?);
     let mut taken = unique::taken(tx, collection, rows, &is_new).await?;
     let is_free = |n: &usize| !is_new[*n] && !taken.contains(rows[*n].id());
     let free: Vec<usize> = (0..rows.len()).filter(is_free).collect();
     if !free.is_empty() {
         // An item with this id was removed between the two looks, or a unique value is taken: trying again tells.
         let again: Vec<&Row> = free.iter().map(|n| rows[*n]).collect();
-        for (n, it) in free.into_iter().zip(insert_new(tx, context, &again).await?) {
-            is_new[n] = it;
+        if insert_new(tx, context, &again).await?.contains(&true) {
+            // The log orders by transactions, and this one may have begun before the one that removed the item.
+            return Err(tx.again("an item was removed while others of the call were inserted"));
         }
         taken = unique::taken(tx, collection, rows, &is_new).await?;
         let is_free = |n: &usize| !is_new[*n] && !taken.contains(rows[*n].id());

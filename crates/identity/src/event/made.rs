@@ -18,7 +18,7 @@ use stoa_store::{ReaderPool, Site, boxed};
 /// For each type of event of the row's kind, of which entity it tells and what.
 type Changes = Vec<(String, Value)>;
 
-/// What a row tells, a change for each entity that is still there to be told of.
+/// What a row tells of each entity that it names; nothing of one that is no longer there to be told of.
 pub(super) async fn changes(site: &Site, kind: EntryKind, change: IdentityChange) -> Result<Vec<Changes>> {
     match change {
         IdentityChange::Entities(ids) => entities(site, kind, ids).await,
@@ -50,7 +50,7 @@ async fn entities(site: &Site, kind: EntryKind, ids: Vec<String>) -> Result<Vec<
         };
         Some(vec![(id, change)])
     };
-    Ok(ids.into_iter().filter_map(change).collect())
+    Ok(ids.into_iter().map(|id| change(id).unwrap_or_default()).collect())
 }
 
 async fn of_relations(site: &Site, kind: EntryKind, relations: Vec<RelationIds>) -> Result<Vec<Changes>> {
@@ -87,7 +87,7 @@ async fn of_relations(site: &Site, kind: EntryKind, relations: Vec<RelationIds>)
             }
         })
     };
-    Ok(relations.into_iter().filter_map(change).collect())
+    Ok(relations.into_iter().map(|it| change(it).unwrap_or_default()).collect())
 }
 
 /// The members with these ids who are there, as apps are shown them.

@@ -18,10 +18,12 @@ impl Identity {
             return Ok(Vec::new());
         };
         let (row, mut events) = (entry.id(), Vec::new());
-        for changes in made::changes(site, kind, change).await? {
-            for (event_type, (entity, change)) in kind.events().iter().zip(changes) {
+        for (n, changes) in made::changes(site, kind, change).await?.into_iter().enumerate() {
+            for (of_type, (event_type, (entity, change))) in kind.events().iter().zip(changes).enumerate() {
                 let (sequence, time) = (entry.sequence, entry.created);
-                let source = EventSource { row: &row, index: events.len(), sequence, time, actor: &actor };
+                // The place in the row, which stays the same when others are gone.
+                let index = n * kind.events().len() + of_type;
+                let source = EventSource { row: &row, index, sequence, time, actor: &actor };
                 events.push(event_type.event(source, &entity, change));
             }
         }

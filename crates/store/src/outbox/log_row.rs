@@ -100,6 +100,8 @@ pub(crate) struct NewEpoch {
     pub before: Option<String>,
     pub epoch: String,
     pub origin: String,
+    /// No number below is given from here on.
+    pub least: i64,
     pub now: Millis,
 }
 
@@ -108,7 +110,7 @@ pub(crate) struct NewEpoch {
 pub(crate) async fn begin(database: &Database, new: NewEpoch) -> Result<String> {
     let begun = database.append_with(new, |tx, new| {
         boxed!({
-            let NewEpoch { site, before, epoch, origin, now } = new;
+            let NewEpoch { site, before, epoch, origin, least, now } = new;
             match before {
                 None => {
                     let sql = "insert into stoa.log (site, epoch, origin, floor_tx, floor_seq, counted_tx, counted_seq, \
@@ -118,7 +120,7 @@ pub(crate) async fn begin(database: &Database, new: NewEpoch) -> Result<String> 
                 Some(before) => {
                     let sql = "update stoa.log set epoch = $1, origin = $2 where site = $3 and epoch = $4";
                     if tx.execute(sql, &params![epoch, origin, site, before]).await? == 1 {
-                        put_restored(tx, site, epoch, *now).await?;
+                        put_restored(tx, site, epoch, *least, *now).await?;
                     }
                 }
             }
@@ -129,11 +131,11 @@ pub(crate) async fn begin(database: &Database, new: NewEpoch) -> Result<String> 
     begun.await?.ok_or_else(|| Fault::internal("a log has no epoch"))
 }
 
-async fn put_restored(tx: &mut Tx<'_>, site: &SiteId, epoch: &str, now: Millis) -> Result<()> {
-    let leap = tx.dialect().outbox_leap();
+async fn put_restored(tx: &mut Tx<'_>, site: &SiteId, epoch: &str, least: i64, now: Millis) -> Result<()> {
+    let leap = tx.dialect().outbox_leap("$5");
     let sql = format!("insert into stoa.outbox (seq, site, kind, payload, created) values ({leap}, $1, $2, $3, $4)");
     let payload = format!("{{\"epoch\":{}}}", stoa_sql::json::quoted(epoch));
-    tx.execute(&sql, &params![site, RESTORED, payload, now]).await?;
+    tx.execute(&sql, &params![site, RESTORED, payload, now, least]).await?;
     tx.has_entry = true;
     Ok(())
 }

@@ -26,11 +26,7 @@ impl Default for Origin {
 
 /// Whether an error says that the server never tells.
 pub(super) fn is_withheld(error: &tokio_postgres::Error) -> bool {
-    let withheld = [
-        SqlState::INSUFFICIENT_PRIVILEGE,
-        SqlState::UNDEFINED_FUNCTION,
-        SqlState::FEATURE_NOT_SUPPORTED,
-        SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-    ];
+    // A standby can't tell either, but it may be the primary a moment later.
+    let withheld = [SqlState::INSUFFICIENT_PRIVILEGE, SqlState::UNDEFINED_FUNCTION, SqlState::FEATURE_NOT_SUPPORTED];
     error.code().is_some_and(|code| withheld.contains(code))
 }

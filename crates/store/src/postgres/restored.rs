@@ -6,7 +6,6 @@ use super::{
 };
 use crate::Error;
 use deadpool_postgres::Object;
-use stoa_kernel::Fault;
 
 impl Postgres {
     /// Asks where the data are.
@@ -23,6 +22,11 @@ impl Postgres {
         };
         let row = found.1.map_err(|it| Error::from_postgres(&it))?;
         let text: String = row.try_get(0).map_err(|it| Error::Other(it.to_string()))?;
+        let has_moved = !matches!(self.origin_text(), known if known.is_empty() || known == text);
+        if has_moved {
+            // Before it is known here, so that it is tried again where it fails.
+            number_alone(&client).await?;
+        }
         *self.origin.write() = Origin { expression: found.0, text };
         Ok(())
     }
@@ -37,10 +41,18 @@ impl Postgres {
     }
 }
 
+/// The same in a transaction of its own, by one node at a time.
+async fn number_alone(client: &Object) -> Result<(), Error> {
+    command(client, "begin; select pg_advisory_xact_lock(7305811)").await?;
+    let numbered = number_anew(client).await;
+    command(client, if numbered.is_ok() { "commit" } else { "rollback" }).await?;
+    numbered
+}
+
 /// A database that was restored into a younger cluster holds numbers of transactions that are still to
 /// come there. Its rows are put before everything new, and each consumer before what it may not have read; one that
 /// had missed rows still has.
-pub(crate) async fn number_anew(client: &Object) -> Result<(), Fault> {
+pub(crate) async fn number_anew(client: &Object) -> Result<(), Error> {
     let next = "pg_snapshot_xmax(pg_current_snapshot())::text::bigint";
     let foreign = format!(
         "select exists (select 1 from stoa.outbox where tx >= {next}) \
@@ -51,7 +63,8 @@ pub(crate) async fn number_anew(client: &Object) -> Result<(), Fault> {
     if !row.try_get::<_, bool>(0).map_err(|it| Error::from_postgres(&it))? {
         return Ok(());
     }
-    let consumers = "update stoa.outbox_consumer c set tx = 0, seq = case \
+    // Who serves one remembers its place from before: it has to take it again.
+    let consumers = "update stoa.outbox_consumer c set holder = null, lease = lease + 1, tx = 0, seq = case \
                      when (c.tx, c.seq) < (l.floor_tx, l.floor_seq) then -1 \
                      else coalesce((select min(o.seq) - 1 from stoa.outbox o \
                      where o.site = c.site and (o.tx, o.seq) > (c.tx, c.seq)), greatest(c.seq, l.floor_seq)) end \
