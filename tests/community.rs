@@ -94,7 +94,7 @@ on_both_engines! {
                 post(who, &format!("/members/v3/followers/{}", ids[0]), json!({})).await;
             }
         }
-        let tags = json!({ "badgeAssignmentIds": [], "filter": {}, "assignTags": { "privateTags": { "tagIds": ["secret"] } } });
+        let tags = json!({ "filter": {}, "assignTags": { "privateTags": { "tagIds": ["secret"] } } });
         post(&app.app(), "/badges/v4/bulk/assignments/update-tags-by-filter", tags).await;
         post(&app.app(), "/members/v1/roles/definitions", json!({ "roleKey": "mod", "roleTitle": "Mod" })).await;
         post(&app.app(), &format!("/members/v1/roles/members/{}", ids[0]), json!({ "roleKey": "mod" })).await;

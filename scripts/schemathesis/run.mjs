@@ -51,6 +51,8 @@ try {
   const site = await createSite(stoa);
   server = await stoa.serve('--port', '0');
   writeFileSync(join(folder, 'seeded.json'), JSON.stringify(await seed(stoa, server.url, site, Number(options.seed))));
+  // Who asks is chosen in hooks.py: nobody signs up to that end.
+  writeFileSync(join(folder, 'schemathesis.toml'), '[auth]\nauto-signup = false\n');
   // What fits the description first, so that every operation has its turn; then what breaks it as well.
   const half = Math.ceil(Number(options.seconds) / 2);
   const counts = [
@@ -92,7 +94,7 @@ async function draw(url, name, how, seconds) {
     STOA_SEEDED: join(folder, 'seeded.json'),
     STOA_COUNTS: file,
   };
-  // In a folder where no configuration of it lies about. Not waited for idly: the server's log is read meanwhile.
+  // In the folder where its configuration lies. Not waited for idly: the server's log is read meanwhile.
   const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'inherit', 'inherit'] });
   const status = await new Promise((done, fail) => child.once('error', fail).once('close', done));
   if (status !== 0) {

@@ -321,18 +321,19 @@ test('parameters of the query are compared', () => {
   ]);
 });
 
-test('a query that may be asked in one value has parts without end where it says so', () => {
+test('members of what may be asked in one value of the query may stand there by their paths', () => {
   const document = structuredClone(description);
   document.paths['/v2/things/{id}'].get.parameters.push({
     name: '.r',
     in: 'query',
-    'x-free-form': 'is a query',
-    schema: {},
+    schema: { type: 'string', contentSchema: { type: 'object', properties: { query: { type: 'object' } } } },
   });
-  const asked = exchange('GET /v2/things/a 200', { query: 'query.filter.a=1&limit=0', answered: { thing } });
-  assert.deepEqual(found([...whole(), asked], { document }), [
+  const asked = (query) =>
+    found([...whole(), exchange('GET /v2/things/a 200', { query, answered: { thing } })], { document });
+  assert.deepEqual(asked('query.filter.a=1&limit=0'), [
     'thingGet: request: the parameter limit: the whole: must be >= 1',
   ]);
+  assert.deepEqual(asked('order.a=1'), ['thingGet: request: the parameter order.a in the query is not described']);
 });
 
 test('what is missing in a request is found', () => {

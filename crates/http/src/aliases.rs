@@ -45,6 +45,7 @@ const ALIASES: &[(&str, &str, &[Subject])] = &[
     ("/_api/iam/recovery/", "/", VERIFICATION),
     ("/_iam/recovery/", "/", VERIFICATION),
     ("/_api/iam/verification/", "/", VERIFICATION),
+    ("/_api/iam/authentication/v1/logout", "/v1/logout", REDIRECTS),
     // OAuth.
     ("/_api/oauth2/", "/oauth2/", OAUTH),
     ("/v1/oauth/", "/oauth2/", OAUTH),
@@ -71,8 +72,15 @@ pub(crate) fn canonical(path_and_query: &str) -> Option<String> {
     Some(format!("{prefix}{}", &path_and_query[alias.len()..]))
 }
 
-/// The other names of the path of a call of this subject.
-pub(crate) fn of(subject: Subject, path: &str) -> impl Iterator<Item = String> + '_ {
+/// The other names of a path of a call of this subject: its other spellings, and what clients send for each.
+pub(crate) fn all(subject: Subject, path: &str, spellings: Vec<String>) -> Vec<String> {
+    let sent: Vec<String> =
+        [path].into_iter().chain(spellings.iter().map(String::as_str)).flat_map(|it| of(subject, it)).collect();
+    spellings.into_iter().chain(sent).collect()
+}
+
+/// What clients of this subject send for a path.
+fn of(subject: Subject, path: &str) -> impl Iterator<Item = String> + '_ {
     let aliases = ALIASES.iter().filter(move |(.., subjects)| subjects.contains(&subject));
     let names = aliases.filter_map(move |(alias, prefix, _)| Some(format!("{alias}{}", path.strip_prefix(prefix)?)));
     // A longer alias may stand for something else.

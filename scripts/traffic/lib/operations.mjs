@@ -22,6 +22,7 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
  * @property {string} template
  * @property {string[]} aliases  templates that lead to it as well
  * @property {Part<Json>[]} parameters
+ * @property {Set<string>} packed  members of what may be asked in one value of the query
  * @property {Part<Json> | undefined} requestBody
  * @property {Map<string, Response>} responses  by status, `default` among them
  */
@@ -64,10 +65,15 @@ function operationAt(document, template, method, path, at) {
     template,
     aliases: own[ALIASES] ?? [],
     parameters: [...parameters.values()],
+    packed: new Set([...parameters.values()].flatMap((it) => membersOf(document, it.value.schema?.contentSchema))),
     requestBody: own.requestBody && resolved(document, own.requestBody, `${pointer}/requestBody`),
     responses: new Map(/** @type {[string, Response][]} */ (responses)),
   };
 }
+
+/** The names of an object's members. @param {Json} document @param {Json | undefined} schema @returns {string[]} */
+const membersOf = (document, schema) =>
+  schema ? Object.keys(resolved(document, schema, '#').value.properties ?? {}) : [];
 
 /** The codes that many operations share: those of the responses that stand once for all of them. @param {Json} document */
 export const sharedCodes = (document) =>

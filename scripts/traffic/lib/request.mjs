@@ -1,6 +1,5 @@
 // Whether a request that was taken is one that the description knows.
 import { escaped } from './operations.mjs';
-import { FREE_FORM } from './schemas.mjs';
 import { mediaTypeOf, queryOf, valueOf } from './values.mjs';
 
 /**
@@ -29,10 +28,8 @@ function* faultsOfQuery(operation, { query }, schemaAt) {
   const sent = queryOf(query);
   const described = new Map(parametersIn(operation, 'query'));
   const inPath = new Map(parametersIn(operation, 'path'));
-  // Where all of a query may be asked in one value, its parts may have no end.
-  const isFree = FREE_FORM in (described.get('.r')?.value ?? {});
   for (const name of Object.keys(sent))
-    if (!isFree && !described.has(name) && !inPath.has(name))
+    if (!described.has(name) && !inPath.has(name) && !operation.packed.has(name.split('.')[0]))
       yield `the parameter ${name} in the query is not described`;
   yield* faultsOfValues('the parameter', described, sent, schemaAt);
 }

@@ -181,7 +181,7 @@ fn operation(listed: &Listed, spellings: Vec<String>) -> Value {
     if let Some(limit) = it.throttle.name() {
         object["x-rate-limit"] = json!(limit);
     }
-    let aliases: Vec<String> = spellings.into_iter().chain(aliases::of(it.subject, &listed.path())).collect();
+    let aliases: Vec<String> = aliases::all(it.subject, &listed.path(), spellings);
     if !aliases.is_empty() {
         object["x-aliases"] = json!(aliases);
     }
@@ -209,6 +209,10 @@ fn parameter(it: &Parameter) -> Value {
         ParameterValue::Texts => json!({ "type": "array", "items": { "type": "string" } }),
         ParameterValue::OneOf(values) => one_of(values),
         ParameterValue::SomeOf(values) => json!({ "type": "array", "items": one_of(values) }),
+        ParameterValue::Packed(schema) => json!({
+            "type": "string", "contentEncoding": "base64url", "contentMediaType": "application/json",
+            "contentSchema": reference(schema),
+        }),
     };
     let mut object = json!({ "name": it.name, "in": "query", "description": it.about, "schema": schema });
     if it.is_required {

@@ -76,6 +76,8 @@ pub enum ParameterValue {
     OneOf(&'static [&'static str]),
     /// Values of an enumeration; may stand several times.
     SomeOf(&'static [&'static str]),
+    /// JSON of a schema in base64url, whose members may stand in the query by themselves as well.
+    Packed(&'static str),
 }
 
 /// What a call takes.
@@ -240,6 +242,10 @@ impl Parameter {
 
     pub(crate) const fn some_of(name: &'static str, values: &'static [&'static str], about: &'static str) -> Self {
         Self { name, about, value: ParameterValue::SomeOf(values), is_required: false }
+    }
+
+    pub(crate) const fn packed(name: &'static str, schema: &'static str, about: &'static str) -> Self {
+        Self { name, about, value: ParameterValue::Packed(schema), is_required: false }
     }
 
     pub(crate) const fn required(mut self) -> Self {

@@ -146,7 +146,7 @@ fn of_operation(listed: &Listed, spellings: Vec<String>) -> Part {
         let _ = write!(html, "<li>{status}: {}</li>", names.join(", "));
     }
     html.push_str("</ul>");
-    let aliases: Vec<String> = spellings.into_iter().chain(aliases::of(it.subject, &path)).collect();
+    let aliases: Vec<String> = aliases::all(it.subject, &path, spellings);
     if !aliases.is_empty() {
         html.push_str("<details><summary>Other paths</summary><ul class=\"plain\">");
         for alias in &aliases {
@@ -167,6 +167,7 @@ fn of_parameter(it: &Parameter) -> String {
         ParameterValue::Texts => "text, several times".to_owned(),
         ParameterValue::OneOf(values) => values.join(" | "),
         ParameterValue::SomeOf(values) => format!("{}, several times", values.join(" | ")),
+        ParameterValue::Packed(schema) => format!("{} in base64url", link(schema)),
     };
     let required = if it.is_required { ", required" } else { "" };
     format!("<dt><code>{}</code> {kind}{required}</dt><dd>{}</dd>", escaped(it.name), marked(it.about))

@@ -133,7 +133,7 @@ pub(crate) async fn begin(database: &Database, new: NewEpoch) -> Result<String> 
 
 async fn put_restored(tx: &mut Tx<'_>, site: &SiteId, epoch: &str, least: i64, now: Millis) -> Result<()> {
     let leap = tx.dialect().outbox_leap("$5");
-    let sql = format!("insert into stoa.outbox (seq, site, kind, payload, created) values ({leap}, $1, $2, $3, $4)");
+    let sql = format!("insert into stoa.outbox (site, kind, payload, created, seq) values ($1, $2, $3, $4, {leap})");
     let payload = format!("{{\"epoch\":{}}}", stoa_sql::json::quoted(epoch));
     tx.execute(&sql, &params![site, RESTORED, payload, now, least]).await?;
     tx.has_entry = true;

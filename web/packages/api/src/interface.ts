@@ -419,6 +419,22 @@ export type ItemBulkRemoveRequest = {
   publishPluginOptions?: PublishPluginOptions;
 };
 
+export type ItemGetRequest = {
+  dataCollectionId?: string;
+  dataItemId?: string;
+  /** Dotted names of what is wanted of the item, all of it where there are none. */
+  fields?: Array<string> | null;
+  includeReferences?: Array<IncludedReference> | null;
+  /** The older form of `includeReferences`. */
+  includeReferencedItems?: Array<string> | null;
+  environment?: Environment;
+  consistentRead?: ConsistentRead;
+  language?: ReadLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
 export type ItemQueryRequest = {
   dataCollectionId: string;
   query?: {
@@ -453,6 +469,8 @@ export type ItemQueryResponse = {
   dataItems: Array<Item>;
   pagingMetadata: ItemPagingMetadata;
 };
+
+export type ItemQueryByGetResponse = ItemQueryResponse | ItemResponse;
 
 export type ItemCountRequest = {
   dataCollectionId: string;
@@ -1538,6 +1556,8 @@ export type IntrospectedRefresh = {
   client_id: string | null;
   /** The id of the session. */
   sid: string;
+  /** What it is held to, with spaces between the scopes. */
+  scope?: string;
 };
 
 export type KeySet = {
@@ -1570,6 +1590,7 @@ export type UserInfo = {
 };
 
 export type LoginId = {
+  /** An address; the part before the `@` may be of any script. */
   email: string;
 };
 
@@ -1933,6 +1954,8 @@ export type SiteMember = {
 
 export type PasswordEmailSendRequest = {
   email: string;
+  /** Without effect: the answer never tells whether the address is known. */
+  hideIgnoreMessage?: boolean | null;
 };
 
 export type Accepted = {
@@ -2244,7 +2267,17 @@ export type MemberCreateRequest = {
 };
 
 export type MemberUpdateRequest = {
-  member: MemberInput;
+  member: (MemberInput) & ({
+    id?: ReadOnlyMember;
+    contactId?: ReadOnlyMember;
+    loginEmail?: ReadOnlyMember;
+    loginEmailVerified?: ReadOnlyMember;
+    status?: ReadOnlyMember;
+    activityStatus?: ReadOnlyMember;
+    createdDate?: ReadOnlyMember;
+    updatedDate?: ReadOnlyMember;
+    lastLoginDate?: ReadOnlyMember;
+  });
 };
 
 export type MemberSlugUpdateRequest = {
@@ -2290,9 +2323,12 @@ export type MemberSearch = {
 
 /** Conditions that all hold; at most 200 of them. */
 export type MemberFilter = {
-  $and?: Conditions;
-  $or?: Conditions;
-  $not?: Conditions;
+  /** A filter of the same kind, or a list of them. */
+  $and?: MemberFilter | Array<MemberFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $or?: MemberFilter | Array<MemberFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $not?: MemberFilter | Array<MemberFilter>;
   id?: TextCondition;
   _id?: TextCondition;
   contactId?: TextCondition;
@@ -2314,9 +2350,6 @@ export type MemberFilter = {
   _updatedDate?: DateCondition;
   lastLoginDate?: DateCondition;
 } | null;
-
-/** A filter of the same kind, or a list of them. */
-export type Conditions = Record<string, unknown> | Array<Record<string, unknown>>;
 
 /** A value, or operators that all hold. Null and `$exists` ask whether there is a value; of members they can't be asked. */
 export type TextCondition = string | null | {
@@ -2349,8 +2382,8 @@ export type DateCondition = FilterDate | {
   $exists?: boolean;
 };
 
-/** Milliseconds since 1970 or a text; inside of operators both may stand in `{ "$date": … }`. */
-export type FilterDate = number | null | string | {
+/** Milliseconds since 1970 or a text, a date or a date and time of RFC 3339; inside of operators both may stand in `{ "$date": … }`. */
+export type FilterDate = number | string | null | {
   $date: number | string;
 };
 
@@ -2478,13 +2511,17 @@ export type MemberRoleListResponse = {
 export type MemberRoleQueryRequest = {
   memberIds?: IdOrIds;
   query?: {
-    /** By `$eq` or `$in`. */
-    filter?: {
-      memberId?: NamedIds;
-      memberIds?: NamedIds;
-    } | null;
+    filter?: NamedMembersFilter;
   } | null;
 };
+
+/** By `$eq` or `$in`. */
+export type NamedMembersFilter = {
+  memberId?: NamedIds;
+  memberIds?: NamedIds;
+  /** The members that any of them names. */
+  $or?: Array<NamedMembersFilter>;
+} | null;
 
 /** One id, or a list. */
 export type IdOrIds = string | null | Array<string>;
@@ -2501,6 +2538,10 @@ export type MemberRoleQueryResponse = {
 };
 
 export type MemberRoleAssignRequest = {
+  roleKey: string;
+};
+
+export type MemberRoleChangeResponse = {
   roleKey: string;
 };
 
@@ -2577,9 +2618,12 @@ export type BadgeQueryRequest = {
 
 /** Conditions that all hold; at most 200 of them. */
 export type BadgeFilter = {
-  $and?: Conditions;
-  $or?: Conditions;
-  $not?: Conditions;
+  /** A filter of the same kind, or a list of them. */
+  $and?: BadgeFilter | Array<BadgeFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $or?: BadgeFilter | Array<BadgeFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $not?: BadgeFilter | Array<BadgeFilter>;
   id?: TextCondition;
   _id?: TextCondition;
   title?: TextCondition;
@@ -2698,9 +2742,12 @@ export type BadgeAssignmentResponse = {
 
 /** Conditions that all hold; at most 200 of them. */
 export type BadgeAssignmentFilter = {
-  $and?: Conditions;
-  $or?: Conditions;
-  $not?: Conditions;
+  /** A filter of the same kind, or a list of them. */
+  $and?: BadgeAssignmentFilter | Array<BadgeAssignmentFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $or?: BadgeAssignmentFilter | Array<BadgeAssignmentFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $not?: BadgeAssignmentFilter | Array<BadgeAssignmentFilter>;
   id?: TextCondition;
   _id?: TextCondition;
   memberId?: TextCondition;
@@ -2846,9 +2893,12 @@ export type CustomFieldSuggestionQueryRequest = {
 
 /** Conditions that all hold; at most 200 of them. */
 export type CustomFieldSuggestionFilter = {
-  $and?: Conditions;
-  $or?: Conditions;
-  $not?: Conditions;
+  /** A filter of the same kind, or a list of them. */
+  $and?: CustomFieldSuggestionFilter | Array<CustomFieldSuggestionFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $or?: CustomFieldSuggestionFilter | Array<CustomFieldSuggestionFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $not?: CustomFieldSuggestionFilter | Array<CustomFieldSuggestionFilter>;
   name?: TextCondition;
   fieldType?: TextCondition;
   socialType?: TextCondition;
@@ -3065,9 +3115,12 @@ export type MemberReportResponse = {
 
 /** Conditions that all hold; at most 200 of them. */
 export type MemberReportFilter = {
-  $and?: Conditions;
-  $or?: Conditions;
-  $not?: Conditions;
+  /** A filter of the same kind, or a list of them. */
+  $and?: MemberReportFilter | Array<MemberReportFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $or?: MemberReportFilter | Array<MemberReportFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $not?: MemberReportFilter | Array<MemberReportFilter>;
   id?: TextCondition;
   _id?: TextCondition;
   reportedMemberId?: TextCondition;
@@ -3133,8 +3186,10 @@ export type MemberAboutFilter = {
   memberId?: NamedId;
   id?: NamedId;
   _id?: NamedId;
-  $and?: Conditions;
-  $or?: Conditions;
+  /** A filter of the same kind, or a list of them. */
+  $and?: MemberAboutFilter | Array<MemberAboutFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $or?: MemberAboutFilter | Array<MemberAboutFilter>;
 } | null;
 
 /** An id, or ids in an operator. */
@@ -3663,6 +3718,8 @@ export interface Calls {
       redirectUrl: string;
       /** It comes back as it is. */
       state?: string;
+      /** What the client of the platform sends; it is not looked at. */
+      token?: string;
       /** Set by the page that leads here itself. */
       here?: string;
     };
@@ -4291,7 +4348,7 @@ export interface Calls {
     path: '/members/v1/roles/members/{id}';
     query: Record<string, never>;
     request: MemberRoleAssignRequest;
-    answer: Empty;
+    answer: MemberRoleChangeResponse;
   };
   /** Takes a role from a member */
   memberRoleUnassign: {
@@ -4304,13 +4361,17 @@ export interface Calls {
       '.r'?: string;
     };
     request: undefined;
-    answer: Empty;
+    answer: MemberRoleChangeResponse;
   };
   /** Lists badges by pages */
   badgeListV3: {
     method: 'GET';
     path: '/members/v3/badges';
     query: {
+      /** Those of this id. */
+      'filter.id'?: string;
+      /** Those of this title. */
+      'filter.title'?: string;
       /** As many on a page, at most. */
       'paging.limit'?: number;
       /** As many are left out before. */
@@ -4887,7 +4948,7 @@ export interface Calls {
     method: 'POST';
     path: '/members/v1/member-reports/members/query';
     query: Record<string, never>;
-    request: CursorQueryRequest;
+    request: MemberReportQueryRequest;
     answer: ReportedMembersResponse;
   };
   /** Deletes the reports of a member */
@@ -4970,7 +5031,9 @@ export interface Calls {
       environment?: 'LIVE' | 'SANDBOX_PREFERRED' | 'SANDBOX';
       /** Fields that are wanted, by dotted names; all without. */
       fields?: Array<string>;
-      /** All that stands in the query, as JSON in base64url. */
+      /** Reference fields whose items are wanted in the place of their ids. */
+      includeReferencedItems?: Array<string>;
+      /** All that stands in the query. Dotted pairs may stand there as well. */
       '.r'?: string;
     };
     request: undefined;
@@ -4983,13 +5046,15 @@ export interface Calls {
     query: {
       /** The collection. */
       dataCollectionId: string;
+      /** The id, where it is not the one in the path: ids with slashes, dots or nothing but them. */
+      dataItemId?: string;
       /** The data of which environment; there is only `LIVE`. */
       environment?: 'LIVE' | 'SANDBOX_PREFERRED' | 'SANDBOX';
-      /** All that stands in the query, as JSON in base64url. */
+      /** All that stands in the query. Dotted pairs may stand there as well. */
       '.r'?: string;
     };
     request: undefined;
-    answer: ItemQueryResponse;
+    answer: ItemQueryByGetResponse;
   };
   /** Finds items by a filter, in an order, by pages */
   itemQuery: {
@@ -5068,7 +5133,9 @@ export interface Calls {
       environment?: 'LIVE' | 'SANDBOX_PREFERRED' | 'SANDBOX';
       /** Fields that are wanted, by dotted names; all without. */
       fields?: Array<string>;
-      /** All that stands in the query, as JSON in base64url. */
+      /** Reference fields whose items are wanted in the place of their ids. */
+      includeReferencedItems?: Array<string>;
+      /** All that stands in the query. Dotted pairs may stand there as well. */
       '.r'?: string;
     };
     request: undefined;

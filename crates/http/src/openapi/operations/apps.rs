@@ -20,6 +20,7 @@ pub(crate) const APP_INSTALL: Operation = Operation::new(
     Parameter::text("appId", "The application.").required(),
     Parameter::text("redirectUrl", "Where the answer goes; one of the application's addresses.").required(),
     Parameter::text("state", "It comes back as it is."),
+    Parameter::text("token", "What the client of the platform sends; it is not looked at."),
     Parameter::text("here", "Set by the page that leads here itself."),
 ])
 .answers(&[

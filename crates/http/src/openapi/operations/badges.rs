@@ -1,6 +1,6 @@
 //! Badges in both of their versions, and who has them.
 
-use super::{CURSORS, DONE, EACH, FILTERED, INVALID, NOT_FOUND, PACKED, PAGED, PAGED_BY_CURSOR, REFUSED};
+use super::{CURSORS, DONE, EACH, FILTERED, INVALID, LIMIT, NOT_FOUND, OFFSET, PACKED, PAGED_BY_CURSOR, REFUSED};
 use crate::{
     openapi::{Answer, Callers, Operation, Parameter},
     subject::Subject,
@@ -20,7 +20,13 @@ const fn badge(id: &'static str, callers: Callers, summary: &'static str) -> Ope
 }
 
 pub(crate) const BADGE_LIST_V3: Operation = badge("badgeListV3", Callers::Known, "Lists badges by pages")
-    .query(PAGED)
+    .query(&[
+        Parameter::text("filter.id", "Those of this id."),
+        Parameter::text("filter.title", "Those of this title."),
+        LIMIT,
+        OFFSET,
+        PACKED,
+    ])
     .answers(BADGES)
     .errors(&[INVALID, FILTERED, CURSORS]);
 

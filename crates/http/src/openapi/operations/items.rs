@@ -18,7 +18,12 @@ const ENVIRONMENT: Parameter = Parameter::one_of(
     "The data of which environment; there is only `LIVE`.",
 );
 const FIELDS: Parameter = Parameter::texts("fields", "Fields that are wanted, by dotted names; all without.");
-const ONE: &[Parameter] = &[COLLECTION_ID, ITEM_ID, ENVIRONMENT, FIELDS, PACKED];
+const INCLUDES: Parameter =
+    Parameter::texts("includeReferencedItems", "Reference fields whose items are wanted in the place of their ids.");
+const PACKED_GET: Parameter =
+    Parameter::packed(".r", "ItemGetRequest", "All that stands in the query. Dotted pairs may stand there as well.");
+const PACKED_QUERY: Parameter =
+    Parameter::packed(".r", "ItemQueryRequest", "All that stands in the query. Dotted pairs may stand there as well.");
 
 const ITEM: &[Answer] = &[Answer::json("ItemResponse", "The item as it is stored.")];
 const READ: &[Answer] = &[Answer::json("ItemResponse", "The item."), UNCHANGED];
@@ -58,13 +63,13 @@ pub(crate) const ITEM_INSERT: Operation =
 
 pub(crate) const ITEM_GET: Operation = item("itemGet", "Reads an item")
     .notes("An id may hold slashes. What can't stand in a path goes into `dataItemId`.")
-    .query(ONE)
+    .query(&[COLLECTION_ID, ITEM_ID, ENVIRONMENT, FIELDS, INCLUDES, PACKED_GET])
     .answers(READ)
-    .errors(READS);
+    .errors(&[ON_ITEMS, ID, MISSING, NAMES, LONG, &[Code::NotSupported]]);
 
 pub(crate) const ITEM_GET_BY_QUERY: Operation =
     item("itemGetByQuery", "Reads an item whose id stands in the query alone")
-        .query(&[COLLECTION_ID, ITEM_ID.required(), ENVIRONMENT, FIELDS, PACKED])
+        .query(&[COLLECTION_ID, ITEM_ID.required(), ENVIRONMENT, FIELDS, INCLUDES, PACKED_GET])
         .answers(READ)
         .errors(READS);
 
@@ -76,9 +81,12 @@ pub(crate) const ITEM_QUERY: Operation = item("itemQuery", "Finds items by a fil
 
 pub(crate) const ITEM_QUERY_BY_GET: Operation =
     item("itemQueryByGet", "Finds items, asked in the query of the address")
-        .notes("What `itemQuery` takes, in dotted pairs or whole in `.r`; its answer can be kept by its tag.")
-        .query(&[COLLECTION_ID, ENVIRONMENT, PACKED])
-        .answers(&[Answer::json("ItemQueryResponse", "A page of items."), UNCHANGED])
+        .notes(
+            "What `itemQuery` takes, in dotted pairs or whole in `.r`; its answer can be kept by its tag. With \
+             `dataItemId` it reads the item that is called `query`.",
+        )
+        .query(&[COLLECTION_ID, ITEM_ID, ENVIRONMENT, PACKED_QUERY])
+        .answers(&[Answer::json("ItemQueryByGetResponse", "A page of items."), UNCHANGED])
         .errors(&[ON_ITEMS, FILTER, PAGING, SORT, CURSORS, NAMES, MISSING, LONG]);
 
 pub(crate) const ITEM_COUNT: Operation = item("itemCount", "Counts the items that a filter finds")

@@ -127,7 +127,7 @@ pub(crate) const REPORTED_MEMBER_LIST: Operation =
 
 pub(crate) const REPORTED_MEMBER_QUERY: Operation =
     relation("reportedMemberQuery", Callers::Owners, "Lists the members that were reported, asked in the body")
-        .takes("CursorQueryRequest")
+        .takes("MemberReportQueryRequest")
         .answers(REPORTED)
         .errors(&[REFUSED, FILTERED, CURSORS]);
 

@@ -43,13 +43,15 @@ pub(crate) const MEMBER_ROLE_LIST: Operation = role("memberRoleList", Callers::M
     .answers(&[Answer::json("MemberRoleListResponse", "The roles.")])
     .errors(&[NOT_FOUND]);
 
+const ROLE_CHANGED: &[Answer] = &[Answer::json("MemberRoleChangeResponse", "The role.")];
+
 pub(crate) const MEMBER_ROLE_ASSIGN: Operation = role("memberRoleAssign", Callers::Owners, "Gives a member a role")
     .takes("MemberRoleAssignRequest")
-    .answers(DONE)
+    .answers(ROLE_CHANGED)
     .errors(&[NOT_FOUND]);
 
 pub(crate) const MEMBER_ROLE_UNASSIGN: Operation =
     role("memberRoleUnassign", Callers::Owners, "Takes a role from a member")
         .query(&[Parameter::text("roleKey", "The role."), PACKED])
-        .answers(DONE)
+        .answers(ROLE_CHANGED)
         .errors(&[INVALID, &[Code::Forbidden, Code::NotFound]]);
