@@ -50,8 +50,8 @@ pub struct Serving {
 impl Consumers {
     /// Of a node that works for none yet.
     pub fn new(store: Arc<Store>, world: World, times: LeaseTimes) -> Self {
-        let (state, woken) = (Mutex::default(), Arc::default());
-        Self(Arc::new(Shared { store, world, times, state, woken }))
+        let (state, changing, woken) = (Mutex::default(), tokio::sync::Mutex::default(), Arc::default());
+        Self(Arc::new(Shared { store, world, times, state, changing, woken }))
     }
 
     /// Lets a worker work for consumers, from within a runtime.
@@ -76,7 +76,7 @@ impl Consumers {
     /// Stops all work and gives all leases back. Before [`Store::leave`].
     pub async fn leave(&self) {
         self.0.state.lock().workers.clear();
-        self.0.stop(self.0.remove(|_| true)).await;
+        self.0.stop(|_| true).await;
         if let Some(pool) = self.0.store.pool()
             && let Err(error) = pool.consumers_release(self.0.store.node()).await
         {
@@ -90,7 +90,7 @@ impl Serving {
     pub async fn end(self) {
         let (shared, id) = (self.shared.clone(), self.id);
         drop(self);
-        shared.stop(shared.remove(|it| it.worker == id)).await;
+        shared.stop(|it| it.worker == id).await;
     }
 }
 
@@ -106,6 +106,8 @@ struct Shared {
     world: World,
     times: LeaseTimes,
     state: Mutex<State>,
+    /// Held while a lease is taken or given back: who ends a worker waits for what is on its way.
+    changing: tokio::sync::Mutex<()>,
     woken: Arc<Notify>,
 }
 
@@ -164,7 +166,7 @@ impl Shared {
         let is_over = |it: &Task| {
             it.work.is_finished() || !workers.contains(&it.worker) || now >= it.until.load(Ordering::SeqCst)
         };
-        for key in self.stop(self.remove(is_over)).await {
+        for key in self.stop(is_over).await {
             memory.resting.insert(key, now + self.times.renewal);
         }
     }
@@ -219,7 +221,7 @@ impl Shared {
     async fn rest(&self, keys: HashSet<Key>, memory: &mut Memory) {
         let until = elapsing() + 2 * self.times.renewal;
         let is_meant = |it: &Task| keys.contains(&(it.site.id.clone(), it.lease.consumer.clone()));
-        for key in self.stop(self.remove(is_meant)).await {
+        for key in self.stop(is_meant).await {
             memory.resting.insert(key, until);
         }
     }
@@ -297,6 +299,7 @@ impl Shared {
 
     /// Takes one, if it is still as it was seen, and begins to work for it.
     async fn take_one(&self, row: &ConsumerRow, worker: u64, is_shared: bool) {
+        let _changing = self.changing.lock().await;
         let since = elapsing();
         let taken = async {
             let site = self.store.site(&row.site).await?;
@@ -338,17 +341,13 @@ impl Shared {
         self.rest(longest, memory).await;
     }
 
-    /// Ends the work of these tasks, which are no longer tasks then.
-    fn remove(&self, which: impl Fn(&Task) -> bool) -> Vec<(Key, Task)> {
+    /// Ends the work of these tasks and gives their leases back; answers of which consumers.
+    async fn stop(&self, which: impl Fn(&Task) -> bool) -> Vec<Key> {
+        let _changing = self.changing.lock().await;
         let removed: Vec<(Key, Task)> = self.state.lock().tasks.extract_if(|_, it| which(it)).collect();
         for (_, task) in &removed {
             task.work.abort();
         }
-        removed
-    }
-
-    /// Gives the leases of work that has ended back; answers of which consumers.
-    async fn stop(&self, removed: Vec<(Key, Task)>) -> Vec<Key> {
         let release = async {
             for ((site, consumer), task) in &removed {
                 if let Err(fault) = task.site.outbox().release(&task.lease).await {

@@ -117,12 +117,6 @@ export type OffsetPaging = {
   offset?: number | string | null;
 };
 
-export type CursorQueryRequest = {
-  query?: {
-    cursorPaging?: CursorPaging;
-  };
-};
-
 /** What the server adds to an item. `_id` is always there; the others are left out where `fields` doesn't name them, and where the caller may not read the item that was written. */
 export type ItemSystemFields = {
   _id: string;
@@ -1604,6 +1598,8 @@ export type CaptchaToken = {
   NoCaptcha?: string | null;
   recaptchaForClientSiteKey?: {
     token?: string | null;
+    /** Not looked at: the site has one key. */
+    siteKeyId?: string | null;
   } | null;
 };
 
@@ -2321,14 +2317,7 @@ export type MemberSearch = {
   fields?: string | null | Array<string>;
 } | null;
 
-/** Conditions that all hold; at most 200 of them. */
-export type MemberFilter = {
-  /** A filter of the same kind, or a list of them. */
-  $and?: MemberFilter | Array<MemberFilter>;
-  /** A filter of the same kind, or a list of them. */
-  $or?: MemberFilter | Array<MemberFilter>;
-  /** A filter of the same kind, or a list of them. */
-  $not?: MemberFilter | Array<MemberFilter>;
+export type MemberConditions = {
   id?: TextCondition;
   _id?: TextCondition;
   contactId?: TextCondition;
@@ -2350,6 +2339,16 @@ export type MemberFilter = {
   _updatedDate?: DateCondition;
   lastLoginDate?: DateCondition;
 } | null;
+
+/** Conditions that all hold; at most 200 of them. */
+export type MemberFilter = (MemberConditions) & ({
+  /** A filter of the same kind, or a list of them. */
+  $and?: MemberFilter | Array<MemberFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $or?: MemberFilter | Array<MemberFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $not?: MemberFilter | Array<MemberFilter>;
+} | null);
 
 /** A value, or operators that all hold. Null and `$exists` ask whether there is a value; of members they can't be asked. */
 export type TextCondition = string | null | {
@@ -2415,7 +2414,13 @@ export type UserMemberQueryRequest = {
 };
 
 /** As of members, whose id may be named in two more ways. */
-export type UserMemberFilter = (MemberFilter) & ({
+export type UserMemberFilter = (MemberConditions) & ({
+  /** A filter of the same kind, or a list of them. */
+  $and?: UserMemberFilter | Array<UserMemberFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $or?: UserMemberFilter | Array<UserMemberFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $not?: UserMemberFilter | Array<UserMemberFilter>;
   userId?: TextCondition;
   memberId?: TextCondition;
 } | null);
@@ -3196,6 +3201,8 @@ export type MemberAboutFilter = {
 export type NamedId = string | {
   $eq?: string;
   $in?: Array<string>;
+  /** Beside others that name members. */
+  $ne?: string;
 };
 
 export type MemberAboutQueryRequest = {
