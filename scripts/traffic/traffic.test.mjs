@@ -336,6 +336,12 @@ test('members of what may be asked in one value of the query may stand there by 
   assert.deepEqual(asked('order.a=1'), ['thingGet: request: the parameter order.a in the query is not described']);
 });
 
+test('what stands in the path may be repeated in the query and in the body', () => {
+  const asked = (query) => besides(exchange('GET /v2/things/a 200', { query, answered: { thing } }));
+  assert.deepEqual(asked('thingId=a'), []);
+  assert.deepEqual(asked('thingId=b'), ['thingGet: request: the parameter thingId in the query is not described']);
+});
+
 test('what is missing in a request is found', () => {
   assert.deepEqual(besides(exchange('POST /oauth2/token 200', { answered: {} })), [
     'tokenCreate: request: there is no body',

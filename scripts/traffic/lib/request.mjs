@@ -24,12 +24,12 @@ export function faultsOfRequest(operation, exchange, schemaAt) {
  */
 
 /** @param {Operation} operation @param {Exchange} exchange @param {SchemaAt} schemaAt */
-function* faultsOfQuery(operation, { query }, schemaAt) {
-  const sent = queryOf(query);
+function* faultsOfQuery(operation, exchange, schemaAt) {
+  const sent = queryOf(exchange.query);
+  const repeated = inPath(operation, exchange);
   const described = new Map(parametersIn(operation, 'query'));
-  const inPath = new Map(parametersIn(operation, 'path'));
   for (const name of Object.keys(sent))
-    if (!described.has(name) && !inPath.has(name) && !operation.packed.has(name.split('.')[0]))
+    if (!described.has(name) && !repeated.has(sent[name]) && !operation.packed.has(name.split('.')[0]))
       yield `the parameter ${name} in the query is not described`;
   yield* faultsOfValues('the parameter', described, sent, schemaAt);
 }
@@ -63,7 +63,9 @@ function* faultsOfValues(what, described, sent, schemaAt) {
 }
 
 /** @param {Operation} operation @param {Exchange} exchange @param {SchemaAt} schemaAt @returns {string[]} */
-function faultsOfBody({ requestBody }, { request: { headers, body } }, schemaAt) {
+function faultsOfBody(operation, exchange, schemaAt) {
+  const { requestBody } = operation;
+  const { headers, body } = exchange.request;
   if (body === null) return requestBody?.value.required ? ['there is no body'] : [];
   // It was not read, so nothing depends on it.
   if (body.size === 0) return [];
@@ -75,5 +77,26 @@ function faultsOfBody({ requestBody }, { request: { headers, body } }, schemaAt)
   const found = valueOf(body, mediaType);
   if (!found || !requestBody.value.content[type].schema) return [];
   if ('broken' in found) return [`the body is no JSON: ${found.broken}`];
-  return schemaAt(`${requestBody.pointer}/content/${escaped(type)}/schema`, found)(found.value);
+  return schemaAt(`${requestBody.pointer}/content/${escaped(type)}/schema`, found)(
+    found.value,
+    inPath(operation, exchange),
+  );
+}
+
+/**
+ * What the parameters of the path are: clients repeat it in the query and in the body, where it isn't looked at.
+ * @param {Operation} operation @param {Exchange} exchange @returns {Set<unknown>}
+ */
+function inPath(operation, { canonical }) {
+  const given = canonical.split('/');
+  return new Set(operation.template.split('/').flatMap((it, n) => (it.startsWith('{') ? [decoded(given[n])] : [])));
+}
+
+/** @param {string} segment */
+function decoded(segment) {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }

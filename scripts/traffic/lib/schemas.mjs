@@ -21,12 +21,23 @@ const KEY = 'openapi.json';
 
 /** @typedef {Record<string, any>} Json */
 
+/**
+ * What is wrong with a value. Members that aren't described may hold what is said elsewhere: `repeated`.
+ * @typedef {(value: unknown, repeated?: Set<unknown>) => string[]} Check
+ */
+
 /** @param {Json} document */
 export function compiler(document) {
   const closed = structuredClone(document);
   closeAll(closed);
-  const options = { strict: false, allErrors: true, validateSchema: false, logger: /** @type {const} */ (false) };
-  /** @type {Map<string, (value: unknown) => string[]>} */
+  const options = {
+    strict: false,
+    allErrors: true,
+    verbose: true,
+    validateSchema: false,
+    logger: /** @type {const} */ (false),
+  };
+  /** @type {Map<string, Check>} */
   const compiled = new Map();
   const plain = ajv({ ...options });
   // Values of queries, headers and forms are text, whatever they mean.
@@ -50,10 +61,12 @@ export function compiler(document) {
     let check = compiled.get(key);
     if (!check) {
       const validate = (isText ? ofText : plain).compile({ $ref: `${KEY}${pointer}`, ...closing(closed, pointer) });
-      check = (value) => {
+      check = (value, repeated) => {
         // What is converted must not be what others look at.
         const holder = isText ? structuredClone(value) : value;
-        return validate(holder) ? [] : faultsOf(validate.errors ?? []);
+        if (validate(holder)) return [];
+        const errors = (validate.errors ?? []).filter((it) => !repeated?.has(it.data?.[unknownOf(it) ?? '']));
+        return faultsOf(errors);
       };
       compiled.set(key, check);
     }
@@ -75,6 +88,9 @@ function faultsOf(errors) {
   return [...new Set(faults)];
 }
 
+/** The member that isn't described. @param {{ params: Record<string, any> }} error @returns {string | undefined} */
+const unknownOf = ({ params }) => params.unevaluatedProperty ?? params.additionalProperty;
+
 /** @param {import('ajv').ErrorObject} error */
 function faultOf({ instancePath, keyword, params, message }) {
   // Numbers of lists are left out, so that a fault of many elements is one.
@@ -83,7 +99,7 @@ function faultOf({ instancePath, keyword, params, message }) {
       .replace(/\/\d+(?=\/|$)/g, '[]')
       .replaceAll('/', '.')
       .replace(/^\./, '') || 'the whole';
-  const unknown = params.unevaluatedProperty ?? params.additionalProperty;
+  const unknown = unknownOf({ params });
   if (unknown !== undefined) return `${place}: the member ${JSON.stringify(unknown)} is not described`;
   if (keyword === 'enum') return `${place}: is none of ${params.allowedValues.join(', ')}`;
   if (keyword === 'const') return `${place}: is not ${JSON.stringify(params.allowedValue)}`;

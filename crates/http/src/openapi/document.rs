@@ -107,7 +107,8 @@ fn whole(listed: &[Listed], not_built: &[&str]) -> Value {
 }
 
 const ABOUT: &str = "Every answer has the header `x-wix-request-id`, by which its line in the log is found. \
-    Members that a request has and that a call doesn't know are ignored. What a `GET` or `DELETE` is asked may stand in \
+    Members that a request has and that a call doesn't know are ignored; the public client packages repeat there what \
+    stands in the path. What a `GET` or `DELETE` is asked may stand in \
     flat or dotted pairs of the query, or as a whole in `.r`: JSON in base64url.\n\n\
     Paths have other names, under which the public client packages know them: `x-aliases`. \
     `x-callers` says who is let in, `x-scope` which scope a key or client needs that is held to scopes, `x-body-limit` \

@@ -144,7 +144,7 @@ export type ItemInput = {
   data: ItemData;
 };
 
-/** The id of an item: 1 to 128 characters, without `?`, `#` and control characters. */
+/** The id of an item: 1 to 128 characters, without `?`, `#` and control characters. A call on many refuses an empty one alone. */
 export type ItemId = string;
 
 /** A value of a field; a date is `{"$date": …}`. */
@@ -3208,6 +3208,8 @@ export type NamedId = string | {
 export type MemberAboutQueryRequest = {
   query?: {
     filter?: MemberAboutFilter;
+    /** Without effect: all that the filter names are on one page. */
+    cursorPaging?: CursorPaging;
   } | null;
   /** The same, where `query` has none. */
   filter?: MemberAboutFilter;
