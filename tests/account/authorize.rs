@@ -129,7 +129,7 @@ on_both_engines! {
         assert_eq!(world.call(&visitor, "/v1/redirect-session", &other).await.verdict(), "400 CLIENT_NOT_FOUND");
         assert_eq!(world.call(&visitor, "/v1/redirect-session", &json!({})).await.verdict(), "400 validationError");
         let shop = json!({ "ecomCheckout": { "checkoutId": "00000000-0000-4000-8000-00000000000a" } });
-        assert_eq!(world.call(&visitor, "/v1/redirect-session", &shop).await.verdict(), "501 UNIMPLEMENTED");
+        assert_eq!(world.call(&visitor, "/v1/redirect-session", &shop).await.verdict(), "428 PAGE_NOT_SET");
         assert_eq!(world.call("", "/v1/redirect-session", &shop).await.verdict(), "401 UNAUTHENTICATED");
     }
 

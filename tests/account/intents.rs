@@ -28,7 +28,7 @@ on_both_engines! {
         ];
         for (intent, body, _) in &intents {
             let reply = world.call(&visitor, "/v1/redirect-session", &json!({ *intent: body })).await;
-            assert_eq!(reply.verdict(), "501 UNIMPLEMENTED", "{intent}: the site has no page yet");
+            assert_eq!(reply.verdict(), "428 PAGE_NOT_SET", "{intent}: the site has no page yet");
         }
         let pages: serde_json::Map<_, _> =
             intents.iter().map(|(intent, ..)| ((*intent).to_owned(), json!(format!("https://shop.example.org/{intent}")))).collect();

@@ -129,6 +129,7 @@ codes! {
     MethodNotAllowed     = "METHOD_NOT_ALLOWED", 405, "The path does not take this method.";
     MalformedJson        = "MALFORMED_JSON", 400, "The request body is not valid JSON.";
     NotBuilt             = "UNIMPLEMENTED", 501, "The server does not have this call.";
+    PageNotSet           = "PAGE_NOT_SET", 428, "The site has not said where this page is.";
     Unavailable          = "UNAVAILABLE", 503, "The service is busy; try again.";
     StorageFull          = "STORAGE_FULL", 503, "The server can not store more now.";
     OutcomeUnknown       = "OUTCOME_UNKNOWN", 503, "The write may or may not have happened; read before trying again.";

@@ -79,7 +79,7 @@ impl Identity {
     /// # Errors
     /// [`Code::Validation`] for what the request itself lacks; [`Code::ClientUnknown`];
     /// [`Code::RedirectRefused`] for an address or origin that is not the client's;
-    /// [`Code::NotBuilt`] for pages of applications that this server does not have;
+    /// [`Code::PageNotSet`] for pages that the site has not set;
     /// [`Code::Throttled`], but never for apps.
     pub async fn redirect_session_create(
         &self,

@@ -50,7 +50,7 @@ impl Pages {
     /// The page of an intent, with what the request says of it.
     ///
     /// # Errors
-    /// [`Code::NotBuilt`] when the site has none; [`Code::Validation`] when it all gets too long, or `more` says
+    /// [`Code::PageNotSet`] when the site has none; [`Code::Validation`] when it all gets too long, or `more` says
     /// again what the request says already.
     pub(super) fn url(
         &self,
@@ -58,7 +58,7 @@ impl Pages {
         values: &[(&str, String)],
         more: impl Iterator<Item = (String, String)>,
     ) -> Result<String> {
-        let none = || Fault::because(Code::NotBuilt, format!("this site has no page for {intent}"));
+        let none = || Fault::because(Code::PageNotSet, format!("this site has no page for {intent}"));
         let mut page = self.0.get(intent).and_then(Value::as_str).ok_or_else(none)?.to_owned();
         let mut pairs: Vec<(String, String)> = Vec::new();
         for (name, value) in values {
@@ -178,7 +178,7 @@ mod tests {
         let wants = "https://shop.example/p/a%2Fb%20%3F%23%C3%A9%26?x=1&thankYouPageUrl=https%3A%2F%2Fa.example%2F%3Fy%3D1%26z%3D2";
         assert_eq!(url, wants);
         let missing = pages.url("ecomCheckout", &[], std::iter::empty()).expect_err("none");
-        assert_eq!(missing.code(), Code::NotBuilt);
+        assert_eq!(missing.code(), Code::PageNotSet);
         assert!(Pages::parse(&json!({ "login": "https://a.example/" })).is_err());
     }
 }

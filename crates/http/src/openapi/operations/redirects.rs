@@ -15,7 +15,7 @@ pub(crate) const REDIRECT_SESSION_CREATE: Operation = Operation::new(
 )
 .takes("RedirectSessionCreateRequest")
 .answers(&[Answer::json("RedirectSessionCreateResponse", "The address.")])
-.errors(&[&[Code::Validation, Code::ClientUnknown, Code::RedirectRefused, Code::NotBuilt]])
+.errors(&[&[Code::Validation, Code::ClientUnknown, Code::RedirectRefused, Code::PageNotSet]])
 .counts(Throttle::Flow);
 
 pub(crate) const AUTHORIZE: Operation =
