@@ -27,6 +27,7 @@ mod program;
 mod raw;
 mod soak;
 mod speed;
+mod webhooks;
 
 use clap::{Parser, Subcommand};
 use figure::median;
@@ -81,6 +82,9 @@ struct Arguments {
     /// Only what a permission, a total, a lock, a hash or other nodes must not slow down
     #[arg(long, conflicts_with_all = ["only_large", "only_identity"])]
     only_speed: bool,
+    /// Only what webhooks cost those who write
+    #[arg(long, conflicts_with_all = ["only_large", "only_identity", "only_speed"])]
+    only_webhooks: bool,
     /// Only compare with this other build, in short turns
     #[arg(long, value_name = "PROGRAM")]
     against: Option<PathBuf>,
@@ -131,13 +135,16 @@ fn main() {
             figures.extend(attacks::measure(&arguments.program, *engine, arguments.rounds, period));
             continue;
         }
+        let sizes = figure::Sizes { items: arguments.items, rounds: arguments.rounds, period };
+        if arguments.only_webhooks {
+            figures.extend(webhooks::measure(&arguments.program, *engine, &sizes));
+            continue;
+        }
         let (only_large, only_identity) = (arguments.only_large, arguments.only_identity);
         if !only_large && !only_identity && !arguments.only_speed {
             figures.extend(measure(&arguments, *engine));
         }
         if !only_large && !only_identity {
-            let (items, rounds) = (arguments.items, arguments.rounds);
-            let sizes = figure::Sizes { items, rounds, period: Duration::from_secs_f64(arguments.seconds) };
             figures.extend(speed::measure(&arguments.program, *engine, &sizes));
         }
         if *engine == Engine::Postgres && !only_large {
@@ -145,6 +152,9 @@ fn main() {
         }
         if arguments.only_speed {
             continue;
+        }
+        if !only_large && !only_identity {
+            figures.extend(webhooks::measure(&arguments.program, *engine, &sizes));
         }
         if !only_large {
             let sizes = identity::Sizes {

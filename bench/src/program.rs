@@ -239,9 +239,15 @@ impl Program {
 
     fn run_import(&self, arguments: &[&str], file: &Path) -> f64 {
         let start = Instant::now();
+        let file = file.to_str().unwrap();
+        self.run(&[arguments, &[file]].concat());
+        start.elapsed().as_secs_f64()
+    }
+
+    /// What a command of the running server prints.
+    pub fn run(&self, arguments: &[&str]) -> Value {
         let output = Command::new(&self.binary)
             .args(arguments)
-            .arg(file)
             .arg("--data")
             .arg(self.directory.path())
             .args(self.database_url.iter().flat_map(|it| ["--database-url", it]))
@@ -249,7 +255,9 @@ impl Program {
             .output()
             .unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        start.elapsed().as_secs_f64()
+        // A command that tells of its progress prints a line each time; the last one is its result.
+        let text = String::from_utf8(output.stdout).unwrap();
+        serde_json::from_str(text.lines().last().unwrap_or("null")).unwrap()
     }
 
     pub fn id(&self) -> u32 {
@@ -318,10 +326,15 @@ impl Program {
             .into_bytes()
     }
 
-    fn get(&self, path: &str) -> Value {
+    pub fn get(&self, path: &str) -> Value {
         let mut response =
             ureq::get(format!("http://{}{path}", self.address)).header("authorization", &self.key).call().unwrap();
         serde_json::from_str(&response.body_mut().read_to_string().unwrap()).unwrap()
+    }
+
+    pub fn delete(&self, path: &str) {
+        let url = format!("http://{}{path}", self.address);
+        ureq::delete(url).header("authorization", &self.key).call().unwrap();
     }
 
     pub fn post(&self, path: &str, body: &Value) -> Value {
