@@ -72,7 +72,7 @@ impl<'p> Application<'p> {
     fn endpoint(&self, address: SocketAddr) -> Endpoint<'p> {
         let types = ["wix.data.v2.data_item_created"];
         let url = format!("http://{address}/");
-        let body = json!({ "endpoint": { "appId": self.id, "url": url, "types": types } });
+        let body = json!({ "appId": self.id, "url": url, "types": types });
         let made = self.program.post("/_api/webhooks/v1/endpoints", &body);
         Endpoint { program: self.program, id: made["endpoint"]["id"].as_str().unwrap().to_owned() }
     }
