@@ -144,7 +144,8 @@ fn stuck(program: &Program, followers: &[Follower], figures: &mut Figures) {
         "  {FLOOD} changes to {FEW} followers beside {} that don't read: {beside:.3} s, without {quiet:.3} s   {ratio:.2} times as long",
         silent.len()
     );
-    figures.push(json!({ "engine": format!("{:?}", figures.engine), "figure": "changes beside followers that don't read",
+    figures
+        .push(json!({ "engine": format!("{:?}", figures.engine), "figure": "changes beside followers that don't read",
         "ours": beside, "theirs": quiet, "ratio": ratio }));
 }
 

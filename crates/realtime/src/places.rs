@@ -11,6 +11,8 @@ use stoa_kernel::{Code, Fault, Network, Result, SiteId};
 
 /// A wider network may have as many streams as so many networks in it.
 const NETWORKS: usize = 10;
+/// In how many seconds who found no place may ask again.
+const RETRY: u64 = 5;
 
 #[derive(Default)]
 pub(crate) struct Places(Mutex<Taken>);
@@ -55,7 +57,8 @@ impl Places {
             return Err(throttled("This network", limits.network_streams));
         }
         if has(taken.sites.get(&claim.site), limits.site_streams) || taken.node >= limits.node_streams {
-            return Err(Fault::because(Code::Unavailable, "There are too many streams at the moment; try again."));
+            let text = "There are too many streams at the moment; try again.";
+            return Err(Fault::because(Code::Unavailable, text).with("retryAfterSeconds", RETRY));
         }
         taken.add(&claim);
         Ok(Place { places: self.clone(), claim })
@@ -68,7 +71,8 @@ impl Places {
 }
 
 fn throttled(who: &str, most: usize) -> Fault {
-    Fault::because(Code::Throttled, format!("{who} has {most} streams, which is as many as it may have."))
+    let text = format!("{who} has {most} streams, which is as many as it may have.");
+    Fault::because(Code::Throttled, text).with("retryAfterSeconds", RETRY)
 }
 
 impl Drop for Place {
@@ -125,7 +129,13 @@ mod tests {
     }
 
     fn limits() -> RealtimeLimits {
-        RealtimeLimits { session_streams: 2, network_streams: 3, site_streams: 5, node_streams: 7, ..Default::default() }
+        RealtimeLimits {
+            session_streams: 2,
+            network_streams: 3,
+            site_streams: 5,
+            node_streams: 7,
+            ..Default::default()
+        }
     }
 
     #[test]

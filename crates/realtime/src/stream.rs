@@ -17,10 +17,7 @@ use stoa_content::{
     Origin,
     feed::{FeedChange, FeedRow, FeedView, KINDS},
 };
-use stoa_kernel::{
-    Caller, Code, Fault, Millis, Result,
-    clock::elapsing,
-};
+use stoa_kernel::{Caller, Code, Fault, Millis, Result, clock::elapsing};
 use stoa_store::{
     Site,
     outbox::{Entry, Position, Read, ReadPoint, Token, Visible},
