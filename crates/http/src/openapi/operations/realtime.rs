@@ -1,6 +1,5 @@
 //! Items that are followed: `/_api/realtime/v1/stream`.
 
-use super::{FILTER, PAGING, SORT};
 use crate::{
     openapi::{Answer, Callers, Operation},
     subject::Subject,
@@ -10,6 +9,17 @@ use stoa_kernel::Code;
 /// What is wrong with a request as a whole. What is wrong with a subscription for this caller, or in this collection, is a
 /// message of the stream.
 const REQUEST: &[Code] = &[Code::BadRequest, Code::CollectionNotText, Code::OptionsInvalid, Code::FieldNotText];
+const FILTER: &[Code] = &[
+    Code::FilterNotObject,
+    Code::FilterTree,
+    Code::FilterInvalid,
+    Code::FilterTooDeep,
+    Code::ListOperand,
+    Code::RegexNotAllowed,
+];
+const SORT: &[Code] = &[Code::SortNotText, Code::SortNotList, Code::SortElement, Code::SortDirection];
+/// Of the items that a subscription begins with, and of subscriptions.
+const COUNTS: &[Code] = &[Code::NotNumber, Code::NotPositive, Code::NotInteger, Code::AboveMaximum];
 
 pub(crate) const REALTIME_STREAM: Operation = Operation::new(
     "realtimeStream",
@@ -24,4 +34,4 @@ pub(crate) const REALTIME_STREAM: Operation = Operation::new(
 )
 .takes("RealtimeStreamRequest")
 .answers(&[Answer::events("RealtimeMessage", "Messages, for an hour at most.")])
-.errors(&[REQUEST, FILTER, PAGING, SORT]);
+.errors(&[REQUEST, FILTER, SORT, COUNTS]);
