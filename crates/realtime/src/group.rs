@@ -87,6 +87,11 @@ impl Group {
         self.each(|id, mailbox| mailbox.end(id.subscription, position, end)).await;
     }
 
+    /// Tells the members that who may read was changed at a position of the log.
+    pub(crate) async fn rights(&self, position: Position) {
+        self.each(|id, mailbox| mailbox.rights(id.subscription, position)).await;
+    }
+
     async fn each(&self, tell: impl Fn(MemberId, &Mailbox)) {
         let members: Vec<(MemberId, Arc<Mailbox>)> =
             self.members.lock().iter().map(|(id, it)| (*id, it.clone())).collect();

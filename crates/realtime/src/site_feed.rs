@@ -170,15 +170,19 @@ impl SiteFeed {
                     self.take_definition(&group, position).await;
                 }
             }
-            // Each stream has been told by the withdrawal, and asked again.
-            Some(FeedRow { change: FeedChange::Rights, .. }) => drop(self.groups_of(epoch, position, |_| Vec::new())),
+            Some(FeedRow { collection, change: FeedChange::Rights }) => {
+                for group in self.groups_of(epoch, position, |it| it.of_collection(&collection)) {
+                    group.rights(position).await;
+                }
+            }
         }
     }
 
     /// Those who follow by another definition read again.
     async fn take_definition(&self, group: &Group, position: Position) {
         match self.content.feed_has_same_shape(&self.site, &group.view).await {
-            Ok(true) => {}
+            // Who may read is a part of the definition.
+            Ok(true) => group.rights(position).await,
             Ok(false) => group.end(Some(position), &End::Resync(Resync::Schema)).await,
             Err(fault) => group.end(Some(position), &End::failed(&fault)).await,
         }

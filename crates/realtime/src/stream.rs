@@ -232,6 +232,7 @@ impl EventStream {
             let Some(group) = self.subscriptions[n].group.clone() else { continue };
             match self.view(n, &caller).await {
                 Ok(view) if view.key() == group.view.key() => {}
+                Ok(view) if !view.has_shape_of(&group.view) => self.lose(n, &End::Resync(Resync::Schema)),
                 Ok(_) => self.lose(n, &End::Resync(Resync::Permission)),
                 // Nothing is known of the rights; the client comes back and asks again.
                 Err(fault) if is_passing(&fault) => return self.end(),
@@ -276,6 +277,9 @@ impl EventStream {
     /// From now on the subscription is told of changes, which wait until it has begun.
     fn join(&mut self, n: usize, view: FeedView) {
         let member = self.member(n);
+        if matches!(self.subscriptions[n].asked.begin, Begin::Resume(_)) {
+            self.mailbox.resume(index(n));
+        }
         let (group, taken) = self.following.feed.join(view, member, self.mailbox.clone());
         self.core().counters.subscribed();
         self.epoch.clone_from(&taken.epoch);

@@ -90,6 +90,11 @@ impl FeedView {
         self.key
     }
 
+    /// Whether both were made by definitions that say the same of items.
+    pub fn has_shape_of(&self, other: &Self) -> bool {
+        self.shape == other.shape
+    }
+
     /// The collection's id.
     pub fn collection(&self) -> &str {
         self.collection.id.as_str()

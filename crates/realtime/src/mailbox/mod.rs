@@ -42,6 +42,8 @@ struct Queue {
 struct State {
     /// What it was told otherwise; nothing as long as that isn't known.
     point: Option<ReadPoint>,
+    /// It goes on from a place, so that its client holds what it was shown by the rights of that time.
+    is_resumed: bool,
     /// Nothing is told to it any more.
     has_ended: bool,
 }
@@ -136,6 +138,21 @@ impl Mailbox {
     pub(crate) fn end(&self, subscription: u8, position: Option<Position>, end: &End) {
         self.queue.lock().end(subscription, position, end);
         self.wake.notify_one();
+    }
+
+    /// Says that who may read was changed at a position of the log. Whoever was there has been asked again; but one who
+    /// came back may have come after the change, before its row could be read.
+    pub(crate) fn rights(&self, subscription: u8, position: Position) {
+        let mut queue = self.queue.lock();
+        if queue.subscriptions[usize::from(subscription)].is_resumed {
+            queue.end(subscription, Some(position), &End::Resync(Resync::Permission));
+            self.wake.notify_one();
+        }
+    }
+
+    /// Says that a subscription goes on from a place, before it is told anything.
+    pub(crate) fn resume(&self, subscription: u8) {
+        self.queue.lock().subscriptions[usize::from(subscription)].is_resumed = true;
     }
 
     /// From now on a subscription is told what a point of the log doesn't include, of what came meanwhile as well.
