@@ -16,6 +16,7 @@ mod attackers;
 mod attacks;
 mod bare;
 mod figure;
+mod followers;
 mod identity;
 mod import;
 mod large;
@@ -25,11 +26,12 @@ mod nodes;
 mod old_values;
 mod program;
 mod raw;
+mod realtime;
 mod soak;
 mod speed;
 mod webhooks;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 use figure::median;
 use program::{Engine, Program, Which};
 use serde_json::{Value, json};
@@ -67,24 +69,18 @@ struct Arguments {
     /// Items of the large collection, 0 to leave it out
     #[arg(long, default_value_t = 1_000_000)]
     large: usize,
-    /// Only the large collection
-    #[arg(long, conflicts_with = "only_identity")]
-    only_large: bool,
     /// Members of the site that has many, 0 to leave it out
     #[arg(long, default_value_t = 1_000_000)]
     members: usize,
-    /// Only tokens, sign-ins and members
-    #[arg(long)]
-    only_identity: bool,
+    /// Connections that follow a collection, at least 200; 0 to leave them out
+    #[arg(long, default_value_t = 10_000)]
+    followers: usize,
+    /// Only these parts
+    #[arg(long, value_enum, value_name = "PART", num_args = 1.., conflicts_with_all = ["against", "attacks"])]
+    only: Vec<Part>,
     /// Only ordinary requests while others attack
     #[arg(long)]
     attacks: bool,
-    /// Only what a permission, a total, a lock, a hash or other nodes must not slow down
-    #[arg(long, conflicts_with_all = ["only_large", "only_identity"])]
-    only_speed: bool,
-    /// Only what webhooks cost those who write
-    #[arg(long, conflicts_with_all = ["only_large", "only_identity", "only_speed"])]
-    only_webhooks: bool,
     /// Only compare with this other build, in short turns
     #[arg(long, value_name = "PROGRAM")]
     against: Option<PathBuf>,
@@ -97,6 +93,52 @@ struct Arguments {
     /// Insert with a sync each for so many seconds (used by the bench itself)
     #[arg(long, hide = true)]
     synced_inserts: Option<f64>,
+}
+
+/// What is measured by itself, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Connections that follow a collection
+    Realtime,
+    /// Reads, pages, bulk inserts and imports
+    Requests,
+    /// What a permission, a total, a lock, a hash or old values must not slow down
+    Speed,
+    /// What other nodes of a database must not slow down
+    Nodes,
+    /// What webhooks cost those who write
+    Webhooks,
+    /// Tokens, sign-ins and members
+    Identity,
+    /// The large collection
+    Large,
+}
+
+impl Part {
+    /// The figures, printed as they come; none where it is left out, or the engine has no such part.
+    fn measure(self, arguments: &Arguments, engine: Engine) -> Vec<Value> {
+        let (program, rounds, items) = (&arguments.program, arguments.rounds, arguments.items);
+        let period = Duration::from_secs_f64(arguments.seconds);
+        match self {
+            Self::Realtime if arguments.followers == 0 => Vec::new(),
+            Self::Realtime => {
+                let followers = arguments.followers.max(200);
+                realtime::measure(program, engine, &realtime::Sizes { followers, rounds, period })
+            }
+            Self::Requests => measure(arguments, engine),
+            Self::Speed => speed::measure(program, engine, &figure::Sizes { items, rounds, period }),
+            Self::Nodes if engine == Engine::Postgres => vec![nodes::measure(program)],
+            Self::Nodes => Vec::new(),
+            Self::Webhooks => webhooks::measure(program, engine, &figure::Sizes { items, rounds, period }),
+            Self::Identity => {
+                let Arguments { members, tokens, connections, .. } = *arguments;
+                let sizes = identity::Sizes { members, items, tokens, connections, rounds, period };
+                identity::measure(program, engine, &sizes)
+            }
+            Self::Large if arguments.large == 0 => Vec::new(),
+            Self::Large => large::measure(program, engine, &large::Sizes { items: arguments.large, rounds, period }),
+        }
+    }
 }
 
 #[derive(Subcommand)]
@@ -135,42 +177,10 @@ fn main() {
             figures.extend(attacks::measure(&arguments.program, *engine, arguments.rounds, period));
             continue;
         }
-        let sizes = figure::Sizes { items: arguments.items, rounds: arguments.rounds, period };
-        if arguments.only_webhooks {
-            figures.extend(webhooks::measure(&arguments.program, *engine, &sizes));
-            continue;
-        }
-        let (only_large, only_identity) = (arguments.only_large, arguments.only_identity);
-        if !only_large && !only_identity && !arguments.only_speed {
-            figures.extend(measure(&arguments, *engine));
-        }
-        if !only_large && !only_identity {
-            figures.extend(speed::measure(&arguments.program, *engine, &sizes));
-        }
-        if *engine == Engine::Postgres && !only_large {
-            figures.push(nodes::measure(&arguments.program));
-        }
-        if arguments.only_speed {
-            continue;
-        }
-        if !only_large && !only_identity {
-            figures.extend(webhooks::measure(&arguments.program, *engine, &sizes));
-        }
-        if !only_large {
-            let sizes = identity::Sizes {
-                members: arguments.members,
-                items: arguments.items,
-                tokens: arguments.tokens,
-                connections: arguments.connections,
-                rounds: arguments.rounds,
-                period,
-            };
-            figures.extend(identity::measure(&arguments.program, *engine, &sizes));
-        }
-        if arguments.large > 0 && !only_identity {
-            let (items, rounds) = (arguments.large, arguments.rounds);
-            let sizes = large::Sizes { items, rounds, period };
-            figures.extend(large::measure(&arguments.program, *engine, &sizes));
+        for part in Part::value_variants() {
+            if arguments.only.is_empty() || arguments.only.contains(part) {
+                figures.extend(part.measure(&arguments, *engine));
+            }
         }
     }
     if arguments.json {
