@@ -6,6 +6,7 @@ use stoa_content::Content;
 use stoa_identity::Identity;
 use stoa_kernel::World;
 use stoa_store::Store;
+use stoa_webhooks::Webhooks;
 
 /// The state of the router; cheap to clone.
 #[derive(Clone)]
@@ -14,6 +15,7 @@ pub struct App {
     pub world: World,
     pub identity: Identity,
     pub content: Content,
+    pub webhooks: Webhooks,
     pub settings: Arc<Settings>,
     /// What requests hold.
     pub traffic: Arc<Traffic>,
