@@ -39,3 +39,4 @@ mod sites;
 mod store;
 mod tokens;
 mod traffic;
+mod webhooks;

@@ -23,6 +23,7 @@ pub(super) const FILES: &[(&str, &str)] = &[
     ("relations", include_str!("schemas/relations.json")),
     ("settings", include_str!("schemas/settings.json")),
     ("apps", include_str!("schemas/apps.json")),
+    ("webhooks", include_str!("schemas/webhooks.json")),
     ("pages", include_str!("schemas/pages.json")),
     ("operators", include_str!("schemas/operators.json")),
     ("server", include_str!("schemas/server.json")),
@@ -44,6 +45,7 @@ pub(super) const FREE_FORM: &[&str] = &[
     "Json",
     "OpenApiDocument",
     "PluginOptions",
+    "WebhookEvent",
 ];
 
 /// All of them by name, [`ITEM_DATA`] excepted.

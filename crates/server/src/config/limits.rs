@@ -13,6 +13,7 @@ pub struct ServerLimits {
     pub http: stoa_http::HttpLimits,
     pub identity: stoa_identity::IdentityLimits,
     pub realtime: stoa_realtime::RealtimeLimits,
+    pub webhooks: stoa_webhooks::WebhookLimits,
 }
 
 /// A table as it was written.
@@ -55,11 +56,15 @@ impl ServerLimits {
             stoa_query_declared(),
             stoa_http::HttpLimits::DECLARED,
             stoa_realtime::RealtimeLimits::DECLARED,
+            stoa_webhooks::WebhookLimits::DECLARED,
         ];
         let names: Vec<&str> = names.iter().copied().flatten().map(|it| it.name).collect();
         let set = |key: &str, text: &str| {
             let is_of_content = it.content.set(key, text)? || it.content.query.set(key, text)?;
-            Ok(is_of_content || it.http.set(key, text)? || it.realtime.set(key, text)?)
+            Ok(is_of_content
+                || it.http.set(key, text)?
+                || it.realtime.set(key, text)?
+                || it.webhooks.set(key, text)?)
         };
         limits.apply("limits", &names, set, mistakes);
         let names: Vec<&str> = stoa_identity::IdentityLimits::DECLARED.iter().map(|it| it.name).collect();
@@ -151,6 +156,7 @@ mod tests {
             of("limits", stoa_content::ContentLimits::DECLARED),
             of("limits", stoa_query::QueryLimits::DECLARED),
             of("limits", stoa_realtime::RealtimeLimits::DECLARED),
+            of("limits", stoa_webhooks::WebhookLimits::DECLARED),
             of("identity", stoa_identity::IdentityLimits::DECLARED),
         ]
         .concat()

@@ -31,3 +31,4 @@ mod sites;
 mod sync;
 mod traffic;
 mod upgrade;
+mod webhooks;
