@@ -24,7 +24,7 @@ pub(crate) async fn insert(
     if tx.execute(sql, &row).await? == 0 {
         return Ok(false);
     }
-    if stored.definition.log_old_values {
+    if stored.definition.keeps_old_values() {
         outbox::keep(tx, site, &keep_reason(id)).await?;
     }
     let entry = entry(EntryKind::CollectionCreated, id, *created, access);

@@ -12,7 +12,7 @@
 //! of an import hold the `ids` of its items instead of `items` and `modified`: written twice, a large file
 //! would fill the disk twice.
 //!
-//! A collection with `logOldValues` has `old` besides: for each updated item the values that the modified fields had
+//! A collection with `logOldValues` or `realtime` has `old` besides: for each updated item the values that the modified fields had
 //! (none for one that wasn't there), for each deleted one the document. Such rows are cut where they would pass
 //! [`ROW_BYTES`]. Where `old` is absent nothing is known of what was before: in rows of imports, and in those that were
 //! written before the collection asked.
@@ -93,7 +93,7 @@ impl EventWriter {
             hidden: collection.encrypted.clone(),
             now,
             names_only: false,
-            keeps_old: collection.definition.log_old_values,
+            keeps_old: collection.definition.keeps_old_values(),
         }
     }
 

@@ -101,7 +101,7 @@ async fn step(content: &Content, site: &Site, table: Table) -> Result<bool> {
                 return Ok(false);
             }
             let collection = stored::by_number(tx, site, table.number).await?;
-            let names_items = collection.as_ref().is_some_and(|it| it.definition.log_old_values);
+            let names_items = collection.as_ref().is_some_and(|it| it.definition.keeps_old_values());
             let access = match (collection.filter(|_| is_still), &job.task) {
                 (Some(it), JobTask::Truncate) => access::truncation_job(job.caller.as_ref(), &it.id),
                 (Some(it), JobTask::Purge(_)) => access::purge_job(job.caller.as_ref(), &it.id, &it.definition.levels),

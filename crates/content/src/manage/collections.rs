@@ -140,7 +140,7 @@ impl Content {
                     return Err(fault::collection_not_found(id));
                 }
                 match live(tx, site, id).await? {
-                    Some(it) if it.definition.log_old_values => outbox::keep(tx, site, &keep_reason(id)).await,
+                    Some(it) if it.definition.keeps_old_values() => outbox::keep(tx, site, &keep_reason(id)).await,
                     _ => Ok(()),
                 }
             })
@@ -376,7 +376,7 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
         if !before.has_same_access(&stored.definition) {
             save::tell_access(tx, &site.id, id, now, &access).await?;
         }
-        match (before.log_old_values, stored.definition.log_old_values) {
+        match (before.keeps_old_values(), stored.definition.keeps_old_values()) {
             (false, true) => outbox::keep(tx, &site.id, &keep_reason(id)).await?,
             (true, false) => outbox::keep_no_longer(tx, &site.id, &keep_reason(id)).await?,
             _ => {}

@@ -59,7 +59,7 @@ impl Serialize for Edge {
 
 impl FieldLinks {
     pub(crate) fn new(site: &Site, link: Link, source: &Collection, target: &Collection) -> Self {
-        let is_told = source.definition.log_old_values || target.definition.log_old_values;
+        let is_told = source.definition.keeps_old_values() || target.definition.keeps_old_values();
         Self { site: site.id.clone(), link, target: target.table, is_told }
     }
 

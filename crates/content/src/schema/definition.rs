@@ -32,6 +32,9 @@ pub struct Definition {
     /// Rows of the log hold what updated and deleted items were before ([`crate::event::write`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_old_values: bool,
+    /// Who may read items may follow them as they change. It brings what [`Definition::keeps_old_values`] says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub realtime: bool,
     pub levels: Levels,
     pub fields: Vec<Field>,
     #[serde(default)]
@@ -53,6 +56,7 @@ static COLLECTION: Validator = Validator::Object(&[
     ("description", Validator::TextTo(0, |it| it.collection_description)),
     ("strictMode", Validator::Flag),
     ("logOldValues", Validator::Flag),
+    ("realtime", Validator::Flag),
     ("cacheSeconds", Validator::Count),
     ("permissions", OLDER_LEVELS),
     ("dataPermissions", LEVELS),
@@ -96,6 +100,7 @@ impl Definition {
         faults.take(check(collection, &COLLECTION, "collection", limits));
         let present = |name: &str| collection.get(name).filter(|it| !it.is_null());
         let text = |name: &str| present(name).and_then(Value::as_str).map(str::to_owned);
+        let flag = |name: &str| present(name).and_then(Value::as_bool);
         let fields = present("fields").and_then(|it| faults.take(field::parse_all(it, "collection.fields", limits)));
         let is_without_fields = match present("fields") {
             None => true,
@@ -115,11 +120,10 @@ impl Definition {
             display_name: text("displayName"),
             display_field: text("displayField"),
             description: text("description"),
-            strict_mode: present("strictMode").and_then(Value::as_bool).unwrap_or(false),
-            // Ours: clients that send a whole definition back don't know of it.
-            log_old_values: present("logOldValues")
-                .and_then(Value::as_bool)
-                .unwrap_or_else(|| before.is_some_and(|it| it.log_old_values)),
+            strict_mode: flag("strictMode").unwrap_or(false),
+            // Ours: clients that send a whole definition back don't know of them.
+            log_old_values: flag("logOldValues").unwrap_or_else(|| before.is_some_and(|it| it.log_old_values)),
+            realtime: flag("realtime").unwrap_or_else(|| before.is_some_and(|it| it.realtime)),
             levels: levels.unwrap_or_default(),
             fields: fields.unwrap_or_default(),
             plugins,
@@ -139,8 +143,10 @@ impl Definition {
         patched.display_name = text("displayName", &self.display_name);
         patched.display_field = text("displayField", &self.display_field);
         patched.description = text("description", &self.description);
-        patched.strict_mode = patch.get("strictMode").and_then(Value::as_bool).unwrap_or(self.strict_mode);
-        patched.log_old_values = patch.get("logOldValues").and_then(Value::as_bool).unwrap_or(self.log_old_values);
+        let flag = |name: &str, old: bool| patch.get(name).and_then(Value::as_bool).unwrap_or(old);
+        patched.strict_mode = flag("strictMode", self.strict_mode);
+        patched.log_old_values = flag("logOldValues", self.log_old_values);
+        patched.realtime = flag("realtime", self.realtime);
         if let Some(levels) = faults.take(parse_levels(patch, Some(self.levels))) {
             patched.levels = levels;
         }
@@ -191,6 +197,12 @@ impl Definition {
     pub(crate) fn settled(mut self) -> Self {
         self.cache_seconds = self.cache_seconds();
         self
+    }
+
+    /// Whether rows of the log hold what items were before, and stay for readers that resume: the collection asks for
+    /// it, or is followed as it changes, which takes both.
+    pub(crate) fn keeps_old_values(&self) -> bool {
+        self.log_old_values || self.realtime
     }
 
     /// Whether both give everyone the same rights to items, drafts included.

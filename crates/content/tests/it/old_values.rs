@@ -322,7 +322,48 @@ on_both_engines! {
         assert_eq!(reasons().await, [""; 0]);
         content.collection_restore(site, &owner(), "c").await.unwrap();
         assert_eq!(reasons().await, ["collection:c"]);
-        let wrong = json!({ "id": "c", "logOldValues": "yes" });
-        assert_eq!(code(content.collection_patch(site, &owner(), &wrong).await), "WDE0075");
+        for name in ["logOldValues", "realtime"] {
+            let wrong = json!({ "id": "c", name: "yes" });
+            assert_eq!(code(content.collection_patch(site, &owner(), &wrong).await), "WDE0075", "{name}");
+        }
+    }
+
+    /// Who follows a collection must be told what leaves: old values come with it and go with it, whether they are asked
+    /// for by themselves or not.
+    async fn realtime_brings_old_values(engine) {
+        let world = world(engine, false).await;
+        let (content, site) = (&world.content, &world.site);
+        world.insert(&app(), json!({ "_id": "a", "n": 0 })).await.unwrap();
+        let reasons = async || world.site.outbox().status(world.test.world.now()).await.unwrap().reasons;
+        let steps = [
+            (json!({ "realtime": true }), true),
+            (json!({ "logOldValues": true }), true),
+            (json!({ "realtime": false }), true),
+            (json!({ "logOldValues": false }), false),
+            (json!({ "realtime": true, "logOldValues": false }), true),
+        ];
+        for (n, (mut patch, is_kept)) in steps.into_iter().enumerate() {
+            patch["id"] = json!("c");
+            let shown = content.collection_patch(site, &owner(), &patch).await.unwrap();
+            if let Some(is_on) = patch["realtime"].as_bool() {
+                assert_eq!(shown.get("realtime"), is_on.then_some(&json!(true)));
+            }
+            world.update(&app(), json!({ "_id": "a", "n": n + 1 }), None).await.unwrap();
+            assert_eq!(last(&world).await["old"], if is_kept { json!([{ "n": n }]) } else { Value::Null }, "{patch}");
+            assert_eq!(reasons().await.len(), usize::from(is_kept), "{patch}");
+        }
+        // A client that doesn't know of it sends a definition back, and a rename says nothing of it.
+        let mut whole = content.collection_get(site, &owner(), "c", &[], false).await.unwrap();
+        whole.as_object_mut().unwrap().remove("realtime");
+        assert_eq!(content.collection_update(site, &owner(), &whole).await.unwrap()["realtime"], true);
+        let renamed = content.collection_patch(site, &owner(), &json!({ "id": "c", "displayName": "C" })).await.unwrap();
+        assert_eq!(renamed["realtime"], true);
+        assert!(content.collection_get(site, &member("ann"), "c", &[], false).await.unwrap().get("realtime").is_none());
+        // What is shown is a definition that another collection can be made from.
+        whole["realtime"] = json!(true);
+        whole["id"] = json!("d");
+        assert_eq!(content.collection_create(site, &owner(), &whole).await.unwrap()["realtime"], true);
+        let denied = content.collection_patch(site, &member("ann"), &json!({ "id": "c", "realtime": false })).await;
+        assert_eq!(code(denied), "WDE0027");
     }
 }

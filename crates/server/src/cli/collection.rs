@@ -34,9 +34,10 @@ pub enum CollectionVerb {
         /// Id of the collection
         name: String,
     },
-    /// Add or remove fields, change permissions, the name, for how long caches may keep items, or what the log holds
+    /// Add or remove fields, change permissions, the name, how long caches keep items, what the log holds, or realtime
     #[command(after_help = "Examples:\n  stoa collection update books --field isbn:text --no-field author\n  \
-                            stoa collection update books --read anyone --insert site-member")]
+                            stoa collection update books --read anyone --insert site-member\n  \
+                            stoa collection update books --realtime")]
     Update(CollectionChange),
     /// Delete a collection with its items; it can be restored until its id is used again
     #[command(after_help = "Examples:\n  stoa collection delete books\n  stoa collection delete books --yes books")]
@@ -73,6 +74,9 @@ pub struct NewCollection {
     /// Let the log hold what updated and deleted items were before
     #[arg(long, conflicts_with = "from")]
     pub log_old_values: bool,
+    /// Let who may read items follow them as they change; brings --log-old-values
+    #[arg(long, conflicts_with = "from")]
+    pub realtime: bool,
     #[command(flatten)]
     pub levels: Levels,
 }
@@ -97,6 +101,9 @@ pub struct CollectionChange {
     /// Let the log hold what updated and deleted items were before, or no longer with `=false`
     #[arg(long, value_name = "ON", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub log_old_values: Option<bool>,
+    /// Let who may read items follow them as they change, or no longer with `=false`
+    #[arg(long, value_name = "ON", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub realtime: Option<bool>,
     #[command(flatten)]
     pub levels: Levels,
 }

@@ -114,6 +114,9 @@ pub fn definition_of(new: &NewCollection) -> Value {
     if new.log_old_values {
         object["logOldValues"] = json!(true);
     }
+    if new.realtime {
+        object["realtime"] = json!(true);
+    }
     object
 }
 
@@ -130,10 +133,11 @@ fn field(new: &NewField) -> Value {
 
 /// The change of a definition that was read in this revision.
 fn patch(before: &Value, change: &CollectionChange) -> Result<Value, Failure> {
-    let CollectionChange { display_name, fields, no_fields, cache_seconds, log_old_values, levels, .. } = change;
+    let CollectionChange { display_name, fields, no_fields, cache_seconds, log_old_values, realtime, levels, .. } =
+        change;
     let mut patch = json!({ "id": before["id"], "revision": before["revision"] });
     let has_fields = !fields.is_empty() || !no_fields.is_empty();
-    let has_settings = cache_seconds.is_some() || log_old_values.is_some();
+    let has_settings = cache_seconds.is_some() || log_old_values.is_some() || realtime.is_some();
     if display_name.is_none() && !has_fields && !has_settings && levels.is_empty() {
         return Err(Failure::usage("nothing is to be changed; see stoa collection update --help"));
     }
@@ -145,6 +149,9 @@ fn patch(before: &Value, change: &CollectionChange) -> Result<Value, Failure> {
     }
     if let Some(is_on) = log_old_values {
         patch["logOldValues"] = json!(is_on);
+    }
+    if let Some(is_on) = realtime {
+        patch["realtime"] = json!(is_on);
     }
     if has_fields {
         let mut all: Vec<Value> = own_fields(before).cloned().collect();
@@ -195,7 +202,8 @@ pub fn show_typed(terminal: &mut Terminal<'_>, typed: Collection) -> Result<(), 
     let mut shown = json!({
         "collectionId": whole["id"], "displayName": whole["displayName"], "read": levels["itemRead"],
         "insert": levels["itemInsert"], "update": levels["itemUpdate"], "remove": levels["itemRemove"],
-        "cacheSeconds": whole["cacheSeconds"], "created": whole["createdDate"], "updated": whole["updatedDate"],
+        "cacheSeconds": whole["cacheSeconds"], "logOldValues": whole["logOldValues"], "realtime": whole["realtime"],
+        "created": whole["createdDate"], "updated": whole["updatedDate"],
         "fields": own_fields(&whole).map(row).collect::<Value>(),
     });
     if let Some(members) = shown.as_object_mut() {

@@ -88,7 +88,8 @@ fn new_collection(terminal: &Terminal<'_>, typed: &Import, format: Format) -> Re
             return Err(Failure::usage("nothing was made"));
         }
     }
-    Ok(NewCollection { name, display_name: None, fields, from: None, log_old_values: false, levels: Levels::default() })
+    let (display_name, from, levels) = (None, None, Levels::default());
+    Ok(NewCollection { name, display_name, fields, from, log_old_values: false, realtime: false, levels })
 }
 
 /// Prints the counts. Items that failed make the command fail, so that a script sees it, and so do links that

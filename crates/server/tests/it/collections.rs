@@ -74,6 +74,13 @@ fn collections(engine: Engine) {
         deployment.json(&["collection", "update", flag, "books"]);
         assert_eq!(deployment.json(&["collection", "show", "books"])["logOldValues"], shown);
     }
+    for (flag, shown) in [("--realtime", json!(true)), ("--realtime=false", Value::Null)] {
+        deployment.json(&["collection", "update", flag, "books"]);
+        assert_eq!(deployment.json(&["collection", "show", "books"])["realtime"], shown);
+    }
+    deployment.json(&["collection", "create", "followed", "--field", "n:number", "--realtime"]);
+    assert_eq!(deployment.json(&["collection", "show", "followed"])["realtime"], true);
+    deployment.json(&["collection", "delete", "followed", "--yes", "followed"]);
     let asking = ["collection", "create", "asking", "--field", "n:number", "--log-old-values"];
     deployment.json(&asking);
     assert_eq!(deployment.json(&["collection", "show", "asking"])["logOldValues"], true);
