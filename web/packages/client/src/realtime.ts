@@ -165,7 +165,6 @@ export class Realtime {
       const body = { subscriptions: asked.map((each) => each.toWire()) };
       const bytes = await this.#session.open({ method: 'POST', path, body, read: false, signal: stream.signal });
       if (this.#stream !== stream) return broken;
-      for (const each of asked) if (!each.isAsking) each.setStatus('live');
       return await this.#read(bytes, stream, silence.heard);
     } catch (error) {
       return this.#stream === stream ? this.#failed(error, asked) : broken;
@@ -192,7 +191,9 @@ export class Realtime {
   }
 
   #take(event: ServerEvent): void {
-    const message = record(event.data === '' ? {} : parsed(event.data));
+    // A sign of life with a place: nothing was told for a while.
+    if (event.data === '') return this.#takePlace(event.id);
+    const message = record(parsed(event.data));
     const subscription = this.#subscriptions.get(String(message['key']));
     if (subscription === undefined) return;
     if (event.name === 'snapshot') subscription.takeItems(itemsOf(message['items']));
@@ -206,10 +207,17 @@ export class Realtime {
   }
 
   #takeChange(subscription: Any, change: WireChange, id: string | null): void {
-    // It belongs to items that are being replaced.
-    if (subscription.isAsking) return;
-    subscription.takeChange(change, id);
+    subscription.takeChange(change);
+    if (subscription.isReady) this.#takePlace(id);
+    // What one missed says nothing of the others.
+    else if (id !== null) subscription.takePlace(id);
     if (subscription.isShort && !subscription.isOver) this.#askAgain(subscription);
+  }
+
+  /** The stream has told all of its subscriptions everything up to here. */
+  #takePlace(id: string | null): void {
+    if (id === null) return;
+    for (const each of this.#subscriptions.values()) if (each.isReady) each.takePlace(id);
   }
 
   /** Asks for the items themselves, the more slowly the more often; those that are there stay until the others are. */

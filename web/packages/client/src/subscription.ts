@@ -44,6 +44,12 @@ export interface SubscribeOptions {
   readonly signal?: AbortSignal;
 }
 
+/**
+ * How far a stream is with a subscription: its items are asked for, so changes of those from before count for nothing;
+ * what it missed is told; what happens is told.
+ */
+type Stage = 'asking' | 'resuming' | 'ready';
+
 /** @internal What is subscribed to, in wire form. */
 export interface Subscribed {
   readonly collection: string;
@@ -79,8 +85,7 @@ export class Subscription<Item extends object = Record<string, unknown>> {
   readonly key: string;
   /** Where the stream goes on for it; null when its items must be asked for. */
   #resume: string | null = null;
-  /** @internal Whether the items are asked for, so that changes of those from before count for nothing. */
-  isAsking = true;
+  #stage: Stage = 'asking';
   /** @internal When its items were last asked for again, and how often shortly after one another. */
   questions = { at: 0, count: 0 };
   readonly #subscribed: Subscribed;
@@ -154,7 +159,7 @@ export class Subscription<Item extends object = Record<string, unknown>> {
   /** @internal The subscription in the body of the next request. */
   toWire(): object {
     this.#arriving = [];
-    this.isAsking = this.#resume === null;
+    this.#stage = this.#resume === null ? 'asking' : 'resuming';
     const { collection, filter } = this.#subscribed;
     return {
       key: this.key,
@@ -174,26 +179,37 @@ export class Subscription<Item extends object = Record<string, unknown>> {
 
   /** @internal All is told as of this id; the answer is complete. */
   takeReady(id: string | null): void {
-    if (this.isAsking) this.#window.replace(this.#arriving);
+    if (this.#stage === 'asking') this.#window.replace(this.#arriving);
     this.#arriving = [];
-    this.isAsking = false;
+    this.#stage = 'ready';
     this.#resume = id ?? this.#resume;
     this.setStatus('live');
   }
 
+  /** @internal Whether what the stream tells goes on from what is known here. */
+  get isReady(): boolean {
+    return this.#stage === 'ready';
+  }
+
+  /** @internal All that came before this id is told. */
+  takePlace(id: string): void {
+    if (this.#stage !== 'asking') this.#resume = id;
+  }
+
   /** @internal */
-  takeChange({ type, id, item, modifiedFields, deleted }: WireChange, resume: string | null): void {
+  takeChange({ type, id, item, modifiedFields, deleted }: WireChange): void {
+    // It belongs to items that are being replaced.
+    if (this.#stage === 'asking') return;
     const previous = this.#window.get(id) as Item | null;
     if (item === null) this.#window.remove(id);
     else this.#window.put(item);
-    this.#resume = resume ?? this.#resume;
     this.#call(this.#handlers.onChange, { type, id, item: item as Item | null, previous, modifiedFields, deleted });
   }
 
   /** @internal From now on its items must be asked for. */
   ask(): void {
     this.#resume = null;
-    this.isAsking = true;
+    this.#stage = 'asking';
     this.setStatus('connecting');
   }
 

@@ -335,6 +335,50 @@ describe('a stream that ends', () => {
     await world.stream(2);
   });
 
+  test('what was missed is told, and only then it is live', async () => {
+    const world = await serveStreams();
+    const { subscription, told, ids } = listen(world);
+    const cars = world.stoa.items.query('cars').subscribe();
+    const first = await world.stream(0);
+    first.ready([visit('a', '1'), visit('b', '2')], 't1');
+    await isStatus(cars, 'live');
+    world.tellsNothingMissed = false;
+    first.cut();
+    const second = await world.stream(1);
+    second.send('ready', { key: 's2' }, 't5');
+    second.send('change', change('s1', 'leave', visit('a', ''), { deleted: true }), 't2');
+    second.send('change', change('s1', 'enter', visit('c', '3')), 't3');
+    await until(() => expect(ids()).toEqual(['c', 'b']));
+    expect([subscription.status, cars.status]).toEqual(['waiting', 'live']);
+    // In the middle of it: the one goes on from what it was told, the other from where it was.
+    second.cut();
+    const third = await world.stream(2);
+    expect(third.subscriptions).toMatchObject([{ resume: 't3' }, { resume: 't5' }]);
+    third.send('ready', { key: 's1' }, 't6');
+    third.send('ready', { key: 's2' }, 't6');
+    await isStatus(subscription, 'live');
+    expect(told.changes.map(({ id }) => id)).toEqual(['a', 'c']);
+  });
+
+  test('of a quiet one the place moves along, with signs of life and with what the others are told', async () => {
+    const world = await serveStreams();
+    const visits = listen(world);
+    const cars = world.stoa.items.query('cars').subscribe();
+    const first = await world.stream(0);
+    first.ready([], 't1');
+    await isStatus(cars, 'live');
+    first.raw(': \nid: t2\n\n');
+    first.end();
+    const second = await world.stream(1);
+    expect(second.subscriptions).toMatchObject([{ resume: 't2' }, { resume: 't2' }]);
+    second.send('change', change('s1', 'enter', visit('a', '1')), 't3');
+    // Without a place that is good for all.
+    second.send('change', change('s1', 'enter', visit('b', '2')));
+    await until(() => expect(visits.ids()).toEqual(['b', 'a']));
+    second.cut();
+    expect((await world.stream(2)).subscriptions).toMatchObject([{ resume: 't3' }, { resume: 't3' }]);
+  });
+
   test('in the middle of the items: they are asked for again', async () => {
     const world = await serveStreams();
     const { subscription, told, ids } = listen(world);
@@ -426,6 +470,23 @@ describe('resync', () => {
     await isStatus(subscription, 'live');
     expect(told.items).toEqual([['a'], ['b']]);
     expect(told.changes).toEqual([]);
+  });
+
+  test('a stream that ends with its last subscription: the items are asked for without waiting', async () => {
+    const world = await serveStreams();
+    holdTimers();
+    const { subscription, ids } = listen(world);
+    vi.advanceTimersByTime(10);
+    const first = await world.stream(0);
+    first.ready([visit('a', '1')], 't1');
+    await isStatus(subscription, 'live');
+    vi.advanceTimersByTime(5000);
+    first.send('resync', { key: 's1', reason: 'truncated' });
+    first.send('bye', { reconnectMs: 5000 });
+    await until(() => expect(first.isClosed).toBe(true));
+    vi.advanceTimersByTime(250);
+    (await world.stream(1)).ready([]);
+    await until(() => expect(ids()).toEqual([]));
   });
 
   test('a token from before: the server says gap, and the items are asked for', async () => {

@@ -22,7 +22,7 @@ export interface TestStream {
   /** Sends a message. */
   send(name: string, data: object, id?: string): void;
   raw(text: string): void;
-  /** Answers each subscription that asks: nothing but `items`, then ready. */
+  /** Answers each subscription that asks for its items: `items`, then ready. */
   ready(items?: readonly object[], id?: string): void;
   end(): void;
   /** Cuts the connection in the middle. */
@@ -34,6 +34,8 @@ export interface StreamServer {
   readonly stoa: Client;
   readonly tokens: TokenStore;
   readonly streams: readonly TestStream[];
+  /** Whether the subscriptions that come back missed nothing, which they are told at once. */
+  tellsNothingMissed: boolean;
   /** The stream of this number, from 0, as soon as it is open. */
   stream(number: number): Promise<TestStream>;
 }
@@ -51,14 +53,19 @@ export async function serveStreams(
       headers: { 'content-type': 'text/event-stream; charset=utf-8' },
       write: (response) => {
         response.flushHeaders();
-        streams.push(new Stream(seen, response));
+        const stream = new Stream(seen, response);
+        for (const { key, resume } of stream.subscriptions) {
+          if (resume !== undefined && world.tellsNothingMissed) stream.send('ready', { key }, resume);
+        }
+        streams.push(stream);
       },
     } satisfies Answer;
   });
-  return {
+  const world: StreamServer = {
     server,
     streams,
     tokens,
+    tellsNothingMissed: true,
     stoa: createClient({ baseUrl: server.url, clientId: 'c1', tokens }),
     stream: (number) =>
       until(() => {
@@ -67,6 +74,7 @@ export async function serveStreams(
         return found;
       }),
   };
+  return world;
 }
 
 class Stream implements TestStream {

@@ -4,8 +4,8 @@ import { useEffect, useEffectEvent, useState } from 'react';
 import { type Visit, isOwn, journalQuery, visitsOf } from './journal.ts';
 import { type Site, useSite } from './site.ts';
 
-/** As many as a subscription holds. Of those who write more, the visits are asked for after each change. */
-const followed = 1000;
+/** So many fit into the beginning of a stream. Of those who write more, the visits are asked for after each change. */
+const followed = 500;
 /** Changes that come this close together are told together; milliseconds. */
 const togetherMs = 300;
 
@@ -53,7 +53,7 @@ function followJournal(
       onStatus,
       onItems: () => void feed(),
       onChange: (change) => {
-        if (isOwn(change.id)) return;
+        if (isOwn(change.id) || (change.item ?? change.previous) === null) return;
         elsewhere.push(change);
         telling ??= setTimeout(tell, togetherMs);
       },
