@@ -108,10 +108,12 @@ class Stream implements TestStream {
   }
 
   end(): void {
+    this.isClosed = true;
     this.#response.end();
   }
 
   cut(): void {
+    this.isClosed = true;
     this.#response.destroy();
   }
 }
