@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use stoa_content::Content;
 use stoa_http::{Settings, traffic::Kind};
+use stoa_realtime::{Realtime, RealtimeLimits};
 use stoa_testkit::{Reply, TestApp, on_both_engines};
 
 /// The limits of all that a request passes through.
@@ -13,6 +14,7 @@ use stoa_testkit::{Reply, TestApp, on_both_engines};
 struct TestLimits {
     content: stoa_content::ContentLimits,
     http: stoa_http::HttpLimits,
+    realtime: RealtimeLimits,
 }
 
 /// One limit and what meets it.
@@ -33,8 +35,11 @@ fn restart(app: &mut TestApp, change: impl FnOnce(&mut TestLimits)) {
     let mut limits = TestLimits::default();
     change(&mut limits);
     let content = Content::new(app.kit.world.clone(), limits.content);
+    let (store, world) = (app.kit.store.clone(), app.kit.world.clone());
+    let realtime = Realtime::new(store, content.clone(), world, limits.realtime);
     app.restart(|it| {
         it.content = content;
+        it.realtime = realtime;
         it.settings = Arc::new(Settings { limits: limits.http, ..Settings::default() });
     });
 }
@@ -277,7 +282,8 @@ on_both_engines! {
         open(&app).await;
         restart(&mut app, |it| (it.http.body_bytes, it.http.identity_body_bytes) = (131_072, 65_536));
         for (listed, path) in calls_with_bodies(|_| true) {
-            let most = if listed.route.kind == Kind::Content { 131_072 } else { 65_536 };
+            let is_long = listed.route.kind == Kind::Content && listed.operation.id != "realtimeStream";
+            let most = if is_long { 131_072 } else { 65_536 };
             let id = listed.operation.id;
             let send = async |length: usize| {
                 let body = format!("{{}}{}", " ".repeat(length - 2));
@@ -286,6 +292,57 @@ on_both_engines! {
             assert_ne!(send(most).await, "413 WDE0109", "{id}");
             assert_eq!(send(most + 1).await, "413 WDE0109", "{id}");
         }
+    }
+
+    async fn limits_of_streams_are_taken_from_the_configuration(engine) {
+        let mut app = TestApp::new(engine).await;
+        let mut object = collection("c", json!([{ "key": "t", "type": "TEXT" }]));
+        object["collection"]["realtime"] = json!(true);
+        assert_eq!(app.app().post("/v2/collections", &object).await.verdict(), "200");
+        let of = |members: Value| {
+            let mut it = in_c(members);
+            it["key"] = json!("a");
+            json!([it])
+        };
+        let many = |count: usize| (0..count).map(|n| in_c(json!({ "key": n.to_string() }))).collect::<Value>();
+        restart(&mut app, |it| it.realtime.stream_subscriptions = 2);
+        drop(app.app().follow(&many(2)).await);
+        let refused = app.app().try_follow(&many(3)).await.err().unwrap();
+        assert_refused("stream_subscriptions", &refused, "400 WDE0036", 2);
+
+        restart(&mut app, |it| (it.realtime.session_streams, it.realtime.network_streams) = (1, 3));
+        let visitor = app.visitor().await;
+        let mut held = vec![visitor.follow(&many(1)).await];
+        let refused = visitor.try_follow(&many(1)).await.err().unwrap();
+        assert_refused("session_streams", &refused, "429 THROTTLED_FEATURE", 1);
+        held.extend([app.app().follow(&many(1)).await, app.app().follow(&many(1)).await]);
+        let refused = app.app().try_follow(&many(1)).await.err().unwrap();
+        assert_refused("network_streams", &refused, "429 THROTTLED_FEATURE", 3);
+        drop(held);
+        for set in [|it: &mut TestLimits| it.realtime.site_streams = 2, |it: &mut TestLimits| it.realtime.node_streams = 2] {
+            restart(&mut app, set);
+            let held = [app.app().follow(&many(1)).await, app.app().follow(&many(1)).await];
+            let refused = app.app().try_follow(&many(1)).await.err().unwrap();
+            assert_eq!(refused.verdict(), "503 UNAVAILABLE");
+            drop(held);
+            drop(app.app().follow(&many(1)).await);
+        }
+
+        let failed = async |app: &TestApp, subscription: Value| {
+            let mut stream = app.app().follow(&of(subscription)).await;
+            let (event, data) = stream.told().await;
+            (event, data["code"].as_str().unwrap_or_default().to_owned())
+        };
+        let filter = |count: usize| json!({ "filter": { "$or": (0..count).map(|n| json!({ "t": n.to_string() })).collect::<Value>() } });
+        restart(&mut app, |it| it.realtime.subscription_conditions = 2);
+        assert_eq!(failed(&app, filter(2)).await.0, "ready");
+        assert_eq!(failed(&app, filter(3)).await, ("failed".to_owned(), "WDE0093".to_owned()));
+        restart(&mut app, |it| it.realtime.snapshot_bytes = 65_536);
+        for id in ["a", "b"] {
+            stored(&app, id, 40_000).await.unwrap();
+        }
+        assert_eq!(failed(&app, json!({ "snapshot": true, "limit": 1 })).await.0, "snapshot");
+        assert_eq!(failed(&app, json!({ "snapshot": true })).await, ("failed".to_owned(), "WDE0109".to_owned()));
     }
 
     async fn anonymous_filters_have_a_bounded_cost(engine) {

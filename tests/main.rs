@@ -31,6 +31,7 @@ mod outbox;
 mod ownership;
 mod permissions;
 mod profile;
+mod realtime;
 mod references;
 mod sealed;
 mod semantics;

@@ -355,6 +355,13 @@ fn requests() -> Vec<(&'static str, Value)> {
         ),
         ("/v2/items/count", json!({ "dataCollectionId": "things", "filter": filter })),
         (
+            "/_api/realtime/v1/stream",
+            json!({ "subscriptions": [
+                { "key": "a", "dataCollectionId": "things", "filter": filter, "fields": ["n"], "snapshot": true, "limit": 5, "sort": [{ "fieldName": "n", "order": "ASC" }] },
+                { "key": "b", "dataCollectionId": "things", "snapshot": false, "resume": "x" },
+            ] }),
+        ),
+        (
             "/v2/items/query-distinct-values",
             json!({ "dataCollectionId": "things", "fieldName": "n", "filter": filter, "order": "ASC", "paging": { "limit": 5, "offset": 0 } }),
         ),

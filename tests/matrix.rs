@@ -56,6 +56,7 @@ pub(crate) const OPERATIONS: &[(&str, &str)] = &[
     ("create index", "indexCreate"),
     ("drop index", "indexDrop"),
     ("may", "permissionsGetMy"),
+    ("follow", "realtimeStream"),
 ];
 
 /// The operation of a row.
@@ -144,7 +145,7 @@ async fn fill(app: &TestApp, member: &TestClient<'_>, other: &TestClient<'_>, id
     };
     let collection = |level: &str| {
         json!({
-            "id": id, "displayName": id, "dataPermissions": levels(level),
+            "id": id, "displayName": id, "dataPermissions": levels(level), "realtime": true,
             "fields": [{ "key": "secret", "type": "NUMBER" }, peers("peers", "peersOf"), peers("peersOf", "peers")],
         })
     };
@@ -184,6 +185,7 @@ async fn cells(
     ] {
         cell(name.to_owned(), seen(&caller.post("/v2/items/query", &body).await));
     }
+    cell("follow".to_owned(), followed(caller, c).await);
     let count = json!({ "dataCollectionId": c, "filter": { "secret": { "$gte": 1 } } });
     let reply = caller.post("/v2/items/count", &count).await;
     cell("count".to_owned(), answer(&reply, |json| json["totalCount"].to_string()));
@@ -253,6 +255,28 @@ async fn cells(
         cell(format!("may {right}"), answer(&reply, |json| (json[right] == true).to_string()));
     }
     cells
+}
+
+/// The items that a stream begins with, or why there is none.
+async fn followed(caller: &TestClient<'_>, c: &str) -> String {
+    let subscription = json!({ "key": "a", "dataCollectionId": c, "snapshot": true });
+    let mut stream = match caller.try_follow(&json!([subscription])).await {
+        Ok(it) => it,
+        Err(refused) => return refused.verdict(),
+    };
+    let mut ids: Vec<String> = Vec::new();
+    loop {
+        match stream.told().await {
+            (event, data) if event == "snapshot" => {
+                let items = data["items"].as_array().unwrap();
+                ids.extend(items.iter().map(|it| it["_id"].as_str().unwrap().to_owned()));
+            }
+            (event, data) if event == "ready" => {
+                return format!("{}/{}", letters(ids.iter().map(String::as_str)), data["total"]);
+            }
+            (_, data) => return format!("403 {}", data["code"].as_str().unwrap_or_default()),
+        }
+    }
 }
 
 /// Changes of what the collection is: its fields, plugins and indexes. What they change is taken back.

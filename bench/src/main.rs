@@ -16,6 +16,7 @@ mod attackers;
 mod attacks;
 mod bare;
 mod figure;
+mod followers;
 mod identity;
 mod import;
 mod large;
@@ -25,6 +26,7 @@ mod nodes;
 mod old_values;
 mod program;
 mod raw;
+mod realtime;
 mod soak;
 mod speed;
 
@@ -81,6 +83,12 @@ struct Arguments {
     /// Only what a permission, a total, a lock, a hash or other nodes must not slow down
     #[arg(long, conflicts_with_all = ["only_large", "only_identity"])]
     only_speed: bool,
+    /// Connections that follow a collection, at least 200; 0 to leave them out
+    #[arg(long, default_value_t = 10_000)]
+    followers: usize,
+    /// Only those that follow a collection
+    #[arg(long, conflicts_with_all = ["only_large", "only_identity", "only_speed"])]
+    only_realtime: bool,
     /// Only compare with this other build, in short turns
     #[arg(long, value_name = "PROGRAM")]
     against: Option<PathBuf>,
@@ -131,8 +139,17 @@ fn main() {
             figures.extend(attacks::measure(&arguments.program, *engine, arguments.rounds, period));
             continue;
         }
-        let (only_large, only_identity) = (arguments.only_large, arguments.only_identity);
-        if !only_large && !only_identity && !arguments.only_speed {
+        let (only_large, only_identity, only_speed) =
+            (arguments.only_large, arguments.only_identity, arguments.only_speed);
+        if arguments.followers > 0 && !only_large && !only_identity && !only_speed {
+            let (followers, rounds) = (arguments.followers.max(200), arguments.rounds);
+            let sizes = realtime::Sizes { followers, rounds, period };
+            figures.extend(realtime::measure(&arguments.program, *engine, &sizes));
+        }
+        if arguments.only_realtime {
+            continue;
+        }
+        if !only_large && !only_identity && !only_speed {
             figures.extend(measure(&arguments, *engine));
         }
         if !only_large && !only_identity {
@@ -143,7 +160,7 @@ fn main() {
         if *engine == Engine::Postgres && !only_large {
             figures.push(nodes::measure(&arguments.program));
         }
-        if arguments.only_speed {
+        if only_speed {
             continue;
         }
         if !only_large {

@@ -127,6 +127,17 @@ impl Program {
         );
     }
 
+    /// A collection that may be followed.
+    pub fn make_followed(&self, id: &str, read: &str) {
+        self.post(
+            "/v2/collections",
+            &json!({ "collection": {
+                "id": id, "displayName": id, "realtime": true, "fields": [{ "key": "price", "type": "NUMBER" }],
+                "permissions": { "read": read, "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" },
+            }}),
+        );
+    }
+
     pub fn fill(&self, count: usize) {
         self.fill_collection("things", count);
     }

@@ -307,6 +307,39 @@ test('content types and headers are compared', () => {
   assert.deepEqual(besides(exchange('GET /v2/things/a 200', { answered: '{' })).length, 1);
 });
 
+test('messages of a stream are compared one by one, as far as they were kept', () => {
+  const document = structuredClone(description);
+  const message = {
+    type: 'object',
+    properties: { event: { const: 'change' }, id: { type: 'string' }, data: { $ref: '#/components/schemas/Base' } },
+    required: ['event', 'data'],
+  };
+  document.paths['/v2/things'].post.responses[200].content = {
+    'text/event-stream': { schema: { type: 'string' }, 'x-item-schema': message },
+  };
+  const streamed = (text, isWhole = true) => {
+    const it = exchange('POST /v2/things 200', {
+      asked: { thing },
+      answered: text,
+      headers: { 'content-type': 'text/event-stream' },
+    });
+    it.response.body.isWhole = isWhole;
+    const others = whole().filter((it) => it.method !== 'POST' || it.canonical !== '/v2/things' || it.status !== 200);
+    return found([...others, it], { document });
+  };
+  const good = ': \n\nid: 5\nevent: change\ndata: {"id":"a"}\n\n';
+  assert.deepEqual(streamed(good), []);
+  assert.deepEqual(streamed(`${good}event: change\ndata: {"id"`, false), [], 'what was cut is no message');
+  assert.deepEqual(streamed('', false), []);
+  assert.deepEqual(streamed(`${good}event: change\ndata: {"id":7}\n\n`), ['thingInsert: 200: data.id: must be string']);
+  assert.deepEqual(streamed(`${good}event: change\ndata: {"id":"a","more":1}\n\n`), [
+    'thingInsert: 200: data: the member "more" is not described',
+  ]);
+  assert.deepEqual(streamed('event: other\ndata: {"id":"a"}\n\n'), ['thingInsert: 200: event: is not "change"']);
+  assert.equal(streamed('event: change\ndata: {\n\n').length, 1);
+  assert.equal(streamed('event: change\nevent: change\ndata: {"id":"a"}\n\n').length, 1);
+});
+
 test('parameters of the query are compared', () => {
   const asked = (query) => besides(exchange('GET /v2/things/a 200', { query, answered: { thing } }));
   assert.deepEqual(asked('fields=NAME'), [], 'one of several');

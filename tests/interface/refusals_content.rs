@@ -139,6 +139,11 @@ async fn name_the_revision(app: &TestApp, things: &str, body: &mut Value) {
 
 /// A request with everything that the call reads.
 fn whole(id: &str, things: &str) -> Value {
+    if id == "realtimeStream" {
+        let sort = json!([{ "fieldName": "n", "order": "ASC" }]);
+        let subscription = json!({ "key": "a", "dataCollectionId": things, "filter": { "n": 1 }, "fields": ["n"], "snapshot": true, "limit": 1, "sort": sort });
+        return json!({ "subscriptions": [subscription, { "key": "b", "dataCollectionId": things, "resume": "x" }] });
+    }
     let item = json!({ "id": "one", "data": { "_id": "one", "n": 2, "t": "one", "code": "one", "peers": ["one"] } });
     let new = json!({ "id": "new", "data": { "_id": "new", "n": 2, "peers": ["one"] } });
     let condition = json!({ "filter": { "n": 1 } });

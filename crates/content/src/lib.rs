@@ -9,6 +9,7 @@ mod collection;
 mod document;
 pub mod event;
 mod fault;
+pub mod feed;
 mod index;
 mod item;
 mod limits;

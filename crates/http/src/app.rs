@@ -5,6 +5,7 @@ use std::sync::Arc;
 use stoa_content::Content;
 use stoa_identity::Identity;
 use stoa_kernel::World;
+use stoa_realtime::Realtime;
 use stoa_store::Store;
 
 /// The state of the router; cheap to clone.
@@ -14,6 +15,7 @@ pub struct App {
     pub world: World,
     pub identity: Identity,
     pub content: Content,
+    pub realtime: Realtime,
     pub settings: Arc<Settings>,
     /// What requests hold.
     pub traffic: Arc<Traffic>,

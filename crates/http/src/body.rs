@@ -31,6 +31,10 @@ pub struct Raw {
 /// The raw body of a call about members, sign-in or tokens, which are shorter.
 pub struct IdentityRaw(Raw);
 
+/// The raw body of a call that opens a stream. It is as short as one of identity, because what is made of it stays for as
+/// long as the stream.
+pub struct StreamRaw(Raw);
+
 /// How much of a body that is too large is read and thrown away, so that the client, which is still
 /// sending, gets to read the answer instead of a broken connection.
 const DRAINED: usize = 64 * 1024 * 1024;
@@ -59,6 +63,14 @@ impl FromRequest<App> for IdentityRaw {
         // It is parsed next.
         raw.in_flight.room_to_parse().await?;
         Ok(Self(raw))
+    }
+}
+
+impl FromRequest<App> for StreamRaw {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        Ok(Self(receive(request, app.settings.limits.identity_body_bytes).await?))
     }
 }
 
@@ -164,6 +176,16 @@ impl Raw {
             self.in_flight.hold_values(budget.used());
         }
         result
+    }
+}
+
+impl StreamRaw {
+    /// The body as a value, as calls of content read theirs.
+    ///
+    /// # Errors
+    /// As for [`Raw::parse`].
+    pub async fn value(&self) -> Result<Value, Fault> {
+        self.0.parse(stoa_content::json).await
     }
 }
 

@@ -10,7 +10,8 @@ use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::Arc,
 };
-use stoa_kernel::{Caller, Code, Fault, Network, SiteId};
+use stoa_identity::Identity;
+use stoa_kernel::{Caller, Code, Fault, Millis, Network, SiteId};
 use stoa_store::Site;
 
 /// A request by a known caller to a known site. Without a valid token it is refused with 401, with one whose scopes
@@ -22,6 +23,8 @@ pub struct Call {
     pub(crate) route: &'static str,
     /// Where it comes from; a trusted proxy's word for it when there is one.
     pub network: Network,
+    /// When its token is not accepted any more; a key has no end.
+    pub(crate) ends: Option<Millis>,
 }
 
 impl Call {
@@ -39,13 +42,44 @@ impl FromRequestParts<App> for Call {
         let site_hint = text(&parts.headers, "wix-site-id");
         let authenticated = app.identity.authenticate(Some(authorization), site_hint).await?;
         let (site, network) = (app.store.site(&authenticated.site).await?, Network::of(sender(parts, app)));
-        let route = parts.extensions.get::<Route>();
+        let (route, ends) = (parts.extensions.get::<Route>(), authenticated.ends);
         let caller = match route {
             Some(route) => route.opening.admit(route.is_read, authenticated.caller)?,
             // Items whose id was lost, or a call that isn't built: as where collections decide.
             None => authenticated.caller,
         };
-        Ok(Self { site, caller, route: route.map_or("", |it| it.path), network })
+        Ok(Self { site, caller, route: route.map_or("", |it| it.path), network, ends })
+    }
+}
+
+/// What tells who asks, to be asked again later: the headers that [`Call`] looks at.
+pub(crate) struct Authorization {
+    header: Box<str>,
+    site_hint: Option<Box<str>>,
+    route: Route,
+}
+
+impl Authorization {
+    /// The site and the caller as of now, as far as the route is open to them.
+    ///
+    /// # Errors
+    /// As for [`Call`].
+    pub(crate) async fn authenticate(&self, identity: &Identity) -> Result<(SiteId, Caller), Fault> {
+        let authenticated = identity.authenticate(Some(&self.header), self.site_hint.as_deref()).await?;
+        let caller = self.route.opening.admit(self.route.is_read, authenticated.caller)?;
+        Ok((authenticated.site, caller))
+    }
+}
+
+impl FromRequestParts<App> for Authorization {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
+        let header = text(&parts.headers, "authorization").unwrap_or_default().into();
+        let site_hint = text(&parts.headers, "wix-site-id").map(Into::into);
+        let route = parts.extensions.get::<Route>().copied();
+        let route = route.ok_or_else(|| Problem(Fault::internal("a call that has no route is asked again")))?;
+        Ok(Self { header, site_hint, route })
     }
 }
 

@@ -12,7 +12,7 @@ stoa_kernel::limits! {
         /// Bytes of a request's body, of a bulk call above all (413, WDE0109). It may have one JSON value for each
         /// sixteen of them, items not counted; an object counts as four more.
         body_bytes: usize = 4_194_304, 65_536..=67_108_864;
-        /// The same for calls about members, signing in and tokens.
+        /// The same for calls about members, signing in and tokens, and for those that open a stream.
         identity_body_bytes: usize = 65_536, 16_384..=4_194_304;
         /// Connections at the same time; fewer where the system allows fewer files.
         connections: usize = 8_192, 16..=1_000_000;

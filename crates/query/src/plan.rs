@@ -407,6 +407,14 @@ impl Projection {
         fields.iter().for_each(|it| mask.add(it));
         Self::Fields(mask)
     }
+
+    /// Whether anything of an item's member of this name, as it stands in canonical text, is wanted.
+    pub fn shows(&self, quoted: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Fields(mask) => mask.members.contains_key(quoted),
+        }
+    }
 }
 
 impl Mask {

@@ -77,9 +77,14 @@ async fn run(mut config: Config, work: Arc<Work>, with_demo: bool) -> Result<(),
         certificates,
         traffic: app.traffic.clone(),
         settings: app.settings.clone(),
-        service: stoa_http::service(app),
+        service: stoa_http::service(app.clone()),
     };
-    let serving = tokio::spawn(listener.serve(stop_signal()));
+    let realtime = app.realtime;
+    let serving = tokio::spawn(listener.serve(async move {
+        stop_signal().await;
+        // Streams end by themselves, and connections once nothing is in progress on them.
+        tokio::spawn(async move { realtime.close().await });
+    }));
     announce(&config, &services, &url, address).await?;
     let served = serving.await;
     let _ = std::fs::remove_file(stoa_store::DataDirectory::socket(&config.data));

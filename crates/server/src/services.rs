@@ -14,6 +14,7 @@ use stoa_http::{Settings, metrics::Metrics};
 use stoa_identity::Identity;
 use stoa_kernel::{Caller, Code, Fault, KeyId, Role, World, nearest::hint};
 use stoa_outbound::{Mail, Mailer, OutboxFile, Reach, Smtp};
+use stoa_realtime::Realtime;
 use stoa_store::{Consumers, Site, SiteRecord, Store, outbox::LeaseTimes};
 
 /// Life of an invitation.
@@ -26,6 +27,7 @@ pub struct Services {
     pub world: World,
     pub identity: Identity,
     pub content: Content,
+    pub realtime: Realtime,
     /// The consumers of logs that this process works for.
     pub consumers: Consumers,
     /// What printed links begin with; a server sets it to the address it really has.
@@ -59,10 +61,11 @@ impl Services {
         identity.set_ownership(Arc::new(content.clone()));
         content.keep_standing(identity.standing());
         content.hear(&store).await?;
+        let realtime = Realtime::new(store.clone(), content.clone(), world.clone(), config.limits.realtime.clone());
         let url = config.public_url.clone().unwrap_or_else(|| format!("http://127.0.0.1:{}", config.port));
         identity.url_set(&url);
         let consumers = Consumers::new(store.clone(), world.clone(), LeaseTimes::default());
-        Ok(Self { store, world, identity, content, consumers, url: Arc::new(Mutex::new(url)) })
+        Ok(Self { store, world, identity, content, realtime, consumers, url: Arc::new(Mutex::new(url)) })
     }
 
     /// The state of the router.
@@ -72,6 +75,7 @@ impl Services {
             world: self.world.clone(),
             identity: self.identity.clone(),
             content: self.content.clone(),
+            realtime: self.realtime.clone(),
             settings: Arc::new(settings(config)),
             traffic: Arc::default(),
             metrics: Arc::new(if config.metrics.is_some() { Metrics::watched() } else { Metrics::default() }),

@@ -21,6 +21,7 @@ use stoa_http::{
     App,
     metrics::{self, Family, Kind, Measure, Sample},
 };
+use stoa_realtime::RealtimeCounts;
 use stoa_store::ConsumerLag;
 use tokio::{net::TcpListener, sync::Semaphore};
 use tower::ServiceExt;
@@ -162,6 +163,7 @@ async fn answer(watched: Arc<Watched>, headers: HeaderMap) -> Response {
     let _turn = watched.turn.acquire().await;
     let mut measures = watched.work.measures();
     measures.extend(now(&watched.app).await);
+    measures.extend(streams(&watched.app.realtime.counts()));
     let mut lags = lags(&watched.app).await;
     measures.push(consumers(&lags));
     // What is farthest behind is what a watcher wants to know of.
@@ -206,6 +208,21 @@ fn families(lags: &[ConsumerLag]) -> [Family; 2] {
     [
         Family { name: "stoa_log_lag_rows", help: rows, samples: samples(|it| it.consumer.lag_rows as f64) },
         Family { name: "stoa_log_lag_seconds", help: seconds, samples: samples(|it| it.consumer.lag as f64 / 1e3) },
+    ]
+}
+
+/// How streams of changes stand.
+fn streams(counts: &RealtimeCounts) -> [Measure; 6] {
+    let measure = |name, kind, help, value: u64| Measure { name, help, kind, value: value as f64 };
+    let gauge = |name, help, value| measure(name, Kind::Gauge, help, value);
+    let counter = |name, help, value| measure(name, Kind::Counter, help, value);
+    [
+        gauge("stoa_realtime_streams", "Streams of changes that are open.", counts.streams),
+        gauge("stoa_realtime_subscriptions", "Subscriptions of these.", counts.subscriptions),
+        gauge("stoa_realtime_groups", "Groups of subscriptions that are told the same.", counts.groups),
+        counter("stoa_realtime_messages_total", "Messages that streams were told.", counts.messages),
+        counter("stoa_realtime_resyncs_total", "Subscriptions that were told to read again.", counts.resyncs),
+        counter("stoa_realtime_overloads_total", "Those of them whose reader was too slow.", counts.overloads),
     ]
 }
 

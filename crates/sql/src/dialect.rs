@@ -163,6 +163,13 @@ pub trait Dialect: Send + Sync {
     /// The end of a query over the outbox: the last row in order that can be read.
     fn outbox_newest(&self) -> &'static str;
 
+    /// How a read begins whose statements all see one state of the data.
+    fn begin_snapshot(&self) -> &'static str;
+
+    /// An expression for the transactions whose effect such a read sees, as PostgreSQL prints a snapshot; an empty text
+    /// where rows of the outbox become visible in their order.
+    fn visible_transactions(&self) -> &'static str;
+
     /// An expression for the number of a row of the outbox that leaves room for four thousand million numbers before
     /// it, and is not below `least`: what was given once, and then lost with a backup restored, isn't given again.
     fn outbox_leap(&self, least: &str) -> String;

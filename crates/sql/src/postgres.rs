@@ -209,6 +209,14 @@ impl Dialect for Postgres {
         "tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint order by tx desc, seq desc limit 1"
     }
 
+    fn begin_snapshot(&self) -> &'static str {
+        "begin isolation level repeatable read read only"
+    }
+
+    fn visible_transactions(&self) -> &'static str {
+        "pg_current_snapshot()::text"
+    }
+
     /// Two that leap at once could set the sequence back, so one waits for the other.
     fn outbox_leap(&self, least: &str) -> String {
         format!(

@@ -217,6 +217,14 @@ impl Dialect for Sqlite {
         "tx >= 0 order by seq desc limit 1"
     }
 
+    fn begin_snapshot(&self) -> &'static str {
+        "begin"
+    }
+
+    fn visible_transactions(&self) -> &'static str {
+        "''"
+    }
+
     fn outbox_leap(&self, least: &str) -> String {
         format!("(select max(coalesce(max(seq), 0) + 4294967296, {least}) from stoa.outbox)")
     }

@@ -227,6 +227,27 @@ impl Database {
         }
     }
 
+    /// Runs a read whose statements all see one state of the data, in the caller's turn among scans: on PostgreSQL it
+    /// needs a connection for itself.
+    pub(crate) async fn read_snapshot<T, F>(&self, requester: Requester, body: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + 'static,
+    {
+        let read = self.read(ReaderPool::ScanFor(requester), move |tx| {
+            boxed!({
+                tx.batch(tx.dialect().begin_snapshot()).await?;
+                let result = body(tx).await;
+                // A statement that was refused has ended nothing.
+                let ended = tx.batch("rollback").await;
+                let value = result?;
+                ended?;
+                Ok(value)
+            })
+        });
+        read.await
+    }
+
     /// Runs a read that can be begun twice. A scan on SQLite is begun at once, within a budget of steps, and
     /// goes to the pool of scans only when that is too little: handing a read to another thread costs more than
     /// most reads. On PostgreSQL the work is done elsewhere.

@@ -1,7 +1,8 @@
 //! Opening the catalogue and the sites in it.
 
 use crate::{
-    DataDirectory, Database, Outbox, ReaderPool, SiteChange, Withdrawals, boxed, migrate,
+    DataDirectory, Database, Outbox, ReaderPool, Requester, SiteChange, Tx, TxFuture, Withdrawals, boxed, migrate,
+    outbox::{self, ReadPoint},
     postgres::Postgres,
     site_change,
     site_log::{self, Settling},
@@ -83,6 +84,26 @@ impl Site {
     /// What its node takes away, for other nodes to hear of.
     pub fn withdrawals(&self) -> &Withdrawals {
         &self.withdrawals
+    }
+
+    /// Reads one state of its data, and where its log stood then: following it from there misses nothing and repeats
+    /// nothing. Takes the caller's turn among scans.
+    ///
+    /// # Errors
+    /// As for a scan.
+    pub async fn read_at_point<T, F>(&self, requester: Requester, body: F) -> Result<(T, ReadPoint)>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + 'static,
+    {
+        let site = self.id.clone();
+        let read = self.database.read_snapshot(requester, move |tx| {
+            boxed!({
+                let point = outbox::read_point(tx, &site).await?;
+                Ok((body(tx).await?, point))
+            })
+        });
+        read.await
     }
 
     /// Its jobs and events.

@@ -17,7 +17,8 @@
 //! pooler. A node that crashes between the commit and the announcement has answered nothing; what nodes read again
 //! from time to time ends its grants.
 //!
-//! On SQLite one process has the data to itself, and all of this is nothing.
+//! On SQLite one process has the data to itself, and all of this is nothing but a number that changes
+//! ([`Withdrawals::watch`]).
 
 use crate::{
     Error, TxFuture,
@@ -35,7 +36,7 @@ use stoa_kernel::{
     Code, Fault, Result,
     clock::{Millis, elapsing},
 };
-use tokio::sync::{Notify, OwnedMutexGuard};
+use tokio::sync::{Notify, OwnedMutexGuard, watch};
 
 /// Between two renewals of a lease.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -74,9 +75,14 @@ pub trait Memory: Send + Sync + 'static {
 /// The withdrawals of all nodes that share a database. See the head of this file.
 pub struct Withdrawals {
     nodes: Option<Nodes>,
+    told: Told,
 }
 
+/// Counts what was withdrawn, for those who must look again at what they grant over a long time.
+type Told = Arc<watch::Sender<u64>>;
+
 struct Nodes {
+    told: Told,
     pool: Arc<Postgres>,
     id: String,
     memories: Mutex<Vec<(Area, Weak<dyn Memory>)>>,
@@ -92,14 +98,16 @@ struct Nodes {
 impl Withdrawals {
     /// Of a directory that one process has to itself.
     pub(crate) fn alone() -> Arc<Self> {
-        Arc::new(Self { nodes: None })
+        Arc::new(Self { nodes: None, told: Told::default() })
     }
 
     /// Of a node among others, which begins to hold a lease.
     pub(crate) fn among_nodes(pool: Arc<Postgres>, id: String) -> Arc<Self> {
-        let running = Arc::new(tokio::sync::Mutex::new(()));
+        let (running, told) = (Arc::new(tokio::sync::Mutex::new(())), Told::default());
         let all = Arc::new(Self {
+            told: told.clone(),
             nodes: Some(Nodes {
+                told,
                 pool,
                 id,
                 memories: Mutex::default(),
@@ -128,6 +136,13 @@ impl Withdrawals {
         memory.forget().await
     }
 
+    /// Tells of withdrawals, on this node as on others, on SQLite as well: a number that has changed once what this node
+    /// kept in memory is forgotten, and before a withdrawal is acknowledged. What was granted under an older number is
+    /// to be asked for again before it is used.
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.told.subscribe()
+    }
+
     /// Answers once this node holds its lease: what is granted by memory is granted after this.
     ///
     /// # Errors
@@ -145,6 +160,7 @@ impl Withdrawals {
     /// # Errors
     /// What the engine says. The withdrawal is durable by then.
     pub async fn announce(&self, area: Area) -> Result<()> {
+        tell(&self.told);
         match &self.nodes {
             Some(nodes) => Ok(nodes.announce(area).await?),
             None => Ok(()),
@@ -166,6 +182,10 @@ impl Withdrawals {
         nodes.has_left.store(true, Ordering::SeqCst);
         nodes.leaving.notify_one();
     }
+}
+
+fn tell(told: &Told) {
+    told.send_modify(|it| *it = it.wrapping_add(1));
 }
 
 /// Renews the lease for as long as the node lives. `_running` is free once that is over.
@@ -239,6 +259,7 @@ impl Nodes {
         for memory in concerned {
             memory.forget().await?;
         }
+        tell(&self.told);
         Ok(())
     }
 

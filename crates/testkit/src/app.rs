@@ -26,6 +26,7 @@ use stoa_identity::{
 };
 use stoa_kernel::{Email, Role, Scopes, Secret, World};
 use stoa_outbound::{Mailer, Recorder};
+use stoa_realtime::{Realtime, RealtimeLimits};
 use stoa_store::{Site, Store};
 use tower::{ServiceExt, util::BoxCloneSyncService};
 
@@ -272,11 +273,13 @@ async fn open(store: Arc<Store>, world: World, mailer: Arc<dyn Mailer>, config: 
     identity.set_ownership(Arc::new(content.clone()));
     content.keep_standing(identity.standing());
     content.hear(&store).await.unwrap();
+    let realtime = Realtime::new(store.clone(), content.clone(), world.clone(), RealtimeLimits::default());
     App {
         store,
         world,
         identity,
         content,
+        realtime,
         settings: Arc::new(Settings::default()),
         traffic: Arc::default(),
         metrics: Arc::default(),
@@ -311,14 +314,23 @@ impl TestClient<'_> {
             request = request.header("content-type", "application/json");
         }
         let request = request.body(body.map_or_else(Body::empty, Body::from)).unwrap();
-        let response = self.app.next_service().oneshot(request).await.unwrap();
-        let (status, headers) = (response.status(), response.headers().clone());
-        let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
-        Reply { status, headers, body }
+        Reply::of(self.service().oneshot(request).await.unwrap()).await
+    }
+
+    /// What answers its next call.
+    pub(crate) fn service(&self) -> Service {
+        self.app.next_service()
     }
 }
 
 impl Reply {
+    /// An answer, read to its end.
+    pub(crate) async fn of(response: Response) -> Self {
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        Self { status, headers, body }
+    }
+
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|it| panic!("{it}: {} {}", self.status, String::from_utf8_lossy(&self.body)))

@@ -10,6 +10,7 @@ mod exchanges;
 mod reach;
 mod siteverify;
 mod store;
+mod streamed;
 
 pub use app::{Reply, Service, TestApp, TestClient};
 pub use effort::rounds;
@@ -17,6 +18,7 @@ pub use exchanges::{TRAFFIC, traffic_directory};
 pub use reach::local_reach;
 pub use siteverify::Provider;
 pub use store::{Engine, Guards, Node, TestDatabase, TestStore, postgres_url};
+pub use streamed::{Message, Streamed};
 
 /// Runs an async test once on SQLite and once on PostgreSQL.
 ///

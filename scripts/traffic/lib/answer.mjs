@@ -1,9 +1,11 @@
 // Whether an answer is one that the description knows.
 import { escaped, responseOf } from './operations.mjs';
-import { codeOf, isJson, mediaTypeOf, valueOf } from './values.mjs';
+import { codeOf, isEvents, isJson, mediaTypeOf, messagesOf, valueOf } from './values.mjs';
 
 /** Answers that have no body whatever is described. */
 const BODILESS = [204, 304];
+/** The member of our own that holds the schema of each message of a stream. */
+const MESSAGE = 'x-item-schema';
 
 /**
  * @param {import('./operations.mjs').Operation} operation
@@ -56,10 +58,27 @@ function faultsOfBody({ value, pointer }, { method, status, response }, schemaAt
   if (body === null) return ['has no body, and one is described'];
   const type = described.find((it) => mediaTypeOf(it) === mediaType);
   if (!type) return [`the content type ${mediaType} is none of ${described.join(', ')}`];
+  if (isEvents(mediaType)) return faultsOfMessages(value.content[type], body, schemaAt, `${pointer}/content/${escaped(type)}`);
   const found = valueOf(body, mediaTypeOf(type) ?? '');
   if (!found || !value.content[type].schema) return [];
   if ('broken' in found) return [`the body is no JSON: ${found.broken}`];
   return schemaAt(`${pointer}/content/${escaped(type)}/schema`, found)(found.value);
+}
+
+/**
+ * What is wrong with the messages of a stream, as far as it was read and kept.
+ * @param {Record<string, any>} content
+ * @param {NonNullable<import('./exchanges.mjs').Body>} body
+ * @param {ReturnType<typeof import('./schemas.mjs').compiler>} schemaAt
+ * @param {string} pointer
+ * @returns {string[]}
+ */
+function faultsOfMessages(content, body, schemaAt, pointer) {
+  const found = messagesOf(body.text ?? '');
+  if ('broken' in found) return [`a message is broken: ${found.broken}`];
+  const check = content[MESSAGE] ? schemaAt(`${pointer}/${MESSAGE}`) : () => [];
+  const faults = /** @type {unknown[]} */ (found.value).flatMap((it) => check(it));
+  return [...new Set(faults)];
 }
 
 /** Whether an answer has a body that can't be looked at, because it is longer than what is kept. @param {import('./exchanges.mjs').Exchange} exchange */

@@ -112,7 +112,7 @@ function closeAll(document) {
   const walk = (/** @type {any} */ it) => {
     if (typeof it !== 'object' || it === null) return;
     for (const [key, value] of Object.entries(it)) {
-      if (key === 'schema') closeParts(document, value);
+      if (key === 'schema' || key === 'x-item-schema') closeParts(document, value);
       else if (key !== 'schemas' && key !== 'examples' && key !== 'example') walk(value);
     }
   };

@@ -8,6 +8,35 @@ export const mediaTypeOf = (header) => header?.split(';')[0].trim().toLowerCase(
 /** Whether values of a media type are JSON. @param {string} mediaType */
 export const isJson = (mediaType) => mediaType === 'application/json' || mediaType.endsWith('+json');
 
+/** Messages one after another. @param {string | undefined} mediaType */
+export const isEvents = (mediaType) => mediaType === 'text/event-stream';
+
+/**
+ * The messages of a stream, those that are whole: their fields by name, `data` as JSON. Comments are none.
+ * @param {string} text
+ * @returns {{ value: unknown } | { broken: string }}
+ */
+export function messagesOf(text) {
+  const whole = text.slice(0, text.lastIndexOf('\n\n') + 1);
+  const lines = whole.split('\n\n').map((it) => it.split('\n').filter((line) => line !== '' && !line.startsWith(':')));
+  try {
+    return { value: lines.filter((it) => it.length > 0).map(messageOf) };
+  } catch (error) {
+    return { broken: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** @param {string[]} lines */
+function messageOf(lines) {
+  const fields = lines.map((line) => {
+    const [, name, value] = line.match(/^([^:]+): ?(.*)$/) ?? [];
+    if (name === undefined) throw new Error(`the line ${JSON.stringify(line)} has no name`);
+    return [name, name === 'data' ? JSON.parse(value) : value];
+  });
+  if (new Set(fields.map((it) => it[0])).size < fields.length) throw new Error('a message has a field twice');
+  return Object.fromEntries(fields);
+}
+
 /**
  * The value of a body, or nothing where some of it is missing.
  * @param {Body} body

@@ -72,6 +72,11 @@ impl Collection {
         }
     }
 
+    /// Whether those who may read its items may follow them as well.
+    pub(crate) fn is_realtime(&self) -> bool {
+        self.definition.realtime
+    }
+
     /// What items are held to, read from the definition when it is first needed.
     pub(crate) fn rules(&self) -> &Rules {
         self.rules.get_or_init(|| Rules::new(&self.definition))

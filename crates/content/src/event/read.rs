@@ -54,7 +54,7 @@ pub struct ItemChange {
     pub id: String,
     /// The item as it was written; nothing for one that was deleted.
     pub after: Option<Map<String, Value>>,
-    /// The item as it was before, but for the date of its last update. Nothing where it isn't known, and for one that
+    /// The item as it was before. Nothing where it isn't known, and for one that
     /// wasn't there.
     pub before: Option<Map<String, Value>>,
     /// The fields that an update changed.
@@ -252,6 +252,8 @@ fn before(after: &Map<String, Value>, modified: &[String], mut old: Map<String, 
             None => before.remove(name),
         };
     }
+    // The date of the update before, which is no modified field.
+    before.extend(old);
     before
 }
 

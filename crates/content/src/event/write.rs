@@ -276,6 +276,9 @@ fn list(name: &str, texts: impl Iterator<Item = impl AsRef<str>>, out: &mut Stri
     out.push(']');
 }
 
+/// The date of an item's last update.
+const UPDATED: &str = "_updatedDate";
+
 /// The names, as JSON strings, of the fields in which two documents differ, dates of writing apart.
 pub(crate) fn modified(before: &str, after: &str) -> Vec<String> {
     differences(before, after, None).0
@@ -288,7 +291,7 @@ fn differences(before: &str, after: &str, hidden: Option<&EncryptedFields>) -> (
     let read = |it| serde_json::from_str::<Members<'_>>(it).unwrap_or_default();
     let (before, after) = (read(before), read(after));
     let differs = |name: &&String| {
-        name.as_str() != "_updatedDate" && before.get(*name).map(|it| it.get()) != after.get(*name).map(|it| it.get())
+        name.as_str() != UPDATED && before.get(*name).map(|it| it.get()) != after.get(*name).map(|it| it.get())
     };
     let gone = before.keys().filter(|it| !after.contains_key(*it));
     let names: Vec<&String> = after.keys().filter(differs).chain(gone).collect();
@@ -296,6 +299,9 @@ fn differences(before: &str, after: &str, hidden: Option<&EncryptedFields>) -> (
     let old = hidden.map(|hidden| {
         let shown = names.iter().zip(&modified).filter(|(_, quoted)| !hidden.has(quoted));
         let members = shown.filter_map(|(name, quoted)| Some(format!("{quoted}:{}", before.get(*name)?.get())));
+        // No modified field, and yet what a filter may ask of the item that was.
+        let updated = before.get(UPDATED).filter(|it| after.get(UPDATED).map(|it| it.get()) != Some(it.get()));
+        let members = members.chain(updated.map(|it| format!("\"{UPDATED}\":{}", it.get())));
         format!("{{{}}}", members.collect::<Vec<_>>().join(","))
     });
     (modified, old)

@@ -9,6 +9,7 @@ pub(crate) mod lost;
 mod params;
 pub(crate) mod permissions;
 pub(crate) mod read;
+pub(crate) mod realtime;
 pub(crate) mod references;
 
 use crate::{App, Call, Problem, body::Raw};

@@ -1,7 +1,7 @@
 //! The document, printed from the table of routes.
 
 use super::{
-    Answer, Callers, Content, ErrorForm, Listed, Parameter, ParameterValue,
+    Answer, Callers, Content, ErrorForm, Listed, Media, Parameter, ParameterValue,
     cached::Cached,
     distinct,
     errors::{self, SHARED, SharedError, looks_at_tokens},
@@ -242,7 +242,11 @@ fn answer(it: &Answer) -> Value {
     }
     if let Some(Content { media, schema }) = it.content {
         let schema = schema.map_or_else(|| json!({ "type": "string" }), reference);
-        object["content"] = json!({ media.name(): { "schema": schema } });
+        object["content"] = match media {
+            // The schema of each message; there is no word for that before OpenAPI 3.2, which has `itemSchema`.
+            Media::Events => json!({ media.name(): { "schema": { "type": "string" }, "x-item-schema": schema } }),
+            _ => json!({ media.name(): { "schema": schema } }),
+        };
     }
     object
 }
@@ -290,7 +294,7 @@ fn scope(listed: &Listed) -> Option<String> {
     let right = if listed.route.is_read { "read" } else { "write" };
     Some(match (listed.route.opening, listed.operation.subject) {
         (Opening::Area(area), _) => format!("{}:{right}", area.name()),
-        (Opening::Collections, Subject::Items | Subject::References) => format!("items:{right}"),
+        (Opening::Collections, Subject::Items | Subject::References | Subject::Realtime) => format!("items:{right}"),
         (Opening::Collections, _) => format!("collections:{right}"),
         (Opening::Whole, _) => "full".to_owned(),
     })

@@ -265,6 +265,11 @@ impl Answer {
         Self { status: 200, about, content: Some(Content { media, schema: None }) }
     }
 
+    /// 200 with messages of a schema, one after another.
+    pub(crate) const fn events(schema: &'static str, about: &'static str) -> Self {
+        Self { status: 200, about, content: Some(Content { media: Media::Events, schema: Some(schema) }) }
+    }
+
     /// A status without body.
     pub(crate) const fn empty(status: u16, about: &'static str) -> Self {
         Self { status, about, content: None }

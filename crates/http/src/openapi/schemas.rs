@@ -10,6 +10,7 @@ pub(super) const FILES: &[(&str, &str)] = &[
     ("collections", include_str!("schemas/collections.json")),
     ("indexes", include_str!("schemas/indexes.json")),
     ("permissions", include_str!("schemas/permissions.json")),
+    ("realtime", include_str!("schemas/realtime.json")),
     ("tokens", include_str!("schemas/tokens.json")),
     ("sign_in", include_str!("schemas/sign_in.json")),
     ("redirects", include_str!("schemas/redirects.json")),

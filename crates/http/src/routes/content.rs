@@ -6,7 +6,7 @@
 use crate::{
     content::*,
     endpoint::{Line, delete, get, patch, post, post_read, put},
-    openapi::operations::{collections::*, indexes::*, items::*, permissions::*, references::*},
+    openapi::operations::{collections::*, indexes::*, items::*, permissions::*, realtime::*, references::*},
 };
 
 /// All of them.
@@ -80,5 +80,7 @@ pub(super) fn routes() -> Vec<Line> {
         post("/v1/permissions/special", permissions::add, &SPECIAL_PERMISSION_CREATE),
         post("/v1/permissions/special/{*id}", permissions::change, &SPECIAL_PERMISSION_UPDATE),
         delete("/v1/permissions/special/{*id}", permissions::remove, &SPECIAL_PERMISSION_DELETE),
+        // Items that are followed.
+        post_read("/_api/realtime/v1/stream", realtime::stream, &REALTIME_STREAM),
     ]
 }

@@ -3,13 +3,16 @@
 //! Nothing here has a timer of its own: a connection notes what happens by a few stores, and a reaper, four times a
 //! second, looks at all of them.
 
-use super::usage::{Resource, Share, Shortage, TICK, Usage};
+use super::{
+    stream::Unread,
+    usage::{Resource, Share, Shortage, TICK, Usage},
+};
 use crate::HttpLimits;
 use std::{
     collections::HashMap,
     net::SocketAddr,
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
 };
@@ -55,6 +58,8 @@ pub struct Connection {
     pending_since: AtomicU32,
     /// Bytes of answers that the socket hasn't taken whole.
     pending: AtomicUsize,
+    /// Answers without an end; HTTP/2 may have several of them.
+    streams: Mutex<Vec<Arc<Unread>>>,
     /// Bytes that the socket took.
     written: AtomicU64,
     /// When an answer began to wait, or was last seen to move, and what was written then: the reaper's own.
@@ -86,7 +91,7 @@ impl Drop for OpenConnection {
 }
 
 impl Connections {
-    fn lock(&self) -> std::sync::MutexGuard<'_, (u64, HashMap<u64, Arc<Connection>>)> {
+    fn lock(&self) -> MutexGuard<'_, (u64, HashMap<u64, Arc<Connection>>)> {
         self.0.lock().unwrap_or_else(|it| it.into_inner())
     }
 
@@ -116,6 +121,7 @@ impl Connections {
             blocked_since: AtomicU32::new(0),
             pending_since: AtomicU32::new(0),
             pending: AtomicUsize::new(0),
+            streams: Mutex::default(),
             written: AtomicU64::new(0),
             window: Mutex::new(None),
             end: AtomicU8::new(0),
@@ -251,7 +257,23 @@ impl Connection {
         }
     }
 
-    fn now(&self) -> u32 {
+    /// An answer without an end begins: the connection is in use until it is over.
+    pub(super) fn stream_begins(&self, unread: Arc<Unread>) {
+        self.open_streams().push(unread);
+    }
+
+    pub(super) fn stream_ends(&self, unread: &Arc<Unread>) {
+        self.open_streams().retain(|it| !Arc::ptr_eq(it, unread));
+        self.head_since.store(0, Relaxed);
+        self.idle_since.store(self.now(), Relaxed);
+    }
+
+    fn open_streams(&self) -> MutexGuard<'_, Vec<Arc<Unread>>> {
+        self.streams.lock().unwrap_or_else(|it| it.into_inner())
+    }
+
+    /// Ticks since the start.
+    pub(super) fn now(&self) -> u32 {
         self.share.usage.now.load(Relaxed)
     }
 
@@ -266,7 +288,11 @@ impl Connection {
         if self.is_stuck(now, limits.write_time) {
             return Some((End::Now, "its reader takes too little of an answer"));
         }
-        let is_busy = self.requests.load(Relaxed) > 0 || self.pending.load(Relaxed) > 0;
+        let (is_streaming, is_unread) = self.streaming(now, limits.write_time);
+        if is_unread {
+            return Some((End::Now, "its reader takes nothing of a stream"));
+        }
+        let is_busy = is_streaming || self.requests.load(Relaxed) > 0 || self.pending.load(Relaxed) > 0;
         if is_busy || self.blocked_since.load(Relaxed) > 0 {
             return None;
         }
@@ -292,6 +318,13 @@ impl Connection {
             return Some((end, "it was not used"));
         }
         None
+    }
+
+    /// Whether answers without an end are being sent, and whether a piece of one has waited for its reader so long.
+    fn streaming(&self, now: u32, time: Millis) -> (bool, bool) {
+        let streams = self.open_streams();
+        let waits = |it: &Arc<Unread>| it.since() > 0 && is_over(now, it.since(), time);
+        (!streams.is_empty(), streams.iter().any(waits))
     }
 
     /// Whether the other end took next to nothing of what waits for it, for so long.

@@ -7,6 +7,7 @@
 mod answer;
 mod connection;
 mod request;
+mod stream;
 mod usage;
 
 pub use connection::{Connection, End, OpenConnection};

@@ -3,6 +3,7 @@
 use super::{
     Connection, Resource, Share, Shortage, Traffic,
     answer::HeldAnswer,
+    stream::OpenStream,
     usage::{LARGE_ANSWER, Turn},
 };
 use crate::{
@@ -204,6 +205,11 @@ impl InFlight {
         drop(held);
         let held = HeldAnswer::new(bytes, size, self.share.clone(), self.connection.clone());
         Response::from_parts(parts, Body::from(held.into_bytes()))
+    }
+
+    /// An answer without an end begins; the request itself is over once its head is sent.
+    pub(crate) fn open_stream(&self) -> OpenStream {
+        OpenStream::of(self.connection.clone())
     }
 
     fn no_room_for_body(&self, shortage: Shortage) -> Fault {

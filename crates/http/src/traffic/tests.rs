@@ -1,6 +1,6 @@
 //! What shares give and refuse, and which connections the reaper closes.
 
-use super::{answer::HeldAnswer, *};
+use super::{answer::HeldAnswer, stream::OpenStream, *};
 use crate::Settings;
 use axum::body::Bytes;
 use std::{net::SocketAddr, time::Duration};
@@ -226,6 +226,45 @@ fn readers_that_take_nothing_are_left() {
         assert_eq!(end_after(&traffic, &slow, 10), None);
     }
     assert_eq!(stuck.end_of_life(), Some(End::Now));
+}
+
+/// A stream that was asked for as often as this, of a connection whose request is over.
+async fn streaming(connection: &OpenConnection, pieces: usize) -> axum::body::BodyDataStream {
+    connection.request_begins(false);
+    let stream = OpenStream::of(Some((*connection).clone()));
+    connection.request_ends();
+    let endless = futures_util::stream::iter((0..2).map(|_| Bytes::from_static(b": \n\n")));
+    let endless = futures_util::StreamExt::chain(endless, futures_util::stream::pending());
+    let mut body = stream.body(endless).into_data_stream();
+    for _ in 0..pieces {
+        let asked = tokio::time::timeout(Duration::from_millis(1), futures_util::StreamExt::next(&mut body)).await;
+        drop(asked);
+    }
+    body
+}
+
+#[tokio::test]
+async fn connection_is_in_use_while_a_stream_is_sent() {
+    let (traffic, settings) = (Arc::<Traffic>::default(), settings());
+    let quiet = open(&traffic, &settings, "192.0.2.1").expect("open");
+    let body = streaming(&quiet, 3).await;
+    assert_eq!(end_after(&traffic, &quiet, 3_600), None, "its reader waits for the next piece");
+    drop(body);
+    assert_eq!(end_after(&traffic, &quiet, 60), None);
+    assert_eq!(end_after(&traffic, &quiet, 16), Some(End::Gracefully), "it is idle once the stream is over");
+}
+
+#[tokio::test]
+async fn reader_that_takes_nothing_of_a_stream_is_left() {
+    let (traffic, settings) = (Arc::<Traffic>::default(), settings());
+    let stuck = open(&traffic, &settings, "192.0.2.1").expect("open");
+    let _body = streaming(&stuck, 1).await;
+    assert_eq!(end_after(&traffic, &stuck, 29), None);
+    assert_eq!(end_after(&traffic, &stuck, 2), Some(End::Now), "a piece waits, and no one asks for the next");
+    let blocked = open(&traffic, &settings, "192.0.2.2").expect("open");
+    let _body = streaming(&blocked, 3).await;
+    blocked.was_blocked();
+    assert_eq!(end_after(&traffic, &blocked, 31), Some(End::Now), "what was asked for leaves by no socket");
 }
 
 #[tokio::test]

@@ -39,6 +39,8 @@ pub struct Authenticated {
     pub client: Option<ClientId>,
     /// The visitor who calls, or whose token came together with an API key (docs/protocol/identity.md §4.6).
     pub visitor: Option<VisitorId>,
+    /// When the token is not accepted any more, grace included. A key has no end.
+    pub ends: Option<Millis>,
 }
 
 /// A checked token with what must be checked again each time.
@@ -224,12 +226,13 @@ async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
     let seen = AtomicU64::new(0);
     if token::site_number(token::Kind::ApiKey, token).is_some() {
         let (caller, site) = find_api_key(core, token).await?.ok_or_else(refused)?;
-        let authenticated = Authenticated { site, caller, client: None, visitor: None };
+        let authenticated = Authenticated { site, caller, client: None, visitor: None, ends: None };
         let until = now + KEY_LIFE;
         return Ok(Verified { authenticated, grant: None, until, is_looked_up: true, role_read: None, seen });
     }
     let mut claims = token::read_access(core, token).ok_or_else(refused)?;
-    let mut until = token::accepted_until(core, &claims);
+    let ends = token::accepted_until(core, &claims);
+    let mut until = ends;
     let mut role_read = None;
     if let Caller::User { id, role, .. } = &mut claims.caller {
         role_read = Some(core.revocations.withdrawals());
@@ -240,7 +243,8 @@ async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
         Caller::Visitor { id, .. } => Some(id.clone()),
         _ => None,
     };
-    let authenticated = Authenticated { site: claims.site, caller: claims.caller, client: claims.client, visitor };
+    let (site, caller, client) = (claims.site, claims.caller, claims.client);
+    let authenticated = Authenticated { site, caller, client, visitor, ends: Some(ends) };
     let is_looked_up = role_read.is_some();
     Ok(Verified { authenticated, grant: claims.grant, until, is_looked_up, role_read, seen })
 }

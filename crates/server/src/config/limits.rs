@@ -12,6 +12,7 @@ pub struct ServerLimits {
     pub content: stoa_content::ContentLimits,
     pub http: stoa_http::HttpLimits,
     pub identity: stoa_identity::IdentityLimits,
+    pub realtime: stoa_realtime::RealtimeLimits,
 }
 
 /// A table as it was written.
@@ -49,11 +50,16 @@ impl ServerLimits {
     /// What the tables mean. Mistakes name the key, its value and what it may be.
     pub fn read(limits: &Table, identity: &Table, mistakes: &mut Vec<String>) -> Self {
         let mut it = Self::default();
-        let names = [stoa_content::ContentLimits::DECLARED, stoa_query_declared(), stoa_http::HttpLimits::DECLARED];
+        let names = [
+            stoa_content::ContentLimits::DECLARED,
+            stoa_query_declared(),
+            stoa_http::HttpLimits::DECLARED,
+            stoa_realtime::RealtimeLimits::DECLARED,
+        ];
         let names: Vec<&str> = names.iter().copied().flatten().map(|it| it.name).collect();
         let set = |key: &str, text: &str| {
-            let is_set = it.content.set(key, text)? || it.content.query.set(key, text)? || it.http.set(key, text)?;
-            Ok(is_set)
+            let is_of_content = it.content.set(key, text)? || it.content.query.set(key, text)?;
+            Ok(is_of_content || it.http.set(key, text)? || it.realtime.set(key, text)?)
         };
         limits.apply("limits", &names, set, mistakes);
         let names: Vec<&str> = stoa_identity::IdentityLimits::DECLARED.iter().map(|it| it.name).collect();
@@ -144,6 +150,7 @@ mod tests {
             of("limits", stoa_http::HttpLimits::DECLARED),
             of("limits", stoa_content::ContentLimits::DECLARED),
             of("limits", stoa_query::QueryLimits::DECLARED),
+            of("limits", stoa_realtime::RealtimeLimits::DECLARED),
             of("identity", stoa_identity::IdentityLimits::DECLARED),
         ]
         .concat()

@@ -74,7 +74,13 @@ where
                 Ok((stream, peer)) => {
                     // One that has no room is closed by being dropped.
                     if let Some(connection) = self.traffic.open(peer, &self.settings) {
-                        tokio::spawn(serve(stream, connection, tls.clone(), self.service.clone()));
+                        // An answer leaves when it is written, not when the one before it was received.
+                        let _ = stream.set_nodelay(true);
+                        let service = self.service.clone();
+                        match &tls {
+                            None => tokio::spawn(serve(stream, connection, service)),
+                            Some(tls) => tokio::spawn(serve_tls(stream, connection, tls.clone(), service)),
+                        };
                     }
                 }
                 // Who hung up before being accepted.
@@ -113,7 +119,7 @@ async fn reap(traffic: Arc<Traffic>, settings: Arc<Settings>) {
     }
 }
 
-async fn serve<S>(stream: TcpStream, connection: OpenConnection, tls: Option<TlsAcceptor>, service: S)
+async fn serve_tls<S>(stream: TcpStream, connection: OpenConnection, tls: TlsAcceptor, service: S)
 where
     S: Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>
         + Clone
@@ -121,24 +127,18 @@ where
         + Sync
         + 'static,
 {
-    // An answer leaves when it is written, not when the one before it was received.
-    let _ = stream.set_nodelay(true);
-    match tls {
-        None => serve_http(stream, &connection, service).await,
-        Some(tls) => {
-            let accepted = tokio::select! {
-                accepted = tls.accept(stream) => accepted,
-                _ = connection.ended(End::Gracefully) => return,
-            };
-            match accepted {
-                Ok(stream) => serve_http(stream, &connection, service).await,
-                Err(error) => tracing::debug!(peer = %connection.peer, "no TLS: {error}"),
-            }
-        }
+    // In a place of its own: a connection that is open for hours needs it for a moment only.
+    let accepted = tokio::select! {
+        accepted = Box::pin(tls.accept(stream)) => accepted,
+        _ = connection.ended(End::Gracefully) => return,
+    };
+    match accepted {
+        Ok(stream) => Box::pin(serve(stream, connection, service)).await,
+        Err(error) => tracing::debug!(peer = %connection.peer, "no TLS: {error}"),
     }
 }
 
-async fn serve_http<S, T>(stream: T, connection: &Arc<Connection>, service: S)
+async fn serve<S, T>(stream: T, connection: OpenConnection, service: S)
 where
     S: Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>
         + Clone
@@ -147,15 +147,16 @@ where
         + 'static,
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let this = connection.clone();
+    let this: Arc<Connection> = (*connection).clone();
     let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
         let extensions = request.extensions_mut();
         extensions.insert(ConnectInfo(this.peer));
         extensions.insert(this.clone());
-        service.clone().call(request)
+        // A connection keeps room for such a future from its first request on; what is in it goes with the request.
+        Box::pin(service.clone().call(request))
     });
     let builder = builder();
-    let stream = TokioIo::new(Watched::new(stream, connection.clone()));
+    let stream = TokioIo::new(Watched::new(stream, (*connection).clone()));
     let mut served = pin!(builder.serve_connection(stream, service));
     let mut least = End::Gracefully;
     loop {

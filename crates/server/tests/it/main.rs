@@ -26,6 +26,7 @@ mod nodes;
 mod outbox;
 mod owners;
 mod process;
+mod realtime;
 mod sites;
 mod sync;
 mod traffic;

@@ -121,6 +121,11 @@ impl Deployment {
         self.serve_logging(Stdio::null(), setup)
     }
 
+    /// A server with another data directory: on PostgreSQL a further node.
+    pub fn serve_at(&self, data: &Path) -> Server {
+        Server::start(self.stoa_at(data, &["serve", "--port", "0"]), Stdio::null())
+    }
+
     /// One whose log can be read.
     pub fn serve_logging(&self, log: Stdio, setup: impl FnOnce(&mut Command)) -> Server {
         let mut command = self.stoa(&["serve", "--port", "0"]);

@@ -23,6 +23,7 @@ mod entry;
 mod log_row;
 mod prune;
 mod read;
+mod read_point;
 mod status;
 
 pub use crate::{
@@ -35,9 +36,11 @@ pub use consumer::Start;
 pub use entry::{Batch, Entry, Gap, GapReason, Read};
 pub use log_row::{RESTORED, keep, keep_no_longer};
 pub use prune::{KEPT, KEPT_BYTES, KEPT_FOR, UNREAD_BYTES, UNREAD_FOR};
+pub use read_point::{ReadPoint, Visible};
 pub use status::{ConsumerStatus, LogStatus, MOST_COUNTED};
 
 pub(crate) use log_row::{NewEpoch, begin, find};
+pub(crate) use read_point::read_point;
 
 use crate::{Database, ReaderPool, boxed};
 use read::Wanted;

@@ -170,7 +170,13 @@ where
     F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
 {
     let mut tx = Tx::new(EngineTx::Sqlite(SqliteTx::new(conn)));
-    super::writer::complete(body(&mut tx))
+    let result = super::writer::complete(body(&mut tx));
+    drop(tx);
+    // A reader that stayed in an old state of the data would show it to all that come after.
+    if !conn.is_autocommit() {
+        let _ = conn.execute_batch("rollback");
+    }
+    result
 }
 
 struct CancelOnDrop(Arc<AtomicBool>);

@@ -1,0 +1,95 @@
+//! Items that are followed: `/_api/realtime/v1/stream`.
+
+use crate::{App, Call, Problem, body::StreamRaw, extract::Authorization, traffic::InFlight};
+use axum::{
+    Extension,
+    body::Body,
+    extract::State,
+    http::{HeaderName, HeaderValue, Uri, header},
+    response::Response,
+};
+use futures_util::stream;
+use std::sync::Arc;
+use stoa_identity::Identity;
+use stoa_kernel::{Caller, Code, Fault, Millis, Result, SiteId};
+use stoa_realtime::{Asker, StreamOpening, StreamRequest};
+use stoa_store::{TxFuture, boxed};
+
+/// Names under which tokens are sent in addresses elsewhere. Addresses are kept by logs, histories and `Referer`.
+const TOKENS: [&str; 6] = ["access_token", "accessToken", "apiKey", "api_key", "authorization", "token"];
+
+/// `POST /_api/realtime/v1/stream`.
+pub(crate) async fn stream(
+    State(app): State<App>,
+    call: Call,
+    authorization: Authorization,
+    Extension(in_flight): Extension<Arc<InFlight>>,
+    uri: Uri,
+    body: StreamRaw,
+) -> Result<Response, Problem> {
+    refuse_tokens(&uri)?;
+    let request = StreamRequest::parse(&body.value().await?, app.realtime.limits(), app.content.limits())?;
+    let events = Box::new(app.realtime.open(opening(&app, call, authorization, request)).await?);
+    let messages = stream::unfold(events, |mut events| async { events.next().await.map(|it| (it, events)) });
+    Ok(answer(in_flight.open_stream().body(messages)))
+}
+
+fn opening(app: &App, call: Call, authorization: Authorization, request: StreamRequest) -> StreamOpening {
+    let (network, origin, session) = (call.network, call.origin(), session(&call.caller));
+    let asker = TokenAsker { identity: app.identity.clone(), site: call.site.id.clone(), authorization };
+    let until = call.ends.unwrap_or(Millis::MAX);
+    StreamOpening { site: call.site, asker: Arc::new(asker), network, origin, session, request, until }
+}
+
+/// Asks again who it is that follows.
+struct TokenAsker {
+    identity: Identity,
+    site: SiteId,
+    authorization: Authorization,
+}
+
+impl Asker for TokenAsker {
+    fn caller<'t>(&'t self) -> TxFuture<'t, Caller> {
+        boxed!({
+            let (site, caller) = self.authorization.authenticate(&self.identity).await?;
+            match site == self.site {
+                true => Ok(caller),
+                false => Err(Fault::new(Code::Unauthenticated)),
+            }
+        })
+    }
+}
+
+/// What streams are counted by beside their network: a session, or a visitor, who has one for life. Keys are those of
+/// servers, which may have many.
+fn session(caller: &Caller) -> Option<String> {
+    match caller.bare() {
+        Caller::Member { session, .. } | Caller::User { session, .. } => Some(session.as_str().to_owned()),
+        Caller::Visitor { id, .. } => Some(id.as_str().to_owned()),
+        Caller::App { .. } | Caller::Scoped(_) => None,
+    }
+}
+
+/// # Errors
+/// WDE0080.
+fn refuse_tokens(uri: &Uri) -> Result<()> {
+    let mut names = url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()).map(|it| it.0);
+    match names.find(|name| TOKENS.iter().any(|it| name.eq_ignore_ascii_case(it))) {
+        Some(name) => {
+            let text = format!("{name} stands in the address, where it is kept by others; send it as a header.");
+            Err(Fault::because(Code::BadRequest, text))
+        }
+        None => Ok(()),
+    }
+}
+
+/// No cache keeps it, and no proxy collects messages before it sends them on.
+fn answer(body: Body) -> Response {
+    const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(BUFFERING, HeaderValue::from_static("no"));
+    response
+}

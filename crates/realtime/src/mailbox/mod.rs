@@ -1,0 +1,287 @@
+//! Messages that wait for a client: bounded, and one an item.
+
+use crate::{
+    change::{Change, Modified, Net},
+    message::{End, Resync},
+};
+use parking_lot::Mutex;
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+use stoa_store::outbox::{Position, ReadPoint};
+use tokio::sync::Notify;
+
+/// How much may wait.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    pub messages: usize,
+    pub bytes: usize,
+}
+
+/// The messages of one stream. Those who put them in never wait.
+pub(crate) struct Mailbox {
+    queue: Mutex<Queue>,
+    /// There is something new.
+    pub wake: Notify,
+}
+
+/// In the order in which they are delivered. What is said of an item takes the place of what was said of it before, and
+/// goes to the end: so the place behind a message is behind everything that was delivered.
+struct Queue {
+    bounds: Bounds,
+    entries: BTreeMap<u64, Entry>,
+    by_item: HashMap<(u8, String), u64>,
+    next: u64,
+    bytes: usize,
+    subscriptions: Vec<State>,
+}
+
+/// Of a subscription.
+#[derive(Debug, Clone, Default)]
+struct State {
+    /// What it was told otherwise; nothing as long as that isn't known.
+    point: Option<ReadPoint>,
+    /// Nothing is told to it any more.
+    has_ended: bool,
+}
+
+struct Entry {
+    subscription: u8,
+    what: What,
+}
+
+enum What {
+    Change(Waiting),
+    /// At a position of the log; nothing for an end that no beginning can have in it already.
+    End(Option<Position>, End),
+}
+
+/// A change, and what is said of those that it took the place of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    pub change: Arc<Change>,
+    /// Whether the client holds the item before it reads this.
+    was_held: bool,
+    /// The fields that all of them changed; nothing where it is the change's own.
+    modified: Option<Vec<Box<str>>>,
+    /// Whether the item went and came in between.
+    is_broken: bool,
+}
+
+/// The next message.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Change(usize, Waiting),
+    End(usize, End),
+}
+
+impl Waiting {
+    fn new(change: Arc<Change>) -> Self {
+        let was_held = change.net != Net::Enter;
+        Self { change, was_held, modified: None, is_broken: false }
+    }
+
+    /// This, and then the other.
+    fn followed_by(self, change: Arc<Change>) -> Self {
+        let is_whole = |it: Net| it == Net::Update;
+        let is_broken = self.is_broken || !is_whole(self.change.net) || !is_whole(change.net);
+        let modified = (!is_broken).then(|| {
+            let mut all = self.modified.unwrap_or_else(|| self.change.modified.clone());
+            all.extend(change.modified.iter().filter(|it| !all.contains(it)).cloned().collect::<Vec<_>>());
+            all
+        });
+        Self { change, was_held: self.was_held, modified, is_broken }
+    }
+
+    /// What it comes to. An item that came and went is told as gone, since the client may hold it from an earlier stream.
+    pub(crate) fn net(&self) -> Net {
+        match (self.change.net, self.was_held) {
+            (Net::Leave, _) => Net::Leave,
+            (_, false) => Net::Enter,
+            (_, true) => Net::Update,
+        }
+    }
+
+    pub(crate) fn modified(&self) -> Modified<'_> {
+        match (&self.modified, self.is_broken) {
+            (_, true) => Modified::Unknown,
+            (Some(all), false) => Modified::Fields(all),
+            (None, false) => Modified::Fields(&self.change.modified),
+        }
+    }
+}
+
+impl Mailbox {
+    pub(crate) fn new(subscriptions: usize, bounds: Bounds) -> Self {
+        let queue = Queue {
+            bounds,
+            entries: BTreeMap::new(),
+            by_item: HashMap::new(),
+            next: 0,
+            bytes: 0,
+            subscriptions: vec![State::default(); subscriptions],
+        };
+        Self { queue: Mutex::new(queue), wake: Notify::new() }
+    }
+
+    /// Tells a subscription of a change. `true`: that was too much, and it is told to read again.
+    pub(crate) fn put(&self, subscription: u8, change: &Arc<Change>) -> bool {
+        let is_over = self.queue.lock().put(subscription, change);
+        self.wake.notify_one();
+        is_over
+    }
+
+    /// Ends a subscription at a position of the log; without one whatever it begins with.
+    pub(crate) fn end(&self, subscription: u8, position: Option<Position>, end: &End) {
+        self.queue.lock().end(subscription, position, end);
+        self.wake.notify_one();
+    }
+
+    /// From now on a subscription is told what a point of the log doesn't include, of what came meanwhile as well.
+    pub(crate) fn begin(&self, subscription: u8, point: ReadPoint) {
+        self.queue.lock().begin(subscription, point);
+    }
+
+    /// Tells a subscription nothing any more.
+    pub(crate) fn forget(&self, subscription: u8) {
+        self.queue.lock().forget(subscription);
+    }
+
+    /// The next message.
+    pub(crate) fn next(&self) -> Option<Next> {
+        self.queue.lock().next()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.lock().entries.is_empty()
+    }
+}
+
+impl Queue {
+    fn put(&mut self, subscription: u8, change: &Arc<Change>) -> bool {
+        let state = &self.subscriptions[usize::from(subscription)];
+        if state.has_ended || state.point.as_ref().is_some_and(|it| it.includes(change.position)) {
+            return false;
+        }
+        let key = (subscription, change.id.clone());
+        let earlier = self.by_item.remove(&key).and_then(|it| self.take(it));
+        let waiting = match earlier {
+            Some(What::Change(earlier)) => earlier.followed_by(change.clone()),
+            _ => Waiting::new(change.clone()),
+        };
+        self.bytes += change.size();
+        self.by_item.insert(key, self.next);
+        self.append(subscription, What::Change(waiting));
+        let is_over = self.entries.len() > self.bounds.messages || self.bytes > self.bounds.bytes;
+        if is_over {
+            self.overflow();
+        }
+        is_over
+    }
+
+    /// Those whose messages wait are told to read again.
+    fn overflow(&mut self) {
+        let mut concerned: Vec<u8> = self.entries.values().map(|it| it.subscription).collect();
+        concerned.sort_unstable();
+        concerned.dedup();
+        for subscription in concerned {
+            if !self.subscriptions[usize::from(subscription)].has_ended {
+                self.end_now(subscription, &End::Resync(Resync::Overload));
+            }
+        }
+    }
+
+    fn end(&mut self, subscription: u8, position: Option<Position>, end: &End) {
+        let state = &self.subscriptions[usize::from(subscription)];
+        match (&state.point, position) {
+            _ if state.has_ended => {}
+            (Some(point), Some(position)) if point.includes(position) => {}
+            // Perhaps what it is about to begin with has it already.
+            (None, Some(_)) => self.append(subscription, What::End(position, end.clone())),
+            _ => self.end_now(subscription, end),
+        }
+    }
+
+    fn end_now(&mut self, subscription: u8, end: &End) {
+        self.forget(subscription);
+        self.append(subscription, What::End(None, end.clone()));
+    }
+
+    fn begin(&mut self, subscription: u8, point: ReadPoint) {
+        let state = &mut self.subscriptions[usize::from(subscription)];
+        if state.has_ended {
+            return;
+        }
+        state.point = Some(point.clone());
+        let is_told = |it: &Entry| {
+            let position = match &it.what {
+                What::Change(waiting) => Some(waiting.change.position),
+                What::End(position, _) => *position,
+            };
+            it.subscription == subscription && position.is_some_and(|it| point.includes(it))
+        };
+        let told: Vec<u64> = self.entries.iter().filter(|(_, it)| is_told(it)).map(|it| *it.0).collect();
+        for it in told {
+            self.remove(it);
+        }
+        let end = self.entries.values().find_map(|it| match &it.what {
+            What::End(_, end) if it.subscription == subscription => Some(end.clone()),
+            _ => None,
+        });
+        if let Some(end) = end {
+            self.end_now(subscription, &end);
+        }
+    }
+
+    fn forget(&mut self, subscription: u8) {
+        self.subscriptions[usize::from(subscription)].has_ended = true;
+        let own: Vec<u64> =
+            self.entries.iter().filter(|(_, it)| it.subscription == subscription).map(|it| *it.0).collect();
+        for it in own {
+            self.remove(it);
+        }
+    }
+
+    fn append(&mut self, subscription: u8, what: What) {
+        self.entries.insert(self.next, Entry { subscription, what });
+        self.next += 1;
+    }
+
+    fn remove(&mut self, at: u64) {
+        let subscription = self.entries.get(&at).map(|it| it.subscription);
+        if let (Some(What::Change(waiting)), Some(subscription)) = (self.take(at), subscription) {
+            self.by_item.remove(&(subscription, waiting.change.id.clone()));
+        }
+    }
+
+    /// Takes an entry out, whose item is still to be forgotten.
+    fn take(&mut self, at: u64) -> Option<What> {
+        let what = self.entries.remove(&at)?.what;
+        if let What::Change(waiting) = &what {
+            self.bytes -= waiting.change.size();
+        }
+        Some(what)
+    }
+
+    fn next(&mut self) -> Option<Next> {
+        let (at, entry) = self.entries.first_key_value()?;
+        let (at, subscription) = (*at, entry.subscription);
+        let what = self.take(at)?;
+        let next = match what {
+            What::Change(waiting) => {
+                self.by_item.remove(&(subscription, waiting.change.id.clone()));
+                Next::Change(usize::from(subscription), waiting)
+            }
+            What::End(_, end) => Next::End(usize::from(subscription), end),
+        };
+        if self.entries.is_empty() {
+            // Most streams wait most of the time, and there are many.
+            self.by_item = HashMap::new();
+        }
+        Some(next)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+use super::*;
+use proptest::prelude::*;
+use std::collections::{BTreeMap as Items, BTreeSet};
+use stoa_store::outbox::Token;
+
+fn position(number: i64) -> Position {
+    let token = Token::parse(&format!("aB3-_zzzzzzzzzz9.0.{number:x}"));
+    token.expect("a token").position
+}
+
+fn point(number: i64) -> ReadPoint {
+    ReadPoint { epoch: String::new(), position: position(number), visible: None }
+}
+
+fn change(number: i64, id: &str, net: Net) -> Arc<Change> {
+    let document = (net != Net::Leave).then(|| format!("{{\"_id\":\"{id}\",\"n\":{number}}}").into());
+    let modified = if net == Net::Update { vec![format!("\"f{}\"", number % 3).into()] } else { Vec::new() };
+    let (id, position) = (id.to_owned(), position(number));
+    Arc::new(Change { id, position, delivered: None, net, document, modified, is_deleted: net == Net::Leave })
+}
+
+fn mailbox(messages: usize) -> Mailbox {
+    let mailbox = Mailbox::new(2, Bounds { messages, bytes: 1 << 20 });
+    (0..2).for_each(|it| mailbox.begin(it, point(0)));
+    mailbox
+}
+
+/// What is said of items: subscription, number of the row, and what it comes to.
+fn delivered(mailbox: &Mailbox) -> Vec<String> {
+    std::iter::from_fn(|| mailbox.next())
+        .map(|it| match it {
+            Next::Change(n, waiting) => {
+                let fields = match waiting.modified() {
+                    Modified::Fields(all) => all.join("").replace('"', ""),
+                    Modified::Unknown => "?".to_owned(),
+                };
+                let number = waiting.change.position.sequence();
+                format!("{n} {} {number} {} {fields}", waiting.change.id, waiting.net().name())
+            }
+            Next::End(n, end) => format!("{n} {end:?}"),
+        })
+        .collect()
+}
+
+#[test]
+fn changes_of_one_item_become_one() {
+    use Net::{Enter, Leave, Update};
+    for (changes, expected) in [
+        (&[Enter, Update][..], "0 x 2 enter ?"),
+        (&[Enter, Leave], "0 x 2 leave ?"),
+        (&[Leave, Enter], "0 x 2 update ?"),
+        (&[Update, Update], "0 x 2 update f1f2"),
+        (&[Update, Update, Update, Update], "0 x 4 update f1f2f0"),
+        (&[Update, Leave], "0 x 2 leave ?"),
+        (&[Update, Leave, Enter], "0 x 3 update ?"),
+        (&[Enter, Leave, Enter], "0 x 3 enter ?"),
+        (&[Enter, Leave, Enter, Update], "0 x 4 enter ?"),
+    ] {
+        let mailbox = mailbox(100);
+        for (n, net) in changes.iter().enumerate() {
+            mailbox.put(0, &change(n as i64 + 1, "x", *net));
+        }
+        assert_eq!(delivered(&mailbox), [expected], "{changes:?}");
+    }
+}
+
+#[test]
+fn what_is_said_again_goes_to_the_end() {
+    let mailbox = mailbox(100);
+    for (n, id) in ["x", "y", "x", "z"].into_iter().enumerate() {
+        mailbox.put(0, &change(n as i64 + 1, id, Net::Update));
+    }
+    mailbox.put(1, &change(5, "y", Net::Update));
+    let all = ["0 y 2 update f2", "0 x 3 update f1f0", "0 z 4 update f1", "1 y 5 update f2"];
+    assert_eq!(delivered(&mailbox), all);
+}
+
+#[test]
+fn subscription_that_begins_is_told_what_its_beginning_lacks() {
+    let mailbox = Mailbox::new(2, Bounds { messages: 100, bytes: 1 << 20 });
+    mailbox.begin(1, point(0));
+    for (n, id) in ["x", "y", "z"].into_iter().enumerate() {
+        mailbox.put(0, &change(n as i64 + 1, id, Net::Enter));
+    }
+    mailbox.end(0, Some(position(2)), &End::Resync(Resync::Import));
+    mailbox.begin(0, point(2));
+    mailbox.put(0, &change(2, "w", Net::Enter));
+    mailbox.end(0, Some(position(2)), &End::Resync(Resync::Import));
+    mailbox.put(0, &change(4, "x", Net::Update));
+    assert_eq!(delivered(&mailbox), ["0 z 3 enter ", "0 x 4 update f1"]);
+}
+
+#[test]
+fn end_that_the_beginning_lacks_ends() {
+    for (end, ends) in [(Some(position(2)), false), (Some(position(3)), true), (None, true)] {
+        let mailbox = Mailbox::new(1, Bounds { messages: 100, bytes: 1 << 20 });
+        mailbox.put(0, &change(1, "x", Net::Enter));
+        mailbox.end(0, end, &End::Resync(Resync::Gap));
+        mailbox.begin(0, point(2));
+        mailbox.put(0, &change(4, "x", Net::Update));
+        let expected = if ends { "0 Resync(Gap)" } else { "0 x 4 update f1" };
+        assert_eq!(delivered(&mailbox), [expected], "{end:?}");
+    }
+}
+
+#[test]
+fn full_mailbox_ends_those_whose_messages_wait() {
+    let mailbox = mailbox(3);
+    for n in 0..3 {
+        assert!(!mailbox.put(0, &change(n, &n.to_string(), Net::Enter)));
+        assert!(!mailbox.put(0, &change(n + 10, &n.to_string(), Net::Update)), "the same items");
+    }
+    assert!(mailbox.put(0, &change(20, "more", Net::Enter)));
+    assert!(!mailbox.put(0, &change(21, "more", Net::Update)), "it is told nothing any more");
+    mailbox.put(1, &change(22, "x", Net::Enter));
+    assert_eq!(delivered(&mailbox), ["0 Resync(Overload)", "1 x 22 enter "]);
+    let small = Mailbox::new(1, Bounds { messages: 100, bytes: 1000 });
+    small.begin(0, point(0));
+    let count = (1..).take_while(|n| !small.put(0, &change(*n, &n.to_string(), Net::Enter))).count();
+    assert!((1..10).contains(&count), "{count}");
+}
+
+proptest! {
+    /// A client that holds what it should before any of the changes, or at some point among them, holds what it should
+    /// after it has read the messages.
+    #[test]
+    fn messages_lead_to_the_items_that_there_are(
+        steps in prop::collection::vec((0_usize..4, any::<bool>()), 1..60),
+        begun in 0_usize..60,
+        reads in prop::collection::vec(0_usize..4, 60),
+    ) {
+        let mailbox = Mailbox::new(1, Bounds { messages: 1000, bytes: 1 << 20 });
+        let (mut there, mut held) = (Items::new(), Items::new());
+        let mut has_begun = false;
+        for (n, (item, stays)) in steps.iter().enumerate() {
+            if n == begun.min(steps.len() - 1) {
+                held = there.clone();
+                mailbox.begin(0, point(n as i64));
+                has_begun = true;
+            }
+            let (number, id) = (n as i64 + 1, item.to_string());
+            let net = match (there.contains_key(&id), *stays) {
+                (false, false) => continue,
+                (false, true) => Net::Enter,
+                (true, true) => Net::Update,
+                (true, false) => Net::Leave,
+            };
+            if net == Net::Leave { there.remove(&id) } else { there.insert(id.clone(), number) };
+            mailbox.put(0, &change(number, &id, net));
+            for _ in 0..if has_begun { reads[n] } else { 0 } {
+                read(&mailbox, &mut held);
+            }
+        }
+        if !has_begun {
+            held = there.clone();
+            mailbox.begin(0, point(steps.len() as i64));
+        }
+        while read(&mailbox, &mut held) {}
+        prop_assert_eq!(held, there);
+        let queue = mailbox.queue.lock();
+        prop_assert!(queue.bytes == 0 && queue.by_item.is_empty());
+    }
+
+    /// Each item is said once, and places only go on.
+    #[test]
+    fn places_of_messages_only_go_on(items in prop::collection::vec(0_usize..5, 1..50)) {
+        let mailbox = mailbox(1000);
+        for (n, item) in items.iter().enumerate() {
+            mailbox.put(0, &change(n as i64 + 1, &item.to_string(), Net::Update));
+        }
+        let all: Vec<Waiting> = std::iter::from_fn(|| mailbox.next())
+            .filter_map(|it| if let Next::Change(_, waiting) = it { Some(waiting) } else { None })
+            .collect();
+        prop_assert!(all.is_sorted_by_key(|it| it.change.position));
+        prop_assert_eq!(all.len(), items.iter().collect::<BTreeSet<_>>().len());
+    }
+}
+
+/// Reads one message into what a client holds.
+fn read(mailbox: &Mailbox, held: &mut Items<String, i64>) -> bool {
+    let Some(Next::Change(_, waiting)) = mailbox.next() else { return false };
+    let id = waiting.change.id.clone();
+    match waiting.net() {
+        Net::Leave => {
+            held.remove(&id);
+        }
+        net => {
+            let was_held = held.insert(id, waiting.change.position.sequence()).is_some();
+            assert!(net != Net::Update || was_held, "an update of what the client doesn't hold");
+        }
+    }
+    true
+}

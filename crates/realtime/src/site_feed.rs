@@ -1,0 +1,307 @@
+//! One reader of a site's log for all streams of this node.
+
+use crate::{
+    counts::Counters,
+    group::{Group, MemberId},
+    mailbox::Mailbox,
+    message::{End, Resync},
+};
+use parking_lot::Mutex;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
+use stoa_content::{
+    Content,
+    feed::{Before, FeedChange, FeedItem, FeedKey, FeedRow, FeedView, KINDS},
+};
+use stoa_kernel::Result;
+use stoa_store::{
+    Site,
+    outbox::{Batch, Entry, Position, Read, Token},
+};
+use tokio::{sync::OnceCell, task::JoinHandle};
+
+/// Rows that are read at once.
+const ROWS: usize = 200;
+/// Without news the log is looked at all the same.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A log that can't be read is read again after this.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// The streams of a site on this node, in groups, and the task that reads the log for them. It ends with the value.
+pub(crate) struct SiteFeed {
+    pub site: Arc<Site>,
+    content: Content,
+    counters: Arc<Counters>,
+    registry: Mutex<Registry>,
+    tail: OnceCell<Tail>,
+}
+
+/// The task, which is ended when nobody follows the site any more.
+struct Tail(JoinHandle<()>);
+
+impl Drop for Tail {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Who follows what, and how far the log has been told.
+#[derive(Default)]
+struct Registry {
+    collections: HashMap<String, Groups>,
+    count: usize,
+    /// Rows up to here are told, or about to be, to those who were there when they were read.
+    taken: Option<Token>,
+    /// Rows up to here are told.
+    told: Option<Token>,
+}
+
+/// The groups of a collection. Those that see one person's items alone are asked about those only: there may be as many
+/// as members.
+#[derive(Default)]
+struct Groups {
+    open: HashMap<FeedKey, Arc<Group>>,
+    owned: HashMap<String, HashMap<FeedKey, Arc<Group>>>,
+}
+
+impl SiteFeed {
+    pub(crate) fn new(site: Arc<Site>, content: Content, counters: Arc<Counters>) -> Arc<Self> {
+        Arc::new(Self { site, content, counters, registry: Mutex::default(), tail: OnceCell::new() })
+    }
+
+    /// Begins to read the log, if nothing reads it yet.
+    ///
+    /// # Errors
+    /// What reading answers.
+    pub(crate) async fn start(self: &Arc<Self>) -> Result<()> {
+        let start = self.tail.get_or_try_init(|| async {
+            let end = self.site.outbox().end().await?;
+            let mut registry = self.registry.lock();
+            (registry.taken, registry.told) = (Some(end.clone()), Some(end.clone()));
+            drop(registry);
+            Ok(Tail(tokio::spawn(tail(Arc::downgrade(self), self.site.clone(), end))))
+        });
+        start.await.map(drop)
+    }
+
+    /// Puts a subscription into the group of its view. It is told all rows behind the place that is answered.
+    pub(crate) fn join(&self, view: FeedView, id: MemberId, mailbox: Arc<Mailbox>) -> (Arc<Group>, Token) {
+        let mut registry = self.registry.lock();
+        let groups = registry.collections.entry(view.collection().to_owned()).or_default();
+        let (count, list) = (groups.len(), groups.of(&view));
+        let group = list.entry(view.key()).or_insert_with(|| Arc::new(Group::new(view))).clone();
+        group.add(id, mailbox);
+        let added = registry.collections.get(group.view.collection()).map_or(0, Groups::len) - count;
+        registry.count += added;
+        let taken = registry.taken.clone();
+        (group, taken.unwrap_or_else(|| Token { epoch: String::new(), position: Position::default(), delivered: None }))
+    }
+
+    /// Takes a subscription out of its group.
+    pub(crate) fn part(&self, group: &Group, id: MemberId) {
+        let mut registry = self.registry.lock();
+        if !group.remove(id) {
+            return;
+        }
+        let Some(groups) = registry.collections.get_mut(group.view.collection()) else { return };
+        let before = groups.len();
+        groups.remove(&group.view);
+        let after = groups.len();
+        if after == 0 {
+            registry.collections.remove(group.view.collection());
+        }
+        registry.count -= before - after;
+    }
+
+    /// The place up to which all rows have been told.
+    pub(crate) fn told(&self) -> Option<Token> {
+        self.registry.lock().told.clone()
+    }
+
+    pub(crate) fn groups(&self) -> usize {
+        self.registry.lock().count
+    }
+
+    /// Tells what a read found.
+    async fn take(&self, epoch: &str, batch: Batch) {
+        for entry in batch.entries {
+            self.take_row(epoch, &entry).await;
+        }
+        let end = Token { epoch: epoch.to_owned(), position: batch.end, delivered: None };
+        let mut registry = self.registry.lock();
+        (registry.taken, registry.told) = (Some(end.clone()), Some(end));
+    }
+
+    async fn take_row(&self, epoch: &str, entry: &Entry) {
+        let position = entry.position();
+        let row = match FeedRow::parse(entry) {
+            Ok(row) => row,
+            Err(fault) => {
+                // Whose row it is can't be read: whoever follows anything reads again.
+                tracing::warn!(site = %self.site.id, row = entry.id(), "a row of the log can't be read: {fault:?}");
+                let all = self.groups_of(epoch, position, Registry::all);
+                return end_all(&all, Some(position), &End::Resync(Resync::Gap)).await;
+            }
+        };
+        match row {
+            None => drop(self.groups_of(epoch, position, |_| Vec::new())),
+            Some(FeedRow { collection, change: FeedChange::Items(items) }) => {
+                let concerned = self.groups_of(epoch, position, |it| it.concerned(&collection, &items));
+                for group in concerned {
+                    match group.judge(&items, position) {
+                        Ok(judged) => group.tell(judged, position, &self.counters).await,
+                        Err(fault) => {
+                            tracing::error!(site = %self.site.id, row = entry.id(), %collection, "{fault:?}");
+                            group.end(Some(position), &End::failed(&fault)).await;
+                        }
+                    }
+                }
+            }
+            Some(FeedRow { collection, change: FeedChange::Interrupted(why) }) => {
+                let concerned = self.groups_of(epoch, position, |it| it.of_collection(&collection));
+                end_all(&concerned, Some(position), &End::Resync(why.into())).await;
+            }
+            Some(FeedRow { collection, change: FeedChange::Definition }) => {
+                let concerned = self.groups_of(epoch, position, |it| it.of_collection(&collection));
+                for group in concerned {
+                    self.take_definition(&group, position).await;
+                }
+            }
+            // Each stream has been told by the withdrawal, and asked again.
+            Some(FeedRow { change: FeedChange::Rights, .. }) => drop(self.groups_of(epoch, position, |_| Vec::new())),
+        }
+    }
+
+    /// Those who follow by another definition read again.
+    async fn take_definition(&self, group: &Group, position: Position) {
+        match self.content.feed_has_same_shape(&self.site, &group.view).await {
+            Ok(true) => {}
+            Ok(false) => group.end(Some(position), &End::Resync(Resync::Schema)).await,
+            Err(fault) => group.end(Some(position), &End::failed(&fault)).await,
+        }
+    }
+
+    /// The groups that a row concerns. Those who join from now on aren't told of it.
+    fn groups_of(
+        &self,
+        epoch: &str,
+        position: Position,
+        choose: impl FnOnce(&Registry) -> Vec<Arc<Group>>,
+    ) -> Vec<Arc<Group>> {
+        let mut registry = self.registry.lock();
+        registry.taken = Some(Token { epoch: epoch.to_owned(), position, delivered: None });
+        choose(&registry)
+    }
+
+    /// The log can't be followed from where it was: everybody reads again, and the new place counts from now on.
+    async fn begin_again(&self, at: Token) {
+        let all = {
+            let mut registry = self.registry.lock();
+            (registry.taken, registry.told) = (Some(at.clone()), Some(at.clone()));
+            registry.all()
+        };
+        // Positions of before and after may have nothing to do with each other.
+        end_all(&all, None, &End::Resync(Resync::Gap)).await;
+    }
+}
+
+async fn end_all(groups: &[Arc<Group>], position: Option<Position>, end: &End) {
+    for group in groups {
+        group.end(position, end).await;
+    }
+}
+
+/// Reads a log for as long as its feed is there.
+async fn tail(feed: std::sync::Weak<SiteFeed>, site: Arc<Site>, mut place: Token) {
+    let mut news = site.outbox().news();
+    loop {
+        let read = site.outbox().resume(&place, &KINDS, ROWS).await;
+        let Some(feed) = feed.upgrade() else { return };
+        match read {
+            Ok(Read::Batch(batch)) => {
+                let (end, is_last) = (batch.end, batch.is_last);
+                feed.take(&place.epoch, batch).await;
+                place = Token { position: end, ..place };
+                drop(feed);
+                if is_last {
+                    news.wait(PATIENCE).await;
+                }
+            }
+            Ok(Read::Gap(gap)) => {
+                tracing::info!(site = %site.id, reason = gap.reason.name(), "streams begin again");
+                match site.outbox().end().await {
+                    Ok(end) => {
+                        place = end.clone();
+                        feed.begin_again(end).await;
+                    }
+                    Err(fault) => pause(&site, &fault).await,
+                }
+            }
+            Err(fault) => {
+                drop(feed);
+                pause(&site, &fault).await;
+            }
+        }
+    }
+}
+
+async fn pause(site: &Site, fault: &stoa_kernel::Fault) {
+    tracing::warn!(site = %site.id, "the log can't be read for streams: {fault:?}");
+    tokio::time::sleep(PAUSE).await;
+}
+
+impl Registry {
+    fn all(&self) -> Vec<Arc<Group>> {
+        self.collections.values().flat_map(Groups::all).cloned().collect()
+    }
+
+    fn of_collection(&self, id: &str) -> Vec<Arc<Group>> {
+        self.collections.get(id).map(|it| it.all().cloned().collect()).unwrap_or_default()
+    }
+
+    /// The groups that may be told something of these items.
+    fn concerned(&self, collection: &str, items: &[FeedItem]) -> Vec<Arc<Group>> {
+        let Some(groups) = self.collections.get(collection) else { return Vec::new() };
+        let mut concerned: Vec<Arc<Group>> = groups.open.values().cloned().collect();
+        if groups.owned.is_empty() {
+            return concerned;
+        }
+        if items.iter().any(|it| matches!(it.before, Before::Unknown)) {
+            return groups.all().cloned().collect();
+        }
+        let owners: HashSet<&str> = items.iter().flat_map(FeedItem::owners).collect();
+        let owned = owners.into_iter().filter_map(|it| groups.owned.get(it)).flat_map(HashMap::values);
+        concerned.extend(owned.cloned());
+        concerned
+    }
+}
+
+impl Groups {
+    fn len(&self) -> usize {
+        self.open.len() + self.owned.values().map(HashMap::len).sum::<usize>()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Arc<Group>> {
+        self.open.values().chain(self.owned.values().flat_map(HashMap::values))
+    }
+
+    /// Where the group of such a view belongs.
+    fn of(&mut self, view: &FeedView) -> &mut HashMap<FeedKey, Arc<Group>> {
+        match view.owner() {
+            Some(owner) => self.owned.entry(owner.to_owned()).or_default(),
+            None => &mut self.open,
+        }
+    }
+
+    fn remove(&mut self, view: &FeedView) {
+        self.of(view).remove(&view.key());
+        if let Some(owner) = view.owner()
+            && self.owned.get(owner).is_some_and(HashMap::is_empty)
+        {
+            self.owned.remove(owner);
+        }
+    }
+}
