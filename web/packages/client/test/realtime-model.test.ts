@@ -36,8 +36,9 @@ class Model {
       .sort((a, b) => a.rank - b.rank || (a._id < b._id ? -1 : 1));
   }
 
-  /** Answers a stream as the server does. */
-  begin(stream: TestStream): void {
+  /** Answers a stream as the server does; after so many messages of what was missed it ends. */
+  begin(stream: TestStream, most: number): void {
+    let missed = 0;
     for (const subscription of stream.subscriptions) {
       const { key, resume, limit } = subscription;
       const from = Number(resume);
@@ -49,19 +50,23 @@ class Model {
         const items = this.matching(kindOf(subscription)).slice(0, Number(limit));
         for (let at = 0; at < items.length; at += 5) stream.send('snapshot', { key, items: items.slice(at, at + 5) });
       } else {
-        for (const [n, row] of this.log.slice(from).entries()) this.tell(stream, subscription, row, from + n + 1);
+        for (const [n, row] of this.log.slice(from).entries()) {
+          if (this.tell(stream, subscription, row, from + n + 1)) missed += 1;
+          if (missed > most) return stream.end();
+        }
       }
       stream.send('ready', { key }, String(this.log.length));
     }
   }
 
-  tell(stream: TestStream, subscription: WireSubscription, { id, before, after }: Row, place: number): void {
+  tell(stream: TestStream, subscription: WireSubscription, { id, before, after }: Row, place: number): boolean {
     const kind = kindOf(subscription);
     const [was, is] = [before?.kind === kind, after?.kind === kind];
-    if (!was && !is) return;
+    if (!was && !is) return false;
     const type = is ? (was ? 'update' : 'enter') : 'leave';
     const data = { key: subscription.key, type, id, sequence: String(place), ...(is ? { item: after } : {}) };
     stream.send('change', data, String(place));
+    return true;
   }
 }
 
@@ -80,7 +85,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+test.each([1, 2, 3, 4])(
   'holds exactly what a query answers, and hears of nothing twice: seed %i',
   { timeout: 30_000 },
   async (seed) => {
@@ -88,17 +93,25 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     const world = await serveStreams();
     world.tellsNothingMissed = false;
     const model = new Model();
+    let isQuiet = false;
     const begun = new Set<TestStream>();
     /** Streams that the model has answered and that still run, as the server sees it. */
     const open = () => {
       for (const stream of world.streams) {
         if (begun.has(stream)) continue;
         begun.add(stream);
-        if (!stream.isClosed) model.begin(stream);
+        if (!stream.isClosed) model.begin(stream, isQuiet || random(2) === 0 ? Infinity : random(3));
       }
       return world.streams.filter((stream) => !stream.isClosed);
     };
     const ended = new Set<string>();
+    const write = (streams: readonly TestStream[], id: string, after: Item | undefined) => {
+      const row = model.write(id, after);
+      for (const stream of streams) {
+        const live = stream.subscriptions.filter(({ key }) => !ended.has(`${world.streams.indexOf(stream)} ${key}`));
+        for (const each of live) model.tell(stream, each, row, model.log.length);
+      }
+    };
     const kinds = ['a', 'b', 'c'];
     const wrong: string[] = [];
     const subscriptions: { kind: string; limit: number; of: Subscription<Item & System> }[] = [];
@@ -119,18 +132,10 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     };
 
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
-    subscribe();
-    for (let step = 0; step < 150; step += 1) {
-      const id = `i${random(40)}`;
-      const item = { _id: id, kind: kinds[random(3)] ?? '', rank: random(20) };
+    const change = () => {
       const streams = open();
-      const row = model.write(id, random(4) === 0 ? undefined : item);
-      for (const stream of streams) {
-        for (const each of stream.subscriptions) {
-          if (!ended.has(`${world.streams.indexOf(stream)} ${each.key}`))
-            model.tell(stream, each, row, model.log.length);
-        }
-      }
+      const id = `i${random(150)}`;
+      write(streams, id, random(4) === 0 ? undefined : { _id: id, kind: kinds[random(3)] ?? '', rank: random(20) });
       const stream = streams[random(Math.max(1, streams.length))];
       const event = random(12);
       if (event === 0) stream?.cut();
@@ -143,16 +148,38 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
       if (event === 3) model.kept = model.log.length;
       if (event === 4 && subscriptions.length < 5) subscribe();
       if (event === 5 && subscriptions.length > 1) subscriptions.splice(random(subscriptions.length), 1)[0]?.of.close();
-      if (random(3) === 0) await new Promise((done) => setImmediate(done));
-      vi.advanceTimersByTime(random(400));
-    }
-    await until(() => {
-      vi.advanceTimersByTime(1000);
-      open();
-      for (const { kind, limit, of } of subscriptions) {
-        expect([of.status, of.items]).toEqual(['live', model.matching(kind).slice(0, limit)]);
+    };
+    const settle = async () => {
+      isQuiet = true;
+      await until(() => {
+        vi.advanceTimersByTime(1000);
+        open();
+        for (const { kind, limit, of } of subscriptions) {
+          expect([of.status, of.items]).toEqual(['live', model.matching(kind).slice(0, limit)]);
+        }
+      });
+      isQuiet = false;
+    };
+    const fill = () => {
+      for (let n = 0; n < 150; n += 1)
+        write(open(), `i${n}`, { _id: `i${n}`, kind: kinds[n % 3] ?? '', rank: random(20) });
+    };
+
+    fill();
+    subscribe();
+    for (let round = 0; round < 5; round += 1) {
+      for (let step = 0; step < 50; step += 1) {
+        change();
+        if (random(3) === 0) await new Promise((done) => setImmediate(done));
+        vi.advanceTimersByTime(random(400));
       }
-    });
+      await settle();
+      // More of them go than are known beyond the limit.
+      fill();
+      await settle();
+      for (const kind of kinds) for (const { _id } of model.matching(kind).slice(0, 25)) write(open(), _id, undefined);
+      await settle();
+    }
     expect(wrong).toEqual([]);
   },
 );
