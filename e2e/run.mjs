@@ -12,6 +12,7 @@ import { programPath, stoaAt } from '../conformance/lib/stoa.mjs';
 import { launchBrowser } from './lib/browser.mjs';
 import { runTests } from './lib/run-tests.mjs';
 import { tests as stories } from './tests/stories.mjs';
+import { tests as live } from './tests/live.mjs';
 import { tests as sites } from './tests/sites.mjs';
 import { tests as access } from './tests/access.mjs';
 import { tests as looks } from './tests/looks.mjs';
@@ -69,8 +70,8 @@ async function runEngine(engine, browser) {
     // some, commands ask which is meant.
     const all =
       engine === engines[0]
-        ? [...stories, ...mail, ...access, ...looks, ...mailLooks, ...sites]
-        : [...stories, ...mail, ...sites];
+        ? [...stories, ...live, ...mail, ...access, ...looks, ...mailLooks, ...sites]
+        : [...stories, ...live, ...mail, ...sites];
     return await runTests(
       all.filter(({ name }) => name.includes(options.only ?? '')),
       world,

@@ -29,7 +29,8 @@ export async function launchBrowser() {
     close: () => browser.close(),
 
     /**
-     * Runs `work` with a page that has cookies of its own. A script error or a failed request on the page fails it.
+     * Runs `work` with a page that has cookies of its own. A script error or a failed request on it, or on another page
+     * that `work` opens in its context, fails it.
      * @template T
      * @param {{ width?: number, height?: number, dark?: boolean, mayFail?: RegExp }} look
      *   `mayFail`: addresses whose refusal is part of the story
@@ -43,19 +44,19 @@ export async function launchBrowser() {
         locale: 'en-GB',
       });
       context.setDefaultTimeout(STEP_LIMIT_MS);
-      const page = await context.newPage();
       /** @type {string[]} */
       const problems = [];
-      page.on('pageerror', (error) => problems.push(`script error: ${error}`));
-      page.on('console', (message) => {
+      context.on('weberror', (error) => problems.push(`script error: ${error.error()}`));
+      context.on('console', (message) => {
         const isRefusal = /Failed to load resource/.test(message.text());
         if (message.type() === 'error' && !isRefusal) problems.push(`console: ${message.text()}`);
       });
-      page.on('response', (response) => {
+      context.on('response', (response) => {
         if (response.status() >= 400 && !mayFail?.test(response.url())) {
           problems.push(`${response.status()} for ${response.request().method()} ${response.url()}`);
         }
       });
+      const page = await context.newPage();
       try {
         const result = await work(page);
         if (problems.length > 0) throw new Error('the page had problems');

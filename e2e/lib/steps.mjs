@@ -58,6 +58,14 @@ export async function signUp(page, url) {
   return credentials;
 }
 
+/** Signs in from Atlas and comes back to it. @param {Page} page @param {string} url of Atlas @param {Credentials} credentials */
+export async function signIn(page, url, credentials) {
+  await page.goto(url);
+  await openSignIn(page);
+  await sendCredentials(page, credentials, 'Sign in');
+  await waitUntilSignedIn(page);
+}
+
 /** Signs out, through whichever account pages that leads. @param {Page} page */
 export async function signOut(page) {
   await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click();

@@ -1,5 +1,6 @@
 // Atlas and the account pages for those who use a keyboard or a screen reader.
 import { checkAccessibility } from '../lib/axe.mjs';
+import { insertVisits, openJournal, removeVisit } from '../lib/journal.mjs';
 import {
   checkWidth,
   newCredentials,
@@ -114,6 +115,20 @@ const PAGES = [
       await writeVisit(page, { note: 'The light on the river', day: '2024-05-17' });
       await page.goto(`${url}/journal`);
       await page.getByText('The light on the river').waitFor();
+    },
+  ],
+  [
+    'journal without a connection, and a visit that was removed elsewhere while it is edited',
+    async (page, url) => {
+      await signUp(page, url);
+      const [id] = await insertVisits(page, [{ visitedOn: '2024-05-17', note: 'The light on the river' }]);
+      await openJournal(page, url);
+      await page.getByRole('button', { name: /^Edit the visit/ }).click();
+      await removeVisit(page, String(id));
+      await page.getByText('This visit was removed elsewhere meanwhile').waitFor();
+      await page.route(/realtime/, (route) => route.abort());
+      await page.evaluate(() => window.dispatchEvent(new Event('offline')));
+      await page.getByText('Not connected.').first().waitFor();
     },
   ],
 ];

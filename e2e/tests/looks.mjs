@@ -1,5 +1,6 @@
 // Pictures of the pages for a person to look at: two widths, light and dark.
 import { join } from 'node:path';
+import { insertVisits, openJournal, removeVisit, visitIds } from '../lib/journal.mjs';
 import { openSignIn, openSignUp, searchBox, searchFor, signUp, title, writeVisit } from '../lib/steps.mjs';
 
 /** @import { Page } from 'playwright-core' */
@@ -84,7 +85,31 @@ const PAGES = [
       await page.getByText('The light on the river').waitFor();
     },
   ],
+  [
+    'atlas-journal-not-connected',
+    async (page) => {
+      await page.route(/realtime/, (route) => route.abort());
+      await page.evaluate(() => window.dispatchEvent(new Event('offline')));
+      await page.getByText('Not connected.').last().waitFor();
+    },
+  ],
+  [
+    'atlas-journal-changed-elsewhere',
+    async (page, url) => {
+      await page.unroute(/realtime/);
+      await openJournal(page, url);
+      await page.getByRole('button', { name: /^Edit the visit/ }).click();
+      const [id] = await insertVisits(page, [{ visitedOn: '2024-06-02', note: 'Blue tiles, and rain' }]);
+      await page.getByText('Blue tiles, and rain').waitFor();
+      await removeVisit(page, String(id));
+      for (const visit of await visitIds(page)) await removeVisit(page, visit);
+      await page.getByText('This visit was removed elsewhere meanwhile').waitFor();
+    },
+  ],
 ];
+
+/** Pages with a connection that stays open, so that the network never rests. */
+const live = /^atlas-journal(?!-visitor)/;
 
 /** @type {Test[]} */
 export const tests = [390, 1280].flatMap((width) =>
@@ -94,7 +119,8 @@ export const tests = [390, 1280].flatMap((width) =>
       browser.visit({ width, height: width < 600 ? 844 : 800, dark }, async (page) => {
         for (const [name, open] of PAGES) {
           await open(page, url);
-          await page.waitForLoadState('networkidle');
+          if (live.test(name)) await page.evaluate(() => document.fonts.ready);
+          else await page.waitForLoadState('networkidle');
           await page.screenshot({
             path: join(shots, `${name}-${width}-${dark ? 'dark' : 'light'}.png`),
             fullPage: name !== 'atlas-search',

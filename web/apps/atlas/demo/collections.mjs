@@ -81,6 +81,8 @@ export const collections = [
       field('rating', 'Rating', 'NUMBER', { numberRange: { min: 1, max: 5 } }),
     ],
     strictMode: true,
+    // What a member writes in one window shows in the others.
+    realtime: true,
     dataPermissions: own,
   },
 ];

@@ -4,6 +4,7 @@ import { checkKeys } from './check.ts';
 import { invalid } from './error.ts';
 import { type FlowStore, defaultFlows } from './flow-store.ts';
 import { Items } from './items.ts';
+import { Realtime } from './realtime.ts';
 import { Session } from './session.ts';
 import type { TokenStore } from './tokens.ts';
 import { type Fetch, Transport } from './transport.ts';
@@ -46,6 +47,6 @@ export function createClient(options: ClientOptions): Client {
   const session = new Session(transport, clientId, tokens);
   return {
     auth: new Auth(session, clientId, options.flows ?? defaultFlows()),
-    items: new Items(session),
+    items: new Items(session, new Realtime(session)),
   };
 }

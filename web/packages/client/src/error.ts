@@ -20,6 +20,7 @@ export interface StoaErrorInit {
   readonly code: string;
   readonly status?: number;
   readonly requestId?: string | null;
+  readonly retryAfterMs?: number | null;
   readonly details?: unknown;
   readonly violations?: readonly Violation[];
   readonly cause?: unknown;
@@ -48,6 +49,8 @@ export class StoaError extends Error {
   readonly status: number;
   /** Id to quote to the people who run the server. */
   readonly requestId: string | null;
+  /** When the server takes the call again, in milliseconds from its answer; null when it did not say. */
+  readonly retryAfterMs: number | null;
   /** `details` of the answer, as sent. */
   readonly details: unknown;
   /** Faults of single members of the request, sorted by field. */
@@ -58,6 +61,7 @@ export class StoaError extends Error {
     this.code = init.code;
     this.status = init.status ?? 0;
     this.requestId = init.requestId ?? null;
+    this.retryAfterMs = init.retryAfterMs ?? null;
     this.details = init.details;
     this.violations = init.violations ?? [];
   }
@@ -68,14 +72,24 @@ export function invalid(code: string, message: string): StoaError {
   return new StoaError(`${code}: ${message}`, { code });
 }
 
+/** What an answer that is no success says outside of its body. */
+export interface FailedAnswer {
+  readonly status: number;
+  /** The words behind the status, where the protocol has them. */
+  readonly reason: string;
+  readonly requestId: string | null;
+  readonly retryAfterMs: number | null;
+}
+
 /**
  * Reads an error answer. Three bodies are known: `details.applicationError {code, description}`,
  * `details.validationError {fieldViolations}` and, from the token endpoint, `{error, error_description}`.
  */
-export function errorFromAnswer(status: number, reason: string, requestId: string | null, body: unknown): StoaError {
+export function errorFromAnswer(answer: FailedAnswer, body: unknown): StoaError {
+  const { status, reason, requestId, retryAfterMs } = answer;
   const top = record(body);
   const details = record(top['details']);
-  const init = { status, requestId, details: top['details'] };
+  const init = { status, requestId, retryAfterMs, details: top['details'] };
 
   if (status === 413) {
     return new StoaError('WDE0109: The request is larger than the server takes.', { ...init, code: 'WDE0109' });

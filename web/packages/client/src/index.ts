@@ -11,8 +11,16 @@ export { Conditions, type FieldName, Filter, filter, type Listed, type Ordered, 
 export { type Flow, type FlowStore, memoryFlows } from './flow-store.ts';
 export type { Items, System, WriteOptions } from './items.ts';
 export type { Json } from './json.ts';
+export type { WireSort } from './order.ts';
 export { Page, type TurnOptions } from './page.ts';
 export { challengeOf, createPkce, type Pkce } from './pkce.ts';
-export { type FindOptions, Query, type ReadOptions, type WireQuery, type WireSort } from './query.ts';
+export { type FindOptions, Query, type ReadOptions, type WireQuery } from './query.ts';
+export type {
+  Change,
+  SubscribeOptions,
+  Subscription,
+  SubscriptionHandlers,
+  SubscriptionStatus,
+} from './subscription.ts';
 export { localStorageTokens, memoryTokens, noTokens, type Role, type Tokens, type TokenStore } from './tokens.ts';
 export type { Fetch } from './transport.ts';

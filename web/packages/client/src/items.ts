@@ -6,7 +6,9 @@ import { type Filter, type WireFilter, filter } from './filter.ts';
 import { decode, encode } from './json.ts';
 import type { WirePage } from './page.ts';
 import { type Ask, type FindOptions, Query, type ReadOptions, type WireQuery, readOptionNames } from './query.ts';
+import type { Realtime } from './realtime.ts';
 import type { Session } from './session.ts';
+import type { SubscribeOptions, Subscribed, Subscription, SubscriptionHandlers } from './subscription.ts';
 
 /** What the server adds to every item. */
 export interface System {
@@ -30,10 +32,12 @@ const longestGet = 2048;
 
 export class Items implements Ask {
   readonly #session: Session;
+  readonly #realtime: Realtime;
 
   /** @internal */
-  constructor(session: Session) {
+  constructor(session: Session, realtime: Realtime) {
     this.#session = session;
+    this.#realtime = realtime;
   }
 
   /** Begins a query; see {@link Query}. `Item` is what you know of the collection's items; nothing checks it. */
@@ -136,6 +140,15 @@ export class Items implements Ask {
       total: typeof total === 'number' ? total : null,
       hasNext: paging['hasNext'] === true,
     };
+  }
+
+  /** @internal */
+  subscribe<Item extends object>(
+    subscribed: Subscribed,
+    handlers: SubscriptionHandlers<Item>,
+    options: SubscribeOptions,
+  ): Subscription<Item> {
+    return this.#realtime.subscribe(subscribed, handlers, options);
   }
 
   async #write<Item extends object>(

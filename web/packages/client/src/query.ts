@@ -1,8 +1,10 @@
 /** A query on a collection: conditions, order, projection and window, built step by step and never changed. */
-import { checkCollection, checkCount, checkOptions } from './check.ts';
+import { checkCollection, checkCount, checkKeys, checkOptions } from './check.ts';
 import { invalid } from './error.ts';
 import { Conditions, type FieldName, type WireFilter } from './filter.ts';
+import type { WireSort } from './order.ts';
 import { Page, type TurnOptions, type WirePage } from './page.ts';
+import type { SubscribeOptions, Subscribed, Subscription, SubscriptionHandlers } from './subscription.ts';
 
 /** Options of a call that reads. */
 export interface ReadOptions {
@@ -35,12 +37,6 @@ export const readOptionNames = [
   'signal',
 ] as const;
 
-/** The order of one field. */
-export interface WireSort {
-  readonly fieldName: string;
-  readonly order: 'ASC' | 'DESC';
-}
-
 /** The body of `POST /v2/items/query` (docs/protocol/content.md §3.8), but for the options of `find`. */
 export interface WireQuery {
   readonly dataCollectionId: string;
@@ -65,7 +61,16 @@ interface Parts {
 export interface Ask {
   find(request: WireQuery, options: FindOptions): Promise<WirePage>;
   countMatching(collection: string, wire: WireFilter, options: ReadOptions): Promise<number>;
+  subscribe<Item extends object>(
+    subscribed: Subscribed,
+    handlers: SubscriptionHandlers<Item>,
+    options: SubscribeOptions,
+  ): Subscription<Item>;
 }
+
+/** The server's page size when a query sets none. */
+const defaultLimit = 50;
+const handlerNames = ['onItems', 'onChange', 'onStatus'] as const;
 
 /**
  * ```ts
@@ -143,6 +148,28 @@ export class Query<Item extends object = Record<string, unknown>> extends Condit
   async count(options: ReadOptions = {}): Promise<number> {
     checkOptions(options, readOptionNames);
     return this.#ask.countMatching(this.#parts.collection, this.wire, options);
+  }
+
+  /**
+   * The items that match, and every change of them as soon as it is made. The collection must have realtime on.
+   *
+   * All subscriptions of a client share one connection, which comes back by itself and then makes up for what it
+   * missed. `limit` is how many items are held at most, 50 without it; `fields` are given together with those that
+   * the order needs; filters reach no referenced items. Nothing is thrown for what the server refuses: the status
+   * becomes `failed`, and {@link Subscription.error} says why, for example WDE0027 for a lack of permission.
+   * @throws StoaError WDE0018 for an unknown option, a handler that is no function and for a query with `skip`;
+   * `TOO_MANY_SUBSCRIPTIONS` when the client has 20 already.
+   */
+  subscribe(handlers: SubscriptionHandlers<Item> = {}, options: SubscribeOptions = {}): Subscription<Item> {
+    checkKeys('subscribe', handlers, handlerNames);
+    for (const name of handlerNames) {
+      const given: unknown = handlers[name];
+      if (given !== undefined && typeof given !== 'function') throw invalid('WDE0018', `${name} must be a function.`);
+    }
+    checkOptions(options, ['signal']);
+    const { collection, filter, sort, fields, limit, skip } = this.#parts;
+    if (skip > 0) throw invalid('WDE0018', 'A query with skip cannot be subscribed to.');
+    return this.#ask.subscribe({ collection, filter, sort, fields, limit: limit ?? defaultLimit }, handlers, options);
   }
 
   /** Every item that matches, from `skip` on; further pages are asked for as they are needed. */

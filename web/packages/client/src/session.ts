@@ -55,16 +55,26 @@ export class Session {
   }
 
   /** Makes a call as the holder of the tokens. A token refused as expired or revoked is renewed once. */
-  async call(call: Call): Promise<unknown> {
+  call(call: Call): Promise<unknown> {
+    return this.#asHolder(call, (exchange) => this.#transport.send(exchange));
+  }
+
+  /** Opens a stream of events like {@link call}. */
+  open(call: Call): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+    return this.#asHolder(call, (exchange) => this.#transport.open(exchange));
+  }
+
+  async #asHolder<Answer>({ read, ...exchange }: Call, ask: (exchange: Exchange) => Promise<Answer>): Promise<Answer> {
+    const as = ({ accessToken }: Tokens) => ask({ ...exchange, authorization: accessToken.value });
     const first = await this.#tokens();
     try {
-      return await this.#send(call, first);
+      return await as(first);
     } catch (error) {
       if (!(error instanceof StoaError) || error.status !== 401) throw error;
       const second = await this.#renew(first.accessToken.value);
       const sameCaller = second.refreshToken.role === first.refreshToken.role;
-      if (second.accessToken.value === first.accessToken.value || !(sameCaller || call.read)) throw error;
-      return this.#send(call, second);
+      if (second.accessToken.value === first.accessToken.value || !(sameCaller || read)) throw error;
+      return as(second);
     }
   }
 
@@ -77,10 +87,6 @@ export class Session {
   /** Forgets the tokens. The next call makes a new visitor. */
   clear(): void {
     this.#keep(noTokens);
-  }
-
-  #send({ method, path, body, signal }: Call, tokens: Tokens): Promise<unknown> {
-    return this.#transport.send({ method, path, body, signal, authorization: tokens.accessToken.value });
   }
 
   async #tokens(): Promise<Tokens> {

@@ -11,6 +11,9 @@ export interface Exchange {
   readonly signal?: AbortSignal | undefined;
 }
 
+const eventStream = 'text/event-stream';
+const requestIdHeader = 'x-wix-request-id';
+
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
 export class Transport {
@@ -26,24 +29,47 @@ export class Transport {
 
   /** Gives the parsed body of a success (2xx). */
   async send(exchange: Exchange): Promise<unknown> {
-    const response = await this.#ask(exchange);
-    const requestId = response.headers.get('x-wix-request-id');
+    const response = await this.#ask(exchange, 'application/json');
     this.#consistent = response.headers.get('x-wix-consistent') ?? this.#consistent;
-    const text = await this.#text(response, exchange.signal);
-    const body = parse(text);
-    if (!response.ok) throw errorFromAnswer(response.status, response.statusText, requestId, body);
+    const body = await this.#read(response, exchange.signal);
     if (body === undefined) {
       throw new StoaError('The server answered with something that is not JSON.', {
         code: 'UNREADABLE',
         status: response.status,
-        requestId,
+        requestId: response.headers.get(requestIdHeader),
       });
     }
     return body;
   }
 
-  async #ask({ method, path, body, authorization, signal }: Exchange): Promise<Response> {
-    const headers: Record<string, string> = { accept: 'application/json' };
+  /** Gives the body of a success (2xx) of the type `text/event-stream`, to be read as it arrives. */
+  async open(exchange: Exchange): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+    const response = await this.#ask(exchange, eventStream);
+    if (response.ok && response.body !== null && response.headers.get('content-type')?.startsWith(eventStream)) {
+      return response.body;
+    }
+    if (!response.ok) await this.#read(response, exchange.signal);
+    await response.body?.cancel();
+    throw new StoaError('The server answered with something that is no stream.', {
+      code: 'UNREADABLE',
+      status: response.status,
+      requestId: response.headers.get(requestIdHeader),
+    });
+  }
+
+  /** The parsed body, undefined when it is not JSON. Throws for an answer that is no success. */
+  async #read(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+    const { status, statusText, headers } = response;
+    const body = parse(await this.#text(response, signal));
+    if (response.ok) return body;
+    throw errorFromAnswer(
+      { status, reason: statusText, requestId: headers.get(requestIdHeader), retryAfterMs: retryAfter(headers) },
+      body,
+    );
+  }
+
+  async #ask({ method, path, body, authorization, signal }: Exchange, accept: string): Promise<Response> {
+    const headers: Record<string, string> = { accept };
     if (authorization !== undefined) headers['authorization'] = authorization;
     if (body !== undefined) headers['content-type'] = 'application/json';
     if (this.#consistent !== null) headers['x-wix-consistent'] = this.#consistent;
@@ -82,4 +108,10 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** `Retry-After` in milliseconds, when it is given in seconds. */
+function retryAfter(headers: Headers): number | null {
+  const text = headers.get('retry-after') ?? '';
+  return /^\d{1,9}$/.test(text) ? Number(text) * 1000 : null;
 }

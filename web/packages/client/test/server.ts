@@ -1,5 +1,5 @@
 /** A small HTTP server for the tests: real sockets, answers chosen by each test, every request kept. */
-import { createServer } from 'node:http';
+import { type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { onTestFinished } from 'vitest';
@@ -18,6 +18,8 @@ export interface Answer {
   readonly body?: unknown;
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Writes the body piece by piece and ends it, in place of `body` and `text`. */
+  readonly write?: (response: ServerResponse) => void;
 }
 
 export type Handler = (seen: Seen) => Answer | Promise<Answer> | undefined;
@@ -52,7 +54,8 @@ export async function serve(handler: Handler = () => undefined): Promise<TestSer
       seen.push(entry);
       void Promise.resolve(handler(entry) ?? grant(entry)).then((answer) => {
         response.writeHead(answer.status ?? 200, { 'x-wix-request-id': `r${seen.length}`, ...answer.headers });
-        response.end(answer.text ?? JSON.stringify(answer.body ?? {}));
+        if (answer.write === undefined) response.end(answer.text ?? JSON.stringify(answer.body ?? {}));
+        else answer.write(response);
       });
     });
   });

@@ -5,7 +5,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useId, useRef, useState } from 'react';
 
 import type { City } from '../api/cities.ts';
-import { type Visit, type VisitText, addVisit, changeVisit, noteLength } from '../api/journal.ts';
+import { type Visit, type VisitText, addVisit, changeVisit, noteLength, restoreVisit } from '../api/journal.ts';
 import { useSite } from '../api/site.ts';
 import { useText } from '../text/useText.ts';
 import { useAnnounce } from './Announcer.tsx';
@@ -16,12 +16,14 @@ import './VisitDialog.css';
 
 export interface VisitDialogProps {
   readonly city: Pick<City, '_id' | 'name' | 'country'>;
-  /** The visit to change; a new one without it. */
+  /** The visit to change, as it was when the dialog was opened; a new one without it. */
   readonly visit?: Visit;
+  /** The visit to change as it is now; undefined when it was removed meanwhile. */
+  readonly current?: Visit | undefined;
   readonly onClose: () => void;
 }
 
-export function VisitDialog({ city, visit, onClose }: VisitDialogProps) {
+export function VisitDialog({ city, visit, current, onClose }: VisitDialogProps) {
   const { t } = useText();
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -32,7 +34,7 @@ export function VisitDialog({ city, visit, onClose }: VisitDialogProps) {
   return (
     <dialog ref={dialog} className="visit" aria-labelledby={titleId} onClose={onClose}>
       <h2 id={titleId}>{(visit === undefined ? t.journal.addTitle : t.journal.editTitle)({ place: city.name })}</h2>
-      <VisitForm city={city} visit={visit} labelledBy={titleId} onDone={close} />
+      <VisitForm city={city} visit={visit} current={current} labelledBy={titleId} onDone={close} />
     </dialog>
   );
 }
@@ -40,13 +42,14 @@ export function VisitDialog({ city, visit, onClose }: VisitDialogProps) {
 interface VisitFormProps {
   readonly city: VisitDialogProps['city'];
   readonly visit: Visit | undefined;
+  readonly current: Visit | undefined;
   readonly labelledBy: string;
   readonly onDone: () => void;
 }
 
 type Problems = { readonly [Field in 'visitedOn' | 'note' | 'rating']?: string };
 
-function VisitForm({ city, visit, labelledBy, onDone }: VisitFormProps) {
+function VisitForm({ city, visit, current, labelledBy, onDone }: VisitFormProps) {
   const spoken = useText();
   const { t } = spoken;
   const { stoa } = useSite();
@@ -58,8 +61,14 @@ function VisitForm({ city, visit, labelledBy, onDone }: VisitFormProps) {
   const [problems, setProblems] = useState<Problems>({});
   const dateInput = useRef<HTMLInputElement>(null);
 
+  const isGone = visit !== undefined && current === undefined;
+  const isChanged = visit?._updatedDate.getTime() !== current?._updatedDate.getTime();
+
   const save = useMutation({
-    mutationFn: (text: VisitText) => (visit === undefined ? addVisit(stoa, text) : changeVisit(stoa, visit._id, text)),
+    mutationFn: (text: VisitText) => {
+      if (visit === undefined) return addVisit(stoa, text);
+      return isGone ? restoreVisit(stoa, visit._id, text) : changeVisit(stoa, visit._id, text);
+    },
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['journal'] });
       announce(t.journal.saved({ place: city.name }));
@@ -97,6 +106,11 @@ function VisitForm({ city, visit, labelledBy, onDone }: VisitFormProps) {
           {save.error instanceof StoaError && save.error.code === 'WDE0073'
             ? t.journal.goneText
             : sentence(save.error, spoken)}
+        </Callout>
+      )}
+      {isChanged && !save.isPending && !save.isSuccess && (
+        <Callout tone="warn" announce="status">
+          {isGone ? t.journal.goneMeanwhile : t.journal.changedMeanwhile}
         </Callout>
       )}
       <TextField

@@ -29,7 +29,7 @@ export function useRemoval(placeOf: (visit: Visit) => string) {
   const refresh = () => queries.invalidateQueries({ queryKey: ['journal'] });
 
   const restore = useMutation({
-    mutationFn: (visit: Visit) => restoreVisit(stoa, visit),
+    mutationFn: (visit: Visit) => restoreVisit(stoa, visit._id, visit),
     onSuccess: async (_, visit) => {
       await refresh();
       say({ tone: 'good', text: t.journal.restored({ place: placeOf(visit) }), undo: null });

@@ -191,6 +191,16 @@ export default {
     notSaved: 'La visite n’est pas enregistrée',
     goneTitle: 'Cette visite n’existe plus',
     goneText: 'Elle a été retirée, peut-être dans une autre fenêtre.',
+    addedElsewhere: 'La visite à {place} a été ajoutée ailleurs.',
+    changedElsewhere: 'La visite à {place} a été modifiée ailleurs.',
+    removedElsewhere: 'La visite à {place} a été retirée ailleurs.',
+    manyElsewhere:
+      '{n, plural, one {# modification a été faite ailleurs.} many {# de modifications ont été faites ailleurs.} other {# modifications ont été faites ailleurs.}}',
+    notConnected: 'Pas de connexion. Les modifications faites ailleurs apparaîtront dès son retour.',
+    notLive: 'Les modifications faites ailleurs apparaissent quand la page est rechargée.',
+    changedMeanwhile:
+      'Cette visite a été modifiée ailleurs entre-temps. L’enregistrement remplacera cette modification.',
+    goneMeanwhile: 'Cette visite a été retirée ailleurs entre-temps. L’enregistrement la rétablira.',
     unknownPlace: 'Un lieu qui n’est plus répertorié',
     back: 'Retour au carnet',
   },
