@@ -154,7 +154,8 @@ impl EventStream {
         loop {
             // What follows until something is handed out waits for nothing.
             if !self.is_ending && *self.withdrawn.borrow() != self.seen {
-                self.look_again().await;
+                // What is large and seldom has a place of its own, or each of thousands would keep room for it.
+                Box::pin(self.look_again()).await;
                 continue;
             }
             if let Some(it) = self.ready.pop_front() {
@@ -170,7 +171,7 @@ impl EventStream {
                 continue;
             }
             if let Some(n) = self.subscriptions.iter().position(Subscribed::is_beginning) {
-                self.set_up(n).await;
+                Box::pin(self.set_up(n)).await;
                 continue;
             }
             if let Some(it) = self.mailbox.next() {
