@@ -66,7 +66,8 @@ impl End {
 
 /// The items that a subscription begins with, in pieces; none for none.
 pub(crate) fn snapshot(key: &str, items: &[String]) -> Vec<Bytes> {
-    let piece = |items: &[String]| event("snapshot", None, &format!("{{\"key\":{key},\"items\":[{}]}}", items.join(",")));
+    let piece =
+        |items: &[String]| event("snapshot", None, &format!("{{\"key\":{key},\"items\":[{}]}}", items.join(",")));
     items.chunks(PIECE).map(piece).collect()
 }
 

@@ -125,7 +125,13 @@ mod tests {
     }
 
     fn limits() -> RealtimeLimits {
-        RealtimeLimits { session_streams: 2, network_streams: 3, site_streams: 5, node_streams: 7, ..Default::default() }
+        RealtimeLimits {
+            session_streams: 2,
+            network_streams: 3,
+            site_streams: 5,
+            node_streams: 7,
+            ..Default::default()
+        }
     }
 
     #[test]

@@ -17,10 +17,7 @@ use stoa_content::{
     Origin,
     feed::{FeedChange, FeedRow, FeedView, KINDS},
 };
-use stoa_kernel::{
-    Caller, Code, Fault, Millis, Result,
-    clock::elapsing,
-};
+use stoa_kernel::{Caller, Code, Fault, Millis, Result, clock::elapsing};
 use stoa_store::{
     Site,
     outbox::{Entry, Position, Read, ReadPoint, Token, Visible},
@@ -157,7 +154,8 @@ impl EventStream {
         loop {
             // What follows until something is handed out waits for nothing.
             if !self.is_ending && *self.withdrawn.borrow() != self.seen {
-                self.look_again().await;
+                // Apart from the stream, which waits most of the time: so it takes little memory then.
+                Box::pin(self.look_again()).await;
                 continue;
             }
             if let Some(it) = self.ready.pop_front() {
@@ -173,7 +171,7 @@ impl EventStream {
                 continue;
             }
             if let Some(n) = self.subscriptions.iter().position(Subscribed::is_beginning) {
-                self.set_up(n).await;
+                Box::pin(self.set_up(n)).await;
                 continue;
             }
             if let Some(it) = self.mailbox.next() {

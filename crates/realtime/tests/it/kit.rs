@@ -169,12 +169,21 @@ impl Process {
         let held = subscriptions.as_array().unwrap().iter();
         let held = held.map(|it| (it["key"].as_str().unwrap().to_owned(), Held::default())).collect();
         let stream = self.realtime.open(opening).await?;
-        Ok(Client { site: self.site.clone(), stream, held, messages: VecDeque::new(), place: None, is_over: false, bye: None })
+        Ok(Client {
+            site: self.site.clone(),
+            stream,
+            held,
+            messages: VecDeque::new(),
+            place: None,
+            is_over: false,
+            bye: None,
+        })
     }
 
     /// A collection `id` with these levels that can be followed.
     pub async fn create(&self, id: &str, read: &str, members: Value) {
-        let levels = json!({ "itemRead": read, "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
+        let levels =
+            json!({ "itemRead": read, "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
         let fields = json!([
             { "key": "title", "type": "TEXT" }, { "key": "n", "type": "NUMBER" }, { "key": "color", "type": "TEXT" },
         ]);
@@ -226,7 +235,8 @@ impl Process {
 
     /// What a query answers, by id.
     pub async fn query(&self, caller: &Caller, collection: &str, filter: &Value) -> Result<BTreeMap<String, Value>> {
-        let request = json!({ "dataCollectionId": collection, "query": { "filter": filter, "paging": { "limit": 1000 } } });
+        let request =
+            json!({ "dataCollectionId": collection, "query": { "filter": filter, "paging": { "limit": 1000 } } });
         let Value::Object(members) = request else { unreachable!("an object") };
         let page = self.content.item_query(&self.site, caller, None, &members).await?;
         let items: Vec<Value> = serde_json::from_str(&format!("[{}]", page.elements)).unwrap();

@@ -35,8 +35,8 @@ pub use crate::{
 pub use consumer::Start;
 pub use entry::{Batch, Entry, Gap, GapReason, Read};
 pub use log_row::{RESTORED, keep, keep_no_longer};
-pub use read_point::{ReadPoint, Visible};
 pub use prune::{KEPT, KEPT_BYTES, KEPT_FOR, UNREAD_BYTES, UNREAD_FOR};
+pub use read_point::{ReadPoint, Visible};
 pub use status::{ConsumerStatus, LogStatus, MOST_COUNTED};
 
 pub(crate) use log_row::{NewEpoch, begin, find};
