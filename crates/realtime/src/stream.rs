@@ -154,7 +154,7 @@ impl EventStream {
         loop {
             // What follows until something is handed out waits for nothing.
             if !self.is_ending && *self.withdrawn.borrow() != self.seen {
-                // What is large and seldom has a place of its own, or each of thousands would keep room for it.
+                // Apart from the stream, which waits most of the time: so it takes little memory then.
                 Box::pin(self.look_again()).await;
                 continue;
             }
