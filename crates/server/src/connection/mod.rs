@@ -211,12 +211,8 @@ where
 fn requests<S>(
     connection: &Arc<Connection>,
     service: S,
-) -> impl hyper::service::Service<
-    Request<Incoming>,
-    Response = Response,
-    Error = Infallible,
-    Future = Pin<Box<S::Future>>,
-> + Send
+) -> impl hyper::service::Service<Request<Incoming>, Response = Response, Error = Infallible, Future = Pin<Box<S::Future>>>
++ Send
 + use<S>
 where
     S: Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>
