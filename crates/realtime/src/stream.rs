@@ -1,12 +1,12 @@
 //! One client's stream.
 
 use crate::{
-    Asker, Following, StreamOpening,
     change::Modified,
+    core::{Core, Following, kilobytes},
     group::{Group, MemberId, judge},
-    kilobytes,
     mailbox::{Bounds, Mailbox, Next},
     message::{self, End, Resync},
+    opening::{Asker, StreamOpening},
     places::Place,
     request::{Begin, Subscription},
     token::{Identity, StreamToken},
@@ -191,7 +191,7 @@ impl EventStream {
         }
     }
 
-    fn core(&self) -> &crate::Core {
+    fn core(&self) -> &Core {
         &self.following.core
     }
 
@@ -306,7 +306,7 @@ impl EventStream {
         let most = self.core().limits.snapshot_bytes;
         self.hold_memory(most).await?;
         let content = &self.core().content;
-        let snapshot = content.feed_snapshot(&self.site, &self.caller, self.origin, &group.view, most).await?;
+        let snapshot = content.feed_snapshot(&self.site, &self.caller, self.origin, group.view.clone(), most).await?;
         let pieces = message::snapshot(&self.subscriptions[n].asked.quoted_key, &snapshot.items);
         self.shrink_memory(pieces.iter().map(Bytes::len).sum());
         for message in pieces {
