@@ -35,8 +35,8 @@ fn restart(app: &mut TestApp, change: impl FnOnce(&mut TestLimits)) {
     let mut limits = TestLimits::default();
     change(&mut limits);
     let content = Content::new(app.kit.world.clone(), limits.content);
-    let (store, world) = (app.kit.store.clone(), app.kit.world.clone());
-    let realtime = Realtime::new(store, content.clone(), world, limits.realtime);
+    let kit = &app.kit;
+    let realtime = Realtime::new(kit.store.clone(), content.clone(), kit.world.clone(), limits.realtime);
     app.restart(|it| {
         it.content = content;
         it.realtime = realtime;

@@ -7,11 +7,11 @@ use crate::{
 use axum::{
     body::{Body, BodyDataStream, Bytes},
     extract::{FromRequest, Request},
-    http::header,
+    http::{HeaderName, HeaderValue, header},
     response::{IntoResponse, Response},
 };
 use bytes::BytesMut;
-use futures_util::StreamExt;
+use futures_util::{Stream, StreamExt};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 use stoa_kernel::{
@@ -187,6 +187,17 @@ impl StreamRaw {
     pub async fn value(&self) -> Result<Value, Fault> {
         self.0.parse(stoa_content::json).await
     }
+
+    /// Server-sent events as they come. No cache keeps them, and no proxy collects them before it sends them on.
+    pub fn answer(self, events: impl Stream<Item = Bytes> + Send + 'static) -> Response {
+        const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+        let mut response = Response::new(self.0.in_flight.open_stream().body(events));
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(BUFFERING, HeaderValue::from_static("no"));
+        response
+    }
 }
 
 impl IdentityRaw {
@@ -234,7 +245,7 @@ pub fn ok(value: &impl serde::Serialize) -> Response {
 /// 200 with JSON text that is ready as it stands.
 pub fn ok_bytes(bytes: impl Into<Bytes>) -> Response {
     let mut response = Response::new(Body::from(bytes.into()));
-    response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/json"));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
 

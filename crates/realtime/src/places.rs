@@ -1,6 +1,6 @@
 //! How many streams there are, and whose: each takes a place that has an end.
 
-use crate::RealtimeLimits;
+use crate::limits::RealtimeLimits;
 use parking_lot::Mutex;
 use std::{
     collections::{HashMap, hash_map::Entry},

@@ -1,6 +1,6 @@
 //! What a client asks for when it opens a stream.
 
-use crate::{RealtimeLimits, token::StreamToken};
+use crate::{limits::RealtimeLimits, token::StreamToken};
 use serde_json::{Map, Value};
 use stoa_content::{ContentLimits, feed::FeedRequest};
 use stoa_kernel::{Code, Fault, Faults, Result, Violation};

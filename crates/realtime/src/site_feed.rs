@@ -9,7 +9,7 @@ use crate::{
 use parking_lot::Mutex;
 use std::{
     collections::{HashMap, HashSet},
-    sync::Arc,
+    sync::{Arc, Weak},
     time::Duration,
 };
 use stoa_content::{
@@ -82,7 +82,7 @@ impl SiteFeed {
             let mut registry = self.registry.lock();
             (registry.taken, registry.told) = (Some(end.clone()), Some(end.clone()));
             drop(registry);
-            Ok(Tail(tokio::spawn(tail(Arc::downgrade(self), self.site.clone(), end))))
+            Ok(Tail(tokio::spawn(keep_reading(Arc::downgrade(self), self.site.clone(), end))))
         });
         start.await.map(drop)
     }
@@ -218,8 +218,28 @@ async fn end_all(groups: &[Arc<Group>], position: Option<Position>, end: &End) {
     }
 }
 
-/// Reads a log for as long as its feed is there.
-async fn tail(feed: std::sync::Weak<SiteFeed>, site: Arc<Site>, mut place: Token) {
+/// Reads a log for as long as its feed is there. Should telling of a row panic, everybody reads again, and reading goes on
+/// behind it.
+async fn keep_reading(feed: Weak<SiteFeed>, site: Arc<Site>, mut place: Token) {
+    loop {
+        // Ended with this task, when that is ended.
+        let mut reading = Tail(tokio::spawn(tail(feed.clone(), site.clone(), place.clone())));
+        if (&mut reading.0).await.is_ok() {
+            return;
+        }
+        tracing::error!(site = %site.id, "the reader of a log for streams panicked; streams begin again");
+        place = loop {
+            match site.outbox().end().await {
+                Ok(end) => break end,
+                Err(fault) => pause(&site, &fault).await,
+            }
+        };
+        let Some(feed) = feed.upgrade() else { return };
+        feed.begin_again(place.clone()).await;
+    }
+}
+
+async fn tail(feed: Weak<SiteFeed>, site: Arc<Site>, mut place: Token) {
     let mut news = site.outbox().news();
     loop {
         let read = site.outbox().resume(&place, &KINDS, ROWS).await;

@@ -1,12 +1,12 @@
 //! One client's stream.
 
 use crate::{
-    Asker, Following, StreamOpening,
     change::Modified,
+    core::{Core, Following, kilobytes},
     group::{Group, MemberId, judge},
-    kilobytes,
     mailbox::{Bounds, Mailbox, Next},
     message::{self, End, Resync},
+    opening::{Asker, StreamOpening},
     places::Place,
     request::{Begin, Subscription},
     token::{Identity, StreamToken},
@@ -154,7 +154,8 @@ impl EventStream {
         loop {
             // What follows until something is handed out waits for nothing.
             if !self.is_ending && *self.withdrawn.borrow() != self.seen {
-                self.look_again().await;
+                // Apart from the stream, which waits most of the time: so it takes little memory then.
+                Box::pin(self.look_again()).await;
                 continue;
             }
             if let Some(it) = self.ready.pop_front() {
@@ -170,7 +171,7 @@ impl EventStream {
                 continue;
             }
             if let Some(n) = self.subscriptions.iter().position(Subscribed::is_beginning) {
-                self.set_up(n).await;
+                Box::pin(self.set_up(n)).await;
                 continue;
             }
             if let Some(it) = self.mailbox.next() {
@@ -190,7 +191,7 @@ impl EventStream {
         }
     }
 
-    fn core(&self) -> &crate::Core {
+    fn core(&self) -> &Core {
         &self.following.core
     }
 
@@ -305,7 +306,7 @@ impl EventStream {
         let most = self.core().limits.snapshot_bytes;
         self.hold_memory(most).await?;
         let content = &self.core().content;
-        let snapshot = content.feed_snapshot(&self.site, &self.caller, self.origin, &group.view, most).await?;
+        let snapshot = content.feed_snapshot(&self.site, &self.caller, self.origin, group.view.clone(), most).await?;
         let pieces = message::snapshot(&self.subscriptions[n].asked.quoted_key, &snapshot.items);
         self.shrink_memory(pieces.iter().map(Bytes::len).sum());
         for message in pieces {

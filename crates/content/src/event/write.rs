@@ -332,6 +332,9 @@ mod tests {
         assert_eq!(modified, ["\"_owner\"", "\"d\"", "\"pin\"", "\"b\"", "\"q\\\"\""]);
         assert_eq!(old.as_deref(), Some(r#"{"_owner":"v","b":{"x":[1]}}"#));
         assert_eq!(differences(before, before, Some(&hidden)), (Vec::new(), Some("{}".to_owned())));
+        let dated = |date: &str| format!(r#"{{"_id":"1","_updatedDate":{{"$date":"{date}"}}}}"#);
+        let (modified, old) = differences(&dated("a"), &dated("b"), Some(&hidden));
+        assert_eq!((modified.len(), old.as_deref()), (0, Some(r#"{"_updatedDate":{"$date":"a"}}"#)));
     }
 
     #[test]

@@ -26,14 +26,13 @@ impl Content {
         site: &Site,
         caller: &Caller,
         origin: Origin,
-        view: &Arc<FeedView>,
+        view: Arc<FeedView>,
         most: usize,
     ) -> Result<FeedSnapshot> {
         let requester = match self.scan(caller, origin) {
             ReaderPool::ScanFor(it) => it,
             ReaderPool::Point | ReaderPool::Scan => Requester::SERVER,
         };
-        let view = view.clone();
         let read = site.read_at_point(requester, move |tx| {
             boxed!({
                 let (plan, table) = (&view.plan, view.collection.table);

@@ -1,13 +1,7 @@
 //! Items that are followed: `/_api/realtime/v1/stream`.
 
-use crate::{App, Call, Problem, body::StreamRaw, extract::Authorization, traffic::InFlight};
-use axum::{
-    Extension,
-    body::Body,
-    extract::State,
-    http::{HeaderName, HeaderValue, Uri, header},
-    response::Response,
-};
+use crate::{App, Call, Problem, body::StreamRaw, extract::Authorization};
+use axum::{extract::State, http::Uri, response::Response};
 use futures_util::stream;
 use std::sync::Arc;
 use stoa_identity::Identity;
@@ -23,7 +17,6 @@ pub(crate) async fn stream(
     State(app): State<App>,
     call: Call,
     authorization: Authorization,
-    Extension(in_flight): Extension<Arc<InFlight>>,
     uri: Uri,
     body: StreamRaw,
 ) -> Result<Response, Problem> {
@@ -31,7 +24,7 @@ pub(crate) async fn stream(
     let request = StreamRequest::parse(&body.value().await?, app.realtime.limits(), app.content.limits())?;
     let events = Box::new(app.realtime.open(opening(&app, call, authorization, request)).await?);
     let messages = stream::unfold(events, |mut events| async { events.next().await.map(|it| (it, events)) });
-    Ok(answer(in_flight.open_stream().body(messages)))
+    Ok(body.answer(messages))
 }
 
 fn opening(app: &App, call: Call, authorization: Authorization, request: StreamRequest) -> StreamOpening {
@@ -81,15 +74,4 @@ fn refuse_tokens(uri: &Uri) -> Result<()> {
         }
         None => Ok(()),
     }
-}
-
-/// No cache keeps it, and no proxy collects messages before it sends them on.
-fn answer(body: Body) -> Response {
-    const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
-    let mut response = Response::new(body);
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(BUFFERING, HeaderValue::from_static("no"));
-    response
 }

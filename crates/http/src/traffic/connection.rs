@@ -3,10 +3,7 @@
 //! Nothing here has a timer of its own: a connection notes what happens by a few stores, and a reaper, four times a
 //! second, looks at all of them.
 
-use super::{
-    stream::Unread,
-    usage::{Resource, Share, Shortage, TICK, Usage},
-};
+use super::usage::{Resource, Share, Shortage, TICK, Usage};
 use crate::HttpLimits;
 use std::{
     collections::HashMap,
@@ -66,6 +63,21 @@ pub struct Connection {
     window: Mutex<Option<(u32, u64)>>,
     end: AtomicU8,
     ended: Notify,
+}
+
+/// Since when a piece of the answer waits for its reader, in ticks; 0 while the reader waits for the next piece. HTTP/2
+/// asks for none while the client leaves no room for it, and its socket is then not blocked.
+#[derive(Default)]
+pub(super) struct Unread(AtomicU32);
+
+impl Unread {
+    pub(super) fn set(&self, since: u32) {
+        self.0.store(since, Relaxed);
+    }
+
+    fn since(&self) -> u32 {
+        self.0.load(Relaxed)
+    }
 }
 
 /// Counts as open until it is dropped.

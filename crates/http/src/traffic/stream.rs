@@ -4,28 +4,10 @@
 //! makes such answers counts them. Here is only what keeps their connection open while they last, and what ends it when
 //! a reader takes nothing.
 
-use super::Connection;
+use super::connection::{Connection, Unread};
 use axum::body::{Body, Bytes};
 use futures_util::{Stream, StreamExt};
-use std::{
-    convert::Infallible,
-    pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering::Relaxed},
-    },
-};
-
-/// Since when a piece of the answer waits for its reader, in ticks; 0 while the reader waits for the next piece. HTTP/2
-/// asks for none while the client leaves no room for it, and its socket is then not blocked.
-#[derive(Default)]
-pub(super) struct Unread(AtomicU32);
-
-impl Unread {
-    pub(super) fn since(&self) -> u32 {
-        self.0.load(Relaxed)
-    }
-}
+use std::{convert::Infallible, pin::Pin, sync::Arc};
 
 /// Counts with its connection until it is dropped.
 pub(crate) struct OpenStream {
@@ -56,7 +38,7 @@ impl OpenStream {
     /// A piece was handed over, or there is none for who asks.
     fn note(&self, is_handed: bool) {
         if let Some(it) = &self.connection {
-            self.unread.0.store(if is_handed { it.now() } else { 0 }, Relaxed);
+            self.unread.set(if is_handed { it.now() } else { 0 });
         }
     }
 }

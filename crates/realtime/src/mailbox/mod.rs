@@ -294,6 +294,7 @@ impl Queue {
         };
         if self.entries.is_empty() {
             // Most streams wait most of the time, and there are many.
+            self.entries = BTreeMap::new();
             self.by_item = HashMap::new();
         }
         Some(next)

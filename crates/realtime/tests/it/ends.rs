@@ -153,6 +153,16 @@ on_both_engines! {
         assert_eq!((back.changes().len(), back.ended()), (0, None));
     }
 
+    /// There may be tens of thousands, most of which wait.
+    async fn waiting_stream_is_small(engine) {
+        let kit = Kit::new(engine).await;
+        kit.node().create("c", "ANYONE", json!({})).await;
+        let mut client = kit.follow(visitor(), with_snapshot("c", json!({}))).await;
+        let stream = size_of_val(&client.stream);
+        let waiting = size_of_val(&client.stream.next());
+        assert!(stream <= 700 && waiting <= 1_000, "{stream} {waiting}");
+    }
+
     async fn streams_of_one_are_bounded(engine) {
         let limits = RealtimeLimits { session_streams: 2, network_streams: 3, ..RealtimeLimits::default() };
         let kit = Kit::with(engine, 1, limits).await;

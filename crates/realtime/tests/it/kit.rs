@@ -37,6 +37,7 @@ pub struct Person(Arc<Mutex<Option<Caller>>>);
 
 /// A client: what it holds of each subscription.
 pub struct Client {
+    site: Arc<Site>,
     pub stream: EventStream,
     pub held: BTreeMap<String, Held>,
     pub messages: VecDeque<Message>,
@@ -168,12 +169,21 @@ impl Process {
         let held = subscriptions.as_array().unwrap().iter();
         let held = held.map(|it| (it["key"].as_str().unwrap().to_owned(), Held::default())).collect();
         let stream = self.realtime.open(opening).await?;
-        Ok(Client { stream, held, messages: VecDeque::new(), place: None, is_over: false, bye: None })
+        Ok(Client {
+            site: self.site.clone(),
+            stream,
+            held,
+            messages: VecDeque::new(),
+            place: None,
+            is_over: false,
+            bye: None,
+        })
     }
 
     /// A collection `id` with these levels that can be followed.
     pub async fn create(&self, id: &str, read: &str, members: Value) {
-        let levels = json!({ "itemRead": read, "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
+        let levels =
+            json!({ "itemRead": read, "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
         let fields = json!([
             { "key": "title", "type": "TEXT" }, { "key": "n", "type": "NUMBER" }, { "key": "color", "type": "TEXT" },
         ]);
@@ -225,7 +235,8 @@ impl Process {
 
     /// What a query answers, by id.
     pub async fn query(&self, caller: &Caller, collection: &str, filter: &Value) -> Result<BTreeMap<String, Value>> {
-        let request = json!({ "dataCollectionId": collection, "query": { "filter": filter, "paging": { "limit": 1000 } } });
+        let request =
+            json!({ "dataCollectionId": collection, "query": { "filter": filter, "paging": { "limit": 1000 } } });
         let Value::Object(members) = request else { unreachable!("an object") };
         let page = self.content.item_query(&self.site, caller, None, &members).await?;
         let items: Vec<Value> = serde_json::from_str(&format!("[{}]", page.elements)).unwrap();
@@ -289,8 +300,17 @@ impl Client {
         }
     }
 
-    /// Reads until nothing more comes.
+    /// Reads until nothing more comes, once all that was written can be read: on PostgreSQL a transaction of another test
+    /// holds readers up.
     pub async fn quiet(&mut self) {
+        for _ in 0..1_000 {
+            let (outbox, now) = (self.site.outbox(), 0);
+            let last = outbox.status(now).await.unwrap().last.unwrap_or_default();
+            if outbox.end().await.unwrap().position.sequence() >= last {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
         while self.next(QUIET).await.is_some() {}
     }
 

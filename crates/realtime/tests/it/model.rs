@@ -128,7 +128,7 @@ impl Model {
         let collection = self.collections[self.draw(2)];
         let caller = callers()[1 + self.draw(4)].clone();
         self.kit.test.clock.advance(1 + self.draw(1_000) as i64);
-        match self.draw(20) {
+        match self.draw(22) {
             0..=3 => drop(node.put(&caller, "insert", collection, self.item(&self.id())).await),
             4..=6 => drop(node.put(&caller, "update", collection, self.item(&self.id())).await),
             7 => {
@@ -163,8 +163,8 @@ impl Model {
                 node.content.import(&node.site, &app(), file, line.as_bytes(), |_| ()).await.unwrap();
             }
             15 => node.levels(collection, LEVELS[self.draw(4)]).await,
-            16 => self.take_rights_away().await,
-            17 | 18 => {
+            16 | 20 => self.take_rights_away().await,
+            17..=19 => {
                 let n = self.draw(CLIENTS as u64);
                 self.followers[n].leave();
             }
@@ -180,6 +180,9 @@ impl Model {
     async fn take_rights_away(&mut self) {
         let caller = callers()[self.draw(5)].clone();
         let (n, on) = (self.draw(CLIENTS as u64), self.draw(self.kit.nodes.len() as u64));
+        // More often than not of somebody who is away, and comes back with a place.
+        let away = self.followers.iter().position(|it| it.left.is_some()).filter(|_| self.draw(3) > 0);
+        let n = away.unwrap_or(n);
         let follower = &mut self.followers[n];
         follower.person.becomes(Some(caller.clone()));
         follower.caller = caller;

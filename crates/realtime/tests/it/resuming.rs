@@ -70,6 +70,7 @@ on_both_engines! {
             node.insert("c", json!({ "_id": format!("i{n}") })).await;
             node.insert("other", json!({})).await;
         }
+        back.quiet().await;
         let back = kit.follow(visitor(), from_place("c", json!({}), &place)).await;
         assert_eq!(back.ended(), Some("gap"), "that is more than is read for one who comes back");
     }
@@ -79,7 +80,7 @@ on_both_engines! {
         let node = kit.node();
         node.create("c", "ANYONE", json!({})).await;
         node.insert("c", json!({ "_id": "a" })).await;
-        let client = kit.follow(visitor(), with_snapshot("c", json!({}))).await;
+        let mut client = kit.follow(visitor(), with_snapshot("c", json!({}))).await;
         let place = client.held["a"].place.clone().unwrap();
         let (epoch, rest) = place.split_at(16);
         let other: String = epoch.chars().map(|it| if it == 'a' { 'b' } else { 'a' }).collect();
@@ -89,8 +90,9 @@ on_both_engines! {
         }
         node.insert("c", json!({ "_id": "b" })).await;
         node.insert("c", json!({ "_id": "c" })).await;
-        drop(client);
         // The rows stay ten minutes, and the last one longer.
+        client.quiet().await;
+        drop(client);
         let later = kit.world().now() + 11 * 60_000;
         while node.site.outbox().prune(later).await.unwrap() > 0 {}
         let client = kit.follow(visitor(), from_place("c", json!({}), &place)).await;
@@ -104,12 +106,14 @@ on_both_engines! {
         let client = kit.follow(member("ann"), with_snapshot("c", json!({}))).await;
         let place = client.held["a"].place.clone().unwrap();
         for (caller, ended) in [(member("bob"), Some("permission")), (visitor(), Some("permission")), (member("ann"), None)] {
-            let client = kit.follow(caller, from_place("c", json!({}), &place)).await;
+            let mut client = kit.follow(caller, from_place("c", json!({}), &place)).await;
+            client.quiet().await;
             assert_eq!(client.ended(), ended);
         }
         // Rights were others meanwhile.
         node.levels("c", "SITE_MEMBER").await;
-        let client = kit.follow(member("ann"), from_place("c", json!({}), &place)).await;
+        let mut client = kit.follow(member("ann"), from_place("c", json!({}), &place)).await;
+        client.quiet().await;
         assert!(matches!(client.ended(), Some("permission" | "schema")), "{:?}", client.ended());
     }
 
@@ -121,7 +125,8 @@ on_both_engines! {
         let place = client.held["a"].place.clone().unwrap();
         node.insert("c", json!({ "_id": "a" })).await;
         node.call(&app(), "truncate", json!({ "dataCollectionId": "c" })).await.unwrap();
-        let client = kit.follow(visitor(), from_place("c", json!({}), &place)).await;
+        let mut client = kit.follow(visitor(), from_place("c", json!({}), &place)).await;
+        client.quiet().await;
         assert_eq!(client.ended(), Some("truncated"));
     }
 

@@ -10,13 +10,20 @@ pub use certificate::Certificates;
 pub use descriptors::fit_to_descriptors;
 
 use axum::{extract::ConnectInfo, http::Request, response::Response};
-use hyper::body::Incoming;
+use hyper::{body::Incoming, server::conn::http1};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto::Builder,
 };
 use socket::Watched;
-use std::{convert::Infallible, io::ErrorKind, pin::pin, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    fmt::Display,
+    io::ErrorKind,
+    pin::{Pin, pin},
+    sync::Arc,
+    time::Duration,
+};
 use stoa_http::{
     Settings,
     traffic::{Connection, End, OpenConnection, TICK, Traffic},
@@ -41,6 +48,11 @@ const BUFFER: usize = 64 * 1024;
 /// Bytes that a client of HTTP/2 may send of a body, and of all bodies together, before they are read.
 const STREAM_WINDOW: u32 = 128 * 1024;
 const CONNECTION_WINDOW: u32 = 256 * 1024;
+
+/// With what a connection of HTTP/2 begins.
+const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// The name of HTTP/1 in TLS.
+const HTTP1: &[u8] = b"http/1.1";
 
 /// What connections are served with.
 pub struct Listener<S> {
@@ -78,7 +90,7 @@ where
                         let _ = stream.set_nodelay(true);
                         let service = self.service.clone();
                         match &tls {
-                            None => tokio::spawn(serve(stream, connection, service)),
+                            None => tokio::spawn(serve_plain(stream, connection, service)),
                             Some(tls) => tokio::spawn(serve_tls(stream, connection, tls.clone(), service)),
                         };
                     }
@@ -133,12 +145,37 @@ where
         _ = connection.ended(End::Gracefully) => return,
     };
     match accepted {
-        Ok(stream) => Box::pin(serve(stream, connection, service)).await,
+        Ok(stream) if stream.get_ref().1.alpn_protocol() == Some(HTTP1) => {
+            Box::pin(serve_http1(stream, connection, service)).await;
+        }
+        Ok(stream) => Box::pin(serve_any(stream, connection, service)).await,
         Err(error) => tracing::debug!(peer = %connection.peer, "no TLS: {error}"),
     }
 }
 
-async fn serve<S, T>(stream: T, connection: OpenConnection, service: S)
+/// A connection without TLS, whose first bytes tell HTTP/1 from HTTP/2. They are left where they are: what is read apart
+/// from the rest makes HTTP/1 take twice as large a buffer for a head, and keep it.
+async fn serve_plain<S>(stream: TcpStream, connection: OpenConnection, service: S)
+where
+    S: Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+{
+    let mut first = [0; PREFACE.len()];
+    let read = tokio::select! {
+        read = stream.peek(&mut first) => read.unwrap_or(0),
+        _ = connection.ended(End::Gracefully) => return,
+    };
+    match PREFACE.starts_with(&first[..read]) {
+        false => serve_http1(stream, connection, service).await,
+        // As rare as large.
+        true => Box::pin(serve_any(stream, connection, service)).await,
+    }
+}
+
+async fn serve_http1<S, T>(stream: T, connection: OpenConnection, service: S)
 where
     S: Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>
         + Clone
@@ -147,17 +184,59 @@ where
         + 'static,
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let this: Arc<Connection> = (*connection).clone();
-    let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
+    let stream = TokioIo::new(Watched::new(stream, (*connection).clone()));
+    let mut builder = http1::Builder::new();
+    builder.header_read_timeout(None).max_buf_size(BUFFER);
+    let served = pin!(builder.serve_connection(stream, requests(&connection, service)));
+    keep(served, &connection, |it| it.graceful_shutdown()).await;
+}
+
+/// HTTP/1 or HTTP/2, whichever it turns out to be.
+async fn serve_any<S, T>(stream: T, connection: OpenConnection, service: S)
+where
+    S: Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let stream = TokioIo::new(Watched::new(stream, (*connection).clone()));
+    let builder = builder();
+    let served = pin!(builder.serve_connection(stream, requests(&connection, service)));
+    keep(served, &connection, |it| it.graceful_shutdown()).await;
+}
+
+/// The service for the requests of a connection, which they name.
+fn requests<S>(
+    connection: &Arc<Connection>,
+    service: S,
+) -> impl hyper::service::Service<Request<Incoming>, Response = Response, Error = Infallible, Future = Pin<Box<S::Future>>>
++ Send
++ use<S>
+where
+    S: Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+{
+    let this = connection.clone();
+    hyper::service::service_fn(move |mut request: Request<Incoming>| {
         let extensions = request.extensions_mut();
         extensions.insert(ConnectInfo(this.peer));
         extensions.insert(this.clone());
         // A connection keeps room for such a future from its first request on; what is in it goes with the request.
         Box::pin(service.clone().call(request))
-    });
-    let builder = builder();
-    let stream = TokioIo::new(Watched::new(stream, (*connection).clone()));
-    let mut served = pin!(builder.serve_connection(stream, service));
+    })
+}
+
+/// Serves until the connection is over, or is to be ended. `stop` lets requests in progress finish.
+async fn keep<C, E>(mut served: Pin<&mut C>, connection: &OpenConnection, stop: impl Fn(Pin<&mut C>))
+where
+    C: Future<Output = Result<(), E>>,
+    E: Display,
+{
     let mut least = End::Gracefully;
     loop {
         tokio::select! {
@@ -169,7 +248,7 @@ where
             }
             end = connection.ended(least) => match end {
                 End::Gracefully => {
-                    served.as_mut().graceful_shutdown();
+                    stop(served.as_mut());
                     least = End::Now;
                 }
                 End::Now => return,
@@ -178,7 +257,7 @@ where
     }
 }
 
-/// How HTTP is spoken. Nothing has a timer but the pings: see [`stoa_http::traffic`].
+/// How HTTP is spoken where it may be HTTP/2. Nothing has a timer but the pings: see [`stoa_http::traffic`].
 fn builder() -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
     builder.http1().header_read_timeout(None).max_buf_size(BUFFER);
