@@ -194,6 +194,10 @@ pub struct Listen {
     /// Form of the messages
     #[arg(long, value_enum, default_value_t = MessageFormat::Jwt)]
     pub format: MessageFormat,
+    /// Secret of the messages' signatures, `whsec_` and bytes in base64 [default: a new one, which is shown]
+    #[serde(skip)]
+    #[arg(long, env = "STOA_WEBHOOK_SECRET", hide_env_values = true)]
+    pub secret: Option<String>,
     /// Take the events of a running server elsewhere
     #[arg(long, requires = "api_key")]
     pub url: Option<String>,
@@ -241,13 +245,12 @@ pub enum EventState {
     Dead,
 }
 
-impl EventState {
-    /// As the interface has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Parked => "PARKED",
-            Self::Held => "HELD",
-            Self::Dead => "DEAD",
+impl From<EventState> for stoa_webhooks::EventState {
+    fn from(state: EventState) -> Self {
+        match state {
+            EventState::Parked => Self::Parked,
+            EventState::Held => Self::Held,
+            EventState::Dead => Self::Dead,
         }
     }
 }

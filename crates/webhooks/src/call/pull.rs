@@ -23,7 +23,7 @@ use stoa_store::{
 const MOST: usize = 100;
 const BYTES: usize = 4 << 20;
 /// The longest wait for the first, in milliseconds.
-const LONGEST: u64 = 25_000;
+const LONGEST: u64 = 20_000;
 /// Rows that are read at once, and items of one that are made events of.
 const ROWS: usize = 50;
 const PIECE: (usize, usize) = (16, 256 << 10);
@@ -54,7 +54,7 @@ pub struct Pulled {
 }
 
 impl Pulled {
-    /// `{"messages": [{"id", "headers", "body"}], "token", "gap"?}`.
+    /// `{"messages": [{"id", "type", "entityId", "headers", "body"}], "token", "gap"?}`.
     pub fn to_json(&self) -> Value {
         let messages: Vec<Value> = self.messages.iter().map(Message::to_json).collect();
         let mut view = json!({ "messages": messages, "token": self.token });
@@ -69,7 +69,7 @@ const NAMES: [&str; 7] = ["appId", "types", "collections", "format", "after", "l
 
 impl Pull {
     /// Reads a body: `{"appId", "types", "collections"?, "format"?, "after"?, "limit"? (1 to 100), "waitMs"? (up to
-    /// 25000)}`.
+    /// 20000)}`.
     ///
     /// # Errors
     /// [`Code::Validation`] with all that is wrong.
