@@ -22,6 +22,7 @@ use stoa_http::{
     metrics::{self, Family, Kind, Measure, Sample},
 };
 use stoa_store::ConsumerLag;
+use stoa_webhooks::WebhookCounts;
 use tokio::{net::TcpListener, sync::Semaphore};
 use tower::ServiceExt;
 use tracing::{Event, Level, Subscriber, field::Field};
@@ -162,6 +163,7 @@ async fn answer(watched: Arc<Watched>, headers: HeaderMap) -> Response {
     let _turn = watched.turn.acquire().await;
     let mut measures = watched.work.measures();
     measures.extend(now(&watched.app).await);
+    measures.extend(webhooks(watched.app.webhooks.counts()));
     let mut lags = lags(&watched.app).await;
     measures.push(consumers(&lags));
     // What is farthest behind is what a watcher wants to know of.
@@ -206,6 +208,22 @@ fn families(lags: &[ConsumerLag]) -> [Family; 2] {
     [
         Family { name: "stoa_log_lag_rows", help: rows, samples: samples(|it| it.consumer.lag_rows as f64) },
         Family { name: "stoa_log_lag_seconds", help: seconds, samples: samples(|it| it.consumer.lag as f64 / 1e3) },
+    ]
+}
+
+fn webhooks(counts: WebhookCounts) -> Vec<Measure> {
+    let of = |kind| move |name, help, value: f64| Measure { name, help, kind, value };
+    let (counter, gauge) = (of(Kind::Counter), of(Kind::Gauge));
+    let WebhookCounts { taken, refused, unreached, parked, died, disabled, served, open } = counts;
+    vec![
+        counter("stoa_webhooks_taken_total", "Deliveries of webhooks that arrived.", taken as f64),
+        counter("stoa_webhooks_refused_total", "Those that were refused, or not answered in time.", refused as f64),
+        counter("stoa_webhooks_unreached_total", "Those without a connection.", unreached as f64),
+        counter("stoa_webhooks_parked_total", "Events that alone failed and were set apart.", parked as f64),
+        counter("stoa_webhooks_died_total", "Events that were given up.", died as f64),
+        counter("stoa_webhooks_disabled_total", "Webhook endpoints that were given up.", disabled as f64),
+        gauge("stoa_webhooks_served", "Webhook endpoints that this process sends for.", served as f64),
+        gauge("stoa_webhooks_open", "Those of them that fail.", open as f64),
     ]
 }
 
