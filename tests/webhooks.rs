@@ -191,6 +191,8 @@ on_both_engines! {
         let made = make(&app, &json!({ "appId": id, "url": "https://app.example.org/", "types": [CREATED] })).await;
         let reason = made["endpoint"]["reason"].as_str().unwrap();
         assert!(reason.contains("key"), "{reason}");
+        let pull = app.app().post(PULL, &json!({ "appId": id, "types": [CREATED] })).await;
+        assert_eq!(pull.verdict(), "404 NOT_FOUND");
     }
 
     async fn faults_of_an_endpoint_are_told_at_once(engine) {

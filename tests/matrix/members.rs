@@ -53,7 +53,7 @@ pub(crate) const ROUTES: &[(&str, &str, &str)] = &[
     ("webhookEndpointReplay", "/_api/webhooks/v1/endpoints/{endpoint}/replay", r#"{"dead":true}"#),
     ("webhookSecretRotate", "/_api/webhooks/v1/endpoints/{endpoint}/rotate-secret", "{}"),
     ("webhookEventList", "/_api/webhooks/v1/endpoints/{endpoint}/events?state=HELD", ""),
-    ("webhookPull", "/_api/webhooks/v1/pull", r#"{"appId":"{application}","types":["AppInstalled"],"waitMs":0}"#),
+    ("webhookPull", "/_api/webhooks/v1/pull", r#"{"appId":"{application}","types":["AppInstalled"],"format":"standard","waitMs":0}"#),
     ("webhookEndpointDelete", "/_api/webhooks/v1/endpoints/{endpoint}", ""),
     ("memberList", "/members/v1/members", ""),
     (

@@ -95,7 +95,7 @@ pub enum WebhookVerb {
     /// The messages are posted by this command: no address of this machine has to be reachable from elsewhere, and no
     /// endpoint is made. It goes on until Ctrl-C.
     #[command(after_help = "Examples:\n  stoa webhook listen --forward http://localhost:3000/webhook\n  \
-        stoa webhook listen --forward http://localhost:3000/webhook --url https://www.example.org --api-key k1.secret")]
+        stoa webhook listen --forward http://localhost:3000/webhook --app 1f0c --url https://www.example.org --api-key k1.secret")]
     Listen(Listen),
     /// One look of `listen`, inside the server.
     #[command(skip)]
@@ -188,7 +188,7 @@ pub struct Listen {
     /// Collections whose items it is told of, with commas between them [default: all]
     #[arg(long, value_name = "COLLECTION", value_delimiter = ',')]
     pub collections: Vec<String>,
-    /// Id or name of the application whose key signs; needed only where several could be meant
+    /// Id or name of the application whose key signs; needed where several could be meant, and by its id with --url
     #[arg(long, value_name = "APP")]
     pub app: Option<String>,
     /// Form of the messages

@@ -61,6 +61,9 @@ enum Source {
 impl Source {
     fn of(typed: &mut Listen) -> Result<Self, Failure> {
         match (typed.url.take(), typed.api_key.take()) {
+            (Some(_), _) if typed.app.is_none() => {
+                Err(Failure::usage("--url needs --app, the id of the application for which events are read"))
+            }
             (Some(url), Some(key)) => Ok(Self::Elsewhere(Server::at(&url, &key))),
             (Some(_), None) => Err(Failure::usage("--url needs --api-key")),
             // The variable may be set for other commands.

@@ -72,7 +72,7 @@ impl Pull {
     /// 20000)}`.
     ///
     /// # Errors
-    /// [`Code::Validation`] with all that is wrong.
+    /// [`stoa_kernel::Code::Validation`] with all that is wrong.
     pub fn parse(body: &Value) -> Result<Self> {
         let mut fields = Fields::of(body, &NAMES)?;
         let app = fields.app();
@@ -104,8 +104,8 @@ impl Webhooks {
     /// there is one: there is no endpoint that has another.
     ///
     /// # Errors
-    /// [`Code::Forbidden`] and [`Code::ScopeMissing`]; [`Code::Validation`] for an application that there isn't, or that
-    /// the caller may not read for; [`Code::NotFound`] when it has no active key and the format needs one.
+    /// [`stoa_kernel::Code::Forbidden`] and [`stoa_kernel::Code::ScopeMissing`]; [`stoa_kernel::Code::Validation`] for an application that there isn't, or that
+    /// the caller may not read for; [`stoa_kernel::Code::NotFound`] when it has no active key and the format needs one.
     pub async fn pull(
         &self,
         site: &Site,
@@ -243,6 +243,7 @@ impl Reading<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stoa_kernel::Code;
 
     #[test]
     fn pull_is_read_strictly() {
