@@ -175,8 +175,7 @@ struct Listener {
 impl Listener {
     fn start(deployment: &Deployment, more: &[&str]) -> Self {
         let arguments = [&["webhook", "listen", "--json"], more].concat();
-        let mut child =
-            deployment.stoa(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = deployment.stoa(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (lines, notes) = (passed_on(child.stdout.take().unwrap()), passed_on(child.stderr.take().unwrap()));
         let it = Self { child, lines, notes };
         it.note("Ctrl-C ends it");

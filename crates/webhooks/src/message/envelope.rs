@@ -1,7 +1,11 @@
 //! The signed message that tells an event (docs/protocol/identity.md §14), made anew for each attempt: the public client
 //! refuses a token a second after its end.
 
-use crate::{Core, endpoint::Format, message::event::{Event, entity_of}};
+use crate::{
+    Core,
+    endpoint::Format,
+    message::event::{Event, entity_of},
+};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::hmac;
 use serde_json::{Map, Value, json};
