@@ -110,7 +110,11 @@ kinds! {
         Created "wix.members.v1.member_report_created" "wix.members.v1.member_report" "created";
     ReportDeleted    = "member_report_deleted",
         Deleted "wix.members.v1.member_report_deleted" "wix.members.v1.member_report" "deleted";
-    // All reports on one member at once.
+    // A member whom nobody had reported before.
+    FirstReported    = "member_first_reported",
+        Action "wix.members.v1.member_report_reported_member_created" "wix.members.v1.member_report"
+            "reported_member_created";
+    // All reports on one member at once, after a row for the reports themselves.
     ReportsDeleted   = "member_reports_deleted",
         Action "wix.members.v1.member_report_reported_member_deleted" "wix.members.v1.member_report"
             "reported_member_deleted";
