@@ -38,3 +38,4 @@ mod sites;
 mod store;
 mod tokens;
 mod traffic;
+mod webhooks;

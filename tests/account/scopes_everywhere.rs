@@ -83,7 +83,7 @@ on_both_engines! {
             }
             walked += 1;
             assert!(is_refused(&elsewhere, &method, &path).await, "{method} {path} is open to other scopes");
-            let Opening::Area(area) = route.opening else {
+            let (Opening::Area(area) | Opening::Own(area)) = route.opening else {
                 assert!(is_refused(&whole, &method, &path).await, "{method} {path} is open to scopes");
                 continue;
             };

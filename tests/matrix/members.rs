@@ -8,7 +8,10 @@ use crate::interface;
 use axum::http::Method;
 use serde_json::{Value, json};
 use std::{cell::Cell, fmt::Write};
+use stoa_identity::client::NewClient;
+use stoa_kernel::ClientId;
 use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines};
+use tokio::sync::OnceCell;
 
 /// What a refusal's status stands for in these tables.
 const REFUSALS: Refusals =
@@ -21,7 +24,8 @@ on_both_engines! {
 }
 
 /// The calls by their operations, and what they send. `{ada}` is a member who shows herself, `{bob}` another; `{new}`, `{badge}`,
-/// `{role}`, `{field}`, `{assignment}` are made for each call; `{n}` is another number each time.
+/// `{role}`, `{field}`, `{assignment}` are made for each call; `{n}` is another number each time. `{application}` is a client
+/// with a secret, `{endpoint}` a webhook endpoint of it, both there until they are deleted.
 pub(crate) const ROUTES: &[(&str, &str, &str)] = &[
     ("auditList", "/_api/identity/v1/audit?member={ada}", ""),
     ("sessionList", "/_api/identity/v1/sessions", ""),
@@ -34,6 +38,23 @@ pub(crate) const ROUTES: &[(&str, &str, &str)] = &[
     ("sitePagesUpdate", "/_api/site/v1/pages", r#"{"pages":{"ecomCheckout":"https://example.org/checkout"}}"#),
     ("captchaChallengeGet", "/_api/account/v1/captcha", ""),
     ("signOnPolicyGet", "/v1/sign-on-policies", ""),
+    ("webhookEventTypeList", "/_api/webhooks/v1/event-types", ""),
+    ("webhookEndpointList", "/_api/webhooks/v1/endpoints", ""),
+    (
+        "webhookEndpointCreate",
+        "/_api/webhooks/v1/endpoints",
+        r#"{"appId":"{application}","url":"http://127.0.0.1:1/","types":["wix.data.v2.data_item_created"],"collections":["a"],"environment":"LIVE","format":"standard","maxBytes":5000,"timeoutMs":1000}"#,
+    ),
+    ("webhookEndpointGet", "/_api/webhooks/v1/endpoints/{endpoint}", ""),
+    ("webhookEndpointUpdate", "/_api/webhooks/v1/endpoints/{endpoint}", r#"{"types":["AppInstalled"],"collections":["b"]}"#),
+    ("webhookEndpointPause", "/_api/webhooks/v1/endpoints/{endpoint}/pause", "{}"),
+    ("webhookEndpointResume", "/_api/webhooks/v1/endpoints/{endpoint}/resume", r#"{"fromNow":true}"#),
+    ("webhookEndpointTest", "/_api/webhooks/v1/endpoints/{endpoint}/test", "{}"),
+    ("webhookEndpointReplay", "/_api/webhooks/v1/endpoints/{endpoint}/replay", r#"{"dead":true}"#),
+    ("webhookSecretRotate", "/_api/webhooks/v1/endpoints/{endpoint}/rotate-secret", "{}"),
+    ("webhookEventList", "/_api/webhooks/v1/endpoints/{endpoint}/events?state=HELD", ""),
+    ("webhookPull", "/_api/webhooks/v1/pull", r#"{"appId":"{application}","types":["AppInstalled"],"waitMs":0}"#),
+    ("webhookEndpointDelete", "/_api/webhooks/v1/endpoints/{endpoint}", ""),
     ("memberList", "/members/v1/members", ""),
     (
         "memberCreate",
@@ -244,6 +265,8 @@ pub(crate) struct World<'a> {
     app: &'a TestApp,
     ada: String,
     bob: String,
+    /// Made when it is first named.
+    application: OnceCell<ClientId>,
     made: Cell<usize>,
 }
 
@@ -255,7 +278,7 @@ impl<'a> World<'a> {
             ids.push(shown["member"]["id"].as_str().unwrap().to_owned());
         }
         let [ada, bob] = ids.try_into().unwrap();
-        World { app, ada, bob, made: Cell::new(0) }
+        World { app, ada, bob, application: OnceCell::new(), made: Cell::new(0) }
     }
 
     /// Puts ids in the place of their names, making what they are of.
@@ -282,6 +305,13 @@ impl<'a> World<'a> {
             }
             both = both.replace("{badge}", &badge);
         }
+        if both.contains("{application}") || both.contains("{endpoint}") {
+            let application = self.application.get_or_init(|| application(self.app)).await.as_str();
+            if both.contains("{endpoint}") {
+                both = both.replace("{endpoint}", &self.endpoint(application).await);
+            }
+            both = both.replace("{application}", application);
+        }
         if both.contains("{field}") || both.contains("{applied}") {
             let field = json!({ "field": { "name": format!("Field {n}"), "fieldType": "TEXT" } });
             let field = id(make("/members/v1/custom-fields", field).await, "field");
@@ -300,6 +330,16 @@ impl<'a> World<'a> {
         (path.to_owned(), body.to_owned())
     }
 
+    /// An endpoint of the application: one that is there, as a site may have few of them, or a new one.
+    async fn endpoint(&self, application: &str) -> String {
+        const PATH: &str = "/_api/webhooks/v1/endpoints";
+        let types = ["wix.data.v2.data_item_created"];
+        let body = json!({ "appId": application, "url": "http://127.0.0.1:1/", "types": types });
+        let there = self.app.app().get(PATH).await.json()["endpoints"][0]["id"].clone();
+        let id = if there.is_null() { self.app.app().post(PATH, &body).await.json()["endpoint"]["id"].clone() } else { there };
+        id.as_str().expect("an id").to_owned()
+    }
+
     async fn forget_fields(&self) {
         let fields = self.app.app().get("/members/v1/custom-fields?paging.limit=100").await.json();
         for field in fields["fields"].as_array().into_iter().flatten() {
@@ -307,6 +347,11 @@ impl<'a> World<'a> {
             self.app.app().delete(&path).await;
         }
     }
+}
+
+async fn application(app: &TestApp) -> ClientId {
+    let new = NewClient { name: "Application".to_owned(), with_secret: true, ..NewClient::default() };
+    app.app.identity.client_create(&app.site.id, new).await.unwrap().0.id
 }
 
 pub(crate) async fn send(who: &TestClient<'_>, method: &str, path: &str, body: &str) -> Reply {

@@ -1,11 +1,12 @@
 //! What every handler can reach.
 
-use crate::{ExchangeLog, Settings, metrics::Metrics, traffic::Traffic};
+use crate::{ExchangeLog, Settings, Waiting, metrics::Metrics, traffic::Traffic};
 use std::sync::Arc;
 use stoa_content::Content;
 use stoa_identity::Identity;
 use stoa_kernel::World;
 use stoa_store::Store;
+use stoa_webhooks::Webhooks;
 
 /// The state of the router; cheap to clone.
 #[derive(Clone)]
@@ -14,6 +15,9 @@ pub struct App {
     pub world: World,
     pub identity: Identity,
     pub content: Content,
+    pub webhooks: Webhooks,
+    /// Calls that wait for messages of webhooks.
+    pub waiting: Arc<Waiting>,
     pub settings: Arc<Settings>,
     /// What requests hold.
     pub traffic: Arc<Traffic>,

@@ -27,6 +27,7 @@ mod site;
 mod subject;
 mod tag;
 pub mod traffic;
+mod webhooks;
 mod welcome;
 
 pub use app::App;
@@ -39,3 +40,4 @@ pub use problem::Problem;
 pub use router::{document, operations};
 pub use settings::Settings;
 pub use subject::Subject;
+pub use webhooks::waiting::Waiting;

@@ -35,5 +35,8 @@ stoa_kernel::limits! {
         network_answers_bytes: usize = 50_331_648, 1_048_576..=1_099_511_627_776;
         /// How long a request waits for room in these before it is refused.
         room_time: Millis = 5 * SECOND, SECOND..=MINUTE;
+        /// Calls of one site that wait for messages of webhooks at the same time (429), as `stoa webhook listen` does;
+        /// one network has as many on all sites, and all have 32 times as many.
+        webhook_pulls: usize = 8, 1..=1_000;
     }
 }

@@ -7,6 +7,8 @@ use stoa_kernel::{Area, Caller, Code, Fault, Result, Right};
 pub enum Opening {
     /// Reading in an area, or writing, as the call does.
     Area(Area),
+    /// The same, for a call that reaches what is the caller's own: it is told what scopes the caller is held to.
+    Own(Area),
     /// Asked with each collection that the call is about.
     Collections,
     /// Everything: no scope opens it. Visitors are let in, as anybody can be one of the site's own.
@@ -21,8 +23,9 @@ impl Opening {
     /// [`Code::ScopeMissing`].
     pub(crate) fn admit(self, is_read: bool, caller: Caller) -> Result<Caller> {
         match (&caller, self) {
-            (Caller::Scoped(_), Self::Area(area)) => {
-                caller.within(area, if is_read { Right::Read } else { Right::Write }).cloned()
+            (Caller::Scoped(_), Self::Area(area) | Self::Own(area)) => {
+                let bare = caller.within(area, if is_read { Right::Read } else { Right::Write })?;
+                Ok(if self == Self::Own(area) { caller } else { bare.clone() })
             }
             (Caller::Scoped(_), Self::Whole) => match caller.bare() {
                 visitor @ Caller::Visitor { .. } => Ok(visitor.clone()),

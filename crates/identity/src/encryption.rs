@@ -27,16 +27,19 @@ pub(crate) enum Purpose {
     Captcha,
     /// Private keys of applications.
     AppKey,
+    /// Secrets of webhook endpoints.
+    Webhook,
 }
 
 impl Purpose {
-    pub(crate) const ALL: [Self; 3] = [Self::Mail, Self::Captcha, Self::AppKey];
+    pub(crate) const ALL: [Self; 4] = [Self::Mail, Self::Captcha, Self::AppKey, Self::Webhook];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Mail => "mail",
             Self::Captcha => "captcha secret",
             Self::AppKey => "app key",
+            Self::Webhook => "webhook secret",
         }
     }
 }
@@ -51,6 +54,7 @@ pub(crate) struct Ciphers {
     pub mail: Arc<Cipher>,
     pub captcha: Arc<Cipher>,
     pub app_key: Arc<Cipher>,
+    pub webhook: Arc<Cipher>,
 }
 
 impl Ciphers {
@@ -60,12 +64,13 @@ impl Ciphers {
             mail: Arc::new(Cipher::load(catalog, world, Purpose::Mail).await?),
             captcha: Arc::new(Cipher::load(catalog, world, Purpose::Captcha).await?),
             app_key: Arc::new(Cipher::load(catalog, world, Purpose::AppKey).await?),
+            webhook: Arc::new(Cipher::load(catalog, world, Purpose::Webhook).await?),
         })
     }
 
     /// Reads all keys again.
     pub(crate) async fn reload(&self, catalog: &Database) -> Result<()> {
-        for cipher in [&self.mail, &self.captcha, &self.app_key] {
+        for cipher in [&self.mail, &self.captcha, &self.app_key, &self.webhook] {
             cipher.reload(catalog).await?;
         }
         Ok(())

@@ -11,7 +11,7 @@ const CHUNK: usize = 500;
 const DAY: Millis = 24 * 60 * 60_000;
 
 /// What is over in a site.
-fn of_site(config: &Config) -> [Rule; 14] {
+fn of_site(config: &Config) -> [Rule; 16] {
     let id = Key::Text("id");
     [
         Rule { table: "audit", key: id, over: "created < $1", kept: 400 * DAY },
@@ -31,6 +31,9 @@ fn of_site(config: &Config) -> [Rule; 14] {
         Rule { table: "install_code", key: Key::Hash, over: "expires < $1", kept: 0 },
         // Messages that were given up.
         Rule { table: "mail", key: id, over: "due is null and created < $1", kept: 30 * DAY },
+        // Events that were given up, and secrets that another has followed.
+        Rule { table: "webhook_event", key: id, over: "died < $1", kept: 14 * DAY },
+        Rule { table: "webhook_secret", key: id, over: "expires < $1", kept: 0 },
     ]
 }
 

@@ -11,6 +11,10 @@ use serde_json::{Map, Value, json};
 /// One thing that happened to one entity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DomainEvent {
+    /// The same however often the event is made: that of the row, and the place in it.
+    pub id: String,
+    /// Which entity it tells of.
+    pub entity_id: String,
     /// For example `wix.data.v2.data_item_created`.
     pub event_type: &'static str,
     /// Who did it: `identityType` and an id.
@@ -39,9 +43,10 @@ impl EventType {
     pub fn event(&self, source: EventSource<'_>, entity_id: &str, change: Value) -> DomainEvent {
         let EventSource { row, index, sequence, time, actor } = source;
         let identity = actor.to_json();
+        let (id, entity_id) = (format!("{row}-{index}"), entity_id.to_owned());
         let wrapped = |name: &str| Value::Object(Map::from_iter([(name.to_owned(), change.clone())]));
         let (member, change) = match self.form {
-            Form::Plain => return DomainEvent { event_type: self.name, identity, body: change },
+            Form::Plain => return DomainEvent { id, entity_id, event_type: self.name, identity, body: change },
             Form::Created => ("createdEvent", wrapped("entity")),
             Form::Updated => ("updatedEvent", change),
             Form::Deleted if change.is_null() => ("deletedEvent", json!({})),
@@ -49,7 +54,7 @@ impl EventType {
             Form::Action => ("actionEvent", wrapped("body")),
         };
         let mut body = json!({
-            "id": format!("{row}-{index}"),
+            "id": id,
             "entityFqdn": self.fqdn,
             "slug": self.slug,
             "entityId": entity_id,
@@ -59,7 +64,7 @@ impl EventType {
             "originatedFrom": null,
         });
         body[member] = change;
-        DomainEvent { event_type: self.name, identity, body }
+        DomainEvent { id, entity_id, event_type: self.name, identity, body }
     }
 }
 

@@ -61,4 +61,6 @@ ids! {
     ItemId
     /// A sign-in, sign-up or recovery in progress.
     FlowId
+    /// A webhook endpoint of a site.
+    EndpointId
 }

@@ -35,6 +35,11 @@ impl Failure {
         self
     }
 
+    /// Whether the same may succeed a little later: a server that is gone, or that is busy.
+    pub fn may_pass(&self) -> bool {
+        [FAILED, Code::Unavailable.name(), Code::Throttled.name()].contains(&self.code.as_str())
+    }
+
     /// `{"error":{"code","message",…}}`.
     pub fn to_json(&self) -> Value {
         json!({ "error": self })

@@ -9,6 +9,7 @@ mod config;
 mod connection;
 mod demo;
 mod failure;
+mod forward;
 mod guess;
 mod housekeeping;
 mod indexing;

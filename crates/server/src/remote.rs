@@ -2,6 +2,7 @@
 
 use crate::{
     cli::Import,
+    failure::Failure,
     report::{Output, Report},
     services::sentence,
     transfer::{Errors, Pace, add_counts, format_of, open_with_size},
@@ -291,10 +292,28 @@ pub struct Server {
 
 impl Server {
     pub fn new(options: &Import) -> Result<Self, String> {
-        let url = options.url.clone().unwrap_or_default().trim_end_matches('/').to_owned();
         let key = options.api_key.clone().ok_or("--url needs --api-key")?;
+        Ok(Self::at(options.url.as_deref().unwrap_or_default(), &key))
+    }
+
+    /// The server of this address, asked with a key.
+    pub fn at(url: &str, key: &str) -> Self {
         let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
-        Ok(Self { agent, url, key })
+        Self { agent, url: url.trim_end_matches('/').to_owned(), key: key.to_owned() }
+    }
+
+    /// # Errors
+    /// The server's own code where it refuses; another one where it doesn't answer.
+    pub fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        let (status, mut answer) = self.ask("POST", path, Some(&body.to_string()))?;
+        if status == 200 {
+            return Ok(answer);
+        }
+        let message = refused(&format!("POST {}{path}", self.url), status, &answer);
+        let details = &mut answer["details"];
+        let code = details["applicationError"]["code"].as_str().unwrap_or(Code::Validation.name()).to_owned();
+        let data = details["applicationError"]["data"].take();
+        Err(Failure { code, message, data: data.as_object().cloned().unwrap_or_default() })
     }
 
     pub fn has_collection(&self, id: &str) -> Result<bool, String> {

@@ -15,6 +15,7 @@ use stoa_identity::Identity;
 use stoa_kernel::{Caller, Code, Fault, KeyId, Role, World, nearest::hint};
 use stoa_outbound::{Mail, Mailer, OutboxFile, Reach, Smtp};
 use stoa_store::{Consumers, Site, SiteRecord, Store, outbox::LeaseTimes};
+use stoa_webhooks::{Parts, Times, Webhooks};
 
 /// Life of an invitation.
 pub const INVITATION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -26,6 +27,7 @@ pub struct Services {
     pub world: World,
     pub identity: Identity,
     pub content: Content,
+    pub webhooks: Webhooks,
     /// The consumers of logs that this process works for.
     pub consumers: Consumers,
     /// What printed links begin with; a server sets it to the address it really has.
@@ -52,7 +54,7 @@ impl Services {
         let settings = stoa_identity::Config { refused_passwords, ..(&config.limits.identity).into() };
         let reach = Reach::new(&config.reach, world.clone());
         let reach = reach.map_err(|it| Fault::because(Code::Unavailable, format!("reach: {it}")))?;
-        let identity = Identity::open(store.clone(), world.clone(), mail, reach, settings).await?;
+        let identity = Identity::open(store.clone(), world.clone(), mail, reach.clone(), settings).await?;
         let auto_index = AutoIndex { is_on: config.auto_index, ..AutoIndex::default() };
         let limits = stoa_content::ContentLimits { auto_index, ..config.limits.content.clone() };
         let content = Content::new(world.clone(), limits);
@@ -62,7 +64,16 @@ impl Services {
         let url = config.public_url.clone().unwrap_or_else(|| format!("http://127.0.0.1:{}", config.port));
         identity.url_set(&url);
         let consumers = Consumers::new(store.clone(), world.clone(), LeaseTimes::default());
-        Ok(Self { store, world, identity, content, consumers, url: Arc::new(Mutex::new(url)) })
+        let webhooks = Webhooks::new(Parts {
+            content: content.clone(),
+            identity: identity.clone(),
+            reach,
+            consumers: consumers.clone(),
+            world: world.clone(),
+            limits: config.limits.webhooks.clone(),
+            times: Times::default(),
+        });
+        Ok(Self { store, world, identity, content, webhooks, consumers, url: Arc::new(Mutex::new(url)) })
     }
 
     /// The state of the router.
@@ -72,6 +83,8 @@ impl Services {
             world: self.world.clone(),
             identity: self.identity.clone(),
             content: self.content.clone(),
+            webhooks: self.webhooks.clone(),
+            waiting: Arc::default(),
             settings: Arc::new(settings(config)),
             traffic: Arc::default(),
             metrics: Arc::new(if config.metrics.is_some() { Metrics::watched() } else { Metrics::default() }),

@@ -46,6 +46,7 @@ from! {
     &stoa_kernel::SessionId => |it| it.as_str().into();
     &stoa_kernel::CollectionId => |it| it.as_str().into();
     &stoa_kernel::ItemId => |it| it.as_str().into();
+    &stoa_kernel::EndpointId => |it| it.as_str().into();
     &stoa_kernel::FlowId => |it| it.as_str().into();
 }
 

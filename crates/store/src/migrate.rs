@@ -82,6 +82,7 @@ const SITE: &[Migration] = migrations![
     15 "site/0015_address",
     16 "site/0016_scopes",
     17 "site/0017_log",
+    18 "site/0018_webhook" additive,
 ];
 
 impl Scope {

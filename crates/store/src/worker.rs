@@ -1,6 +1,11 @@
 //! What works for consumers of logs, and what it holds meanwhile.
 
-use crate::{News, Outbox, Site, TxFuture, lease::Lease, outbox::Read, position::Position};
+use crate::{
+    News, Outbox, Site, Tx, TxFuture,
+    lease::Lease,
+    outbox::{self, Read},
+    position::Position,
+};
 use std::sync::{
     Arc,
     atomic::{AtomicI64, Ordering},
@@ -23,7 +28,8 @@ pub trait Worker: Send + Sync + 'static {
     fn work<'w>(&'w self, held: Held) -> TxFuture<'w, ()>;
 }
 
-/// A consumer that this node holds.
+/// A consumer that this node holds. Clones are the same.
+#[derive(Clone)]
 pub struct Held {
     site: Arc<Site>,
     lease: Lease,
@@ -67,6 +73,12 @@ impl Held {
     /// As [`Outbox::advance`].
     pub async fn advance(&self, position: Position) -> Result<bool> {
         Ok(self.is_held() && self.outbox().advance(&self.lease, position).await?)
+    }
+
+    /// Whether the lease is the one that is stored, within the transaction of what is written for the consumer: without
+    /// this check a holder that stood still would write over what the next one has written.
+    pub async fn is_stored(&self, tx: &mut Tx<'_>) -> Result<bool> {
+        outbox::holds(tx, &self.site.id, &self.lease).await
     }
 
     fn outbox(&self) -> Outbox<'_> {

@@ -26,7 +26,8 @@ use stoa_identity::{
 };
 use stoa_kernel::{Email, Role, Scopes, Secret, World};
 use stoa_outbound::{Mailer, Recorder};
-use stoa_store::{Site, Store};
+use stoa_store::{Consumers, Site, Store, outbox::LeaseTimes};
+use stoa_webhooks::{Parts, Times, WebhookLimits, Webhooks};
 use tower::{ServiceExt, util::BoxCloneSyncService};
 
 /// A server with one site, one client and one API key; there may be more nodes that answer for it.
@@ -272,11 +273,24 @@ async fn open(store: Arc<Store>, world: World, mailer: Arc<dyn Mailer>, config: 
     identity.set_ownership(Arc::new(content.clone()));
     content.keep_standing(identity.standing());
     content.hear(&store).await.unwrap();
+    // What a test waits for passes from node to node quickly.
+    let leases = LeaseTimes { look: 100, renewal: 500, life: 1_300 };
+    let webhooks = Webhooks::new(Parts {
+        content: content.clone(),
+        identity: identity.clone(),
+        reach: local_reach(),
+        consumers: Consumers::new(store.clone(), world.clone(), leases),
+        world: world.clone(),
+        limits: WebhookLimits::default(),
+        times: Times::default(),
+    });
     App {
         store,
         world,
         identity,
         content,
+        webhooks,
+        waiting: Arc::default(),
         settings: Arc::new(Settings::default()),
         traffic: Arc::default(),
         metrics: Arc::default(),

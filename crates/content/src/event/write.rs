@@ -19,8 +19,8 @@
 //! [`crate::event::read`] makes events of it (docs/protocol/content.md §16).
 //!
 //! An emptied collection is one row of the kind `data_items_truncated`, `{"collection","identity","truncated":true}`,
-//! written when its last item is gone: a row with a million ids would be of no use. One with `logOldValues` has rows of
-//! `data_item_deleted` before that, with the same members and `ids`, one for each piece of the work. Not with the
+//! written when its last item is gone: a row with a million ids would be of no use. One with `logOldValues`, or on a site where a
+//! reader asks for it ([`outbox::Asked`]), has rows of `data_item_deleted` before that, with the same members and `ids`, one for each piece of the work. Not with the
 //! documents: a large collection would be written twice.
 //!
 //! `data_item_references_changed` tells of links, where one of their two collections has `logOldValues`:

@@ -3,7 +3,8 @@
 //! A job goes in chunks, each a short transaction, so that other writers don't wait. Items written after it
 //! began are left alone. How far it came is written down ([`crate::collection::job`]), so that the server takes
 //! up a job that was cut off. A job ends before it is done when who asked for it loses the right to it. When it is done
-//! it is told, and a truncate of a collection that asks for old values besides tells in each chunk which items went.
+//! it is told, and a truncate of a collection that asks for old values, or on a site where a reader asks for the items,
+//! besides tells in each chunk which items went.
 
 use crate::{
     Content,
@@ -21,7 +22,10 @@ use crate::{
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, EntryKind, Fault, Result, SiteId, clock::Millis};
 use stoa_sql::{Table, params};
-use stoa_store::{ReaderPool, Site, Tx, boxed, outbox};
+use stoa_store::{
+    ReaderPool, Site, Tx, boxed,
+    outbox::{self, Asked},
+};
 
 /// Rows of a chunk, and bytes of their documents.
 const ROWS: i64 = 500;
@@ -101,7 +105,8 @@ async fn step(content: &Content, site: &Site, table: Table) -> Result<bool> {
                 return Ok(false);
             }
             let collection = stored::by_number(tx, site, table.number).await?;
-            let names_items = collection.as_ref().is_some_and(|it| it.definition.log_old_values);
+            let keeps_old = collection.as_ref().is_some_and(|it| it.definition.log_old_values);
+            let names_items = keeps_old || outbox::is_asked(tx, site, Asked::TruncatedItems).await?;
             let access = match (collection.filter(|_| is_still), &job.task) {
                 (Some(it), JobTask::Truncate) => access::truncation_job(job.caller.as_ref(), &it.id),
                 (Some(it), JobTask::Purge(_)) => access::purge_job(job.caller.as_ref(), &it.id, &it.definition.levels),

@@ -11,7 +11,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use stoa_kernel::{
-    Caller, Code, Fault, Faults, Result, Violation,
+    Caller, Code, Fault, Faults, Network, Result, Violation,
     json::{self, Budget},
 };
 use stoa_store::Site;
@@ -28,6 +28,8 @@ const QUERY_VALUES: usize = 4_096;
 pub(crate) struct ApiCall {
     pub(crate) site: Arc<Site>,
     pub(crate) caller: Caller,
+    /// Where it comes from.
+    pub(crate) network: Network,
     /// The path of the route, with the names of what the request's path names.
     pub(crate) route: &'static str,
     /// What the path names, when it names something.
@@ -56,7 +58,8 @@ impl FromRequest<App> for ApiCall {
                 _ => return Err(invalid("", "an object is expected").into()),
             }
         }
-        Ok(Self { site: call.site, caller: call.caller, route: call.route, id, data: Value::Object(data) })
+        let Call { site, caller, route, network } = call;
+        Ok(Self { site, caller, network, route, id, data: Value::Object(data) })
     }
 }
 
@@ -64,6 +67,19 @@ impl ApiCall {
     /// A string by its name; empty when it is missing or not a string.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.data[name].as_str().unwrap_or_default()
+    }
+
+    /// Whether something is so; it isn't when it is missing.
+    ///
+    /// # Errors
+    /// [`Code::Validation`].
+    pub(crate) fn flag(&self, name: &str) -> Result<bool> {
+        match &self.data[name] {
+            Value::Null => Ok(false),
+            Value::Bool(it) => Ok(*it),
+            Value::String(it) if matches!(it.as_str(), "true" | "false") => Ok(it == "true"),
+            _ => Err(invalid(name, "true or false is expected")),
+        }
     }
 
     /// Keeps nothing more of query and body: for a call that has read them and waits for a hash.

@@ -1,6 +1,6 @@
 //! The calls of identity, one file an entity.
 
-mod api_call;
+pub(crate) mod api_call;
 pub(crate) mod app_key;
 pub mod approval;
 pub mod authentication;

@@ -7,6 +7,7 @@ use super::{
     errors::{self, SHARED, SharedError, looks_at_tokens},
     page::Page,
     schemas::{self, ITEM_DATA},
+    sent,
 };
 use crate::{aliases, opening::Opening, subject::Subject, traffic::Kind};
 use bytes::Bytes;
@@ -95,6 +96,7 @@ fn whole(listed: &[Listed], not_built: &[&str]) -> Value {
         ],
         "tags": Subject::ALL.iter().map(|it| json!({ "name": it.name(), "description": it.about() })).collect::<Value>(),
         "paths": paths(listed),
+        "webhooks": sent::webhooks(),
         "x-not-built": not_built.iter().map(|it| it.replace("{*", "{")).collect::<Value>(),
         "components": {
             "securitySchemes": security_schemes(),
@@ -289,7 +291,7 @@ fn scope(listed: &Listed) -> Option<String> {
     }
     let right = if listed.route.is_read { "read" } else { "write" };
     Some(match (listed.route.opening, listed.operation.subject) {
-        (Opening::Area(area), _) => format!("{}:{right}", area.name()),
+        (Opening::Area(area) | Opening::Own(area), _) => format!("{}:{right}", area.name()),
         (Opening::Collections, Subject::Items | Subject::References) => format!("items:{right}"),
         (Opening::Collections, _) => format!("collections:{right}"),
         (Opening::Whole, _) => "full".to_owned(),

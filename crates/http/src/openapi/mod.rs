@@ -12,6 +12,7 @@ mod operation;
 pub(crate) mod operations;
 mod page;
 mod schemas;
+mod sent;
 pub(crate) mod served;
 pub(crate) mod site_types;
 

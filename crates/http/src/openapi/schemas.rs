@@ -22,6 +22,7 @@ pub(super) const FILES: &[(&str, &str)] = &[
     ("relations", include_str!("schemas/relations.json")),
     ("settings", include_str!("schemas/settings.json")),
     ("apps", include_str!("schemas/apps.json")),
+    ("webhooks", include_str!("schemas/webhooks.json")),
     ("pages", include_str!("schemas/pages.json")),
     ("operators", include_str!("schemas/operators.json")),
     ("server", include_str!("schemas/server.json")),
@@ -43,6 +44,7 @@ pub(super) const FREE_FORM: &[&str] = &[
     "Json",
     "OpenApiDocument",
     "PluginOptions",
+    "WebhookEvent",
 ];
 
 /// All of them by name, [`ITEM_DATA`] excepted.

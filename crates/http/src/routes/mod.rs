@@ -6,6 +6,7 @@ mod community;
 mod content;
 mod members;
 mod site;
+mod webhooks;
 
 use crate::{endpoint::Line, opening::Opening, traffic::Kind};
 use stoa_kernel::Area;
@@ -27,6 +28,7 @@ pub(crate) fn groups() -> Vec<Group> {
         group(Kind::Identity, Opening::Area(Area::Site), site::settings()),
         group(Kind::Identity, Opening::Area(Area::Members), members::routes()),
         group(Kind::Identity, Opening::Area(Area::Members), community::routes()),
+        group(Kind::Identity, Opening::Own(Area::Site), webhooks::routes()),
         group(Kind::Content, Opening::Collections, content::routes()),
     ]
 }

@@ -1,8 +1,13 @@
-//! Whether the log tells of redirect sessions: it costs a row for each sign-in, so only where a site asks for it.
+//! Whether the log tells of redirect sessions: it costs a row for each sign-in, so only where a site asks for it, or a
+//! reader does.
 
 use crate::{Core, Identity};
 use stoa_kernel::{Millis, Result};
-use stoa_store::{ReaderPool, Site, boxed, setting};
+use stoa_store::{
+    ReaderPool, Site, boxed,
+    outbox::{self, Asked},
+    setting,
+};
 
 /// The site's setting: `true` as JSON, or none.
 const SETTING: &str = "logRedirectSessions";
@@ -33,8 +38,13 @@ impl Identity {
             })
         });
         set.await?;
-        self.core.redirect_logs.remove(&site.id);
+        self.redirect_session_log_read(site);
         Ok(())
+    }
+
+    /// Has the setting read again: a reader of the log asks for redirect sessions, or does so no longer.
+    pub fn redirect_session_log_read(&self, site: &Site) {
+        self.core.redirect_logs.remove(&site.id);
     }
 }
 
@@ -47,8 +57,13 @@ pub(super) async fn is_on(core: &Core, site: &Site) -> Result<bool> {
         return Ok(is_on);
     }
     let id = site.id.clone();
-    let stored = site.read(ReaderPool::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?)));
-    let is_on = stored.await?.as_deref() == Some("true");
+    let read = site.read(ReaderPool::Point, move |tx| {
+        boxed!({
+            let is_set = setting::get(tx, &id, SETTING).await?.as_deref() == Some("true");
+            Ok(is_set || outbox::is_asked(tx, &id, Asked::RedirectSessions).await?)
+        })
+    });
+    let is_on = read.await?;
     core.redirect_logs.insert(site.id.clone(), (now + LIFE, is_on));
     Ok(is_on)
 }

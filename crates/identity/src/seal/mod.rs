@@ -1,5 +1,5 @@
 //! Rotation of the keys with which is sealed what must be read again (decision 26): messages that wait, secrets of
-//! captcha providers, private keys of applications.
+//! captcha providers, private keys of applications, secrets of webhook endpoints.
 //!
 //! A rotation makes a new key for each purpose at once, and what is under older keys is then sealed again piece by piece.
 //! Until then it is read with the key that it names. So a rotation may be cut off anywhere: what is done stays, and who
@@ -16,6 +16,7 @@ use crate::{
     encryption::{self, Purpose},
     mail,
     token::revocation,
+    webhook_secret,
 };
 use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Millis, Result};
@@ -53,6 +54,7 @@ pub struct SealingKey {
 pub struct Left {
     pub messages: u64,
     pub captcha_secrets: u64,
+    pub webhook_secrets: u64,
 }
 
 impl Identity {
@@ -84,7 +86,8 @@ impl Identity {
     /// What the site's database answers.
     pub async fn seal_site(&self, site: &Site) -> Result<u64> {
         let messages = mail::reseal(&self.core, site).await?;
-        Ok(messages + u64::from(captcha_provider::reseal(&self.core, site).await?))
+        let captcha = u64::from(captcha_provider::reseal(&self.core, site).await?);
+        Ok(messages + captcha + webhook_secret::reseal(&self.core, site).await?)
     }
 
     /// Says that all that was under older keys has been sealed again.
@@ -141,7 +144,8 @@ impl Identity {
     pub async fn seal_left(&self, site: &Site) -> Result<Left> {
         let messages = mail::left(&self.core, site).await?;
         let captcha_secrets = u64::from(captcha_provider::is_left(&self.core, site).await?);
-        Ok(Left { messages: u64::try_from(messages).unwrap_or_default(), captcha_secrets })
+        let webhook_secrets = webhook_secret::left(&self.core, site).await?;
+        Ok(Left { messages: u64::try_from(messages).unwrap_or_default(), captcha_secrets, webhook_secrets })
     }
 
     /// Deletes the keys that seal nothing any more, and answers how many there were. Who asks has made sure that nothing

@@ -15,6 +15,7 @@ mod owner;
 mod seal;
 mod site;
 mod transfer;
+mod webhook;
 
 pub use app::{App, AppKeyVerb, AppVerb};
 pub use audit::Audit;
@@ -30,6 +31,7 @@ pub use owner::{Owner, OwnerVerb, RoleName};
 pub use seal::SealVerb;
 pub use site::{AutoIndexState, CaptchaSet, CaptchaVerb, Face, SiteVerb};
 pub use transfer::{Export, Format, Import};
+pub use webhook::{EndpointUpdate, Listen, NewEndpoint, PullOrder, ReplayChoice, Webhook, WebhookVerb};
 
 use crate::config::{Options, Storage};
 use clap::{Args, Parser, Subcommand};
@@ -109,6 +111,8 @@ pub enum Verb {
     /// Keys with which secrets are sealed in the database
     #[command(subcommand)]
     Seal(SealVerb),
+    /// Webhooks: what happens on a site is posted to its applications
+    Webhook(Webhook),
     /// The log of a site: how far its consumers are, what is in it, and that its data were restored
     Log(Log),
     /// Read items from a file into a collection, and link them

@@ -89,7 +89,7 @@ pub fn run_typed(terminal: &mut Terminal<'_>, typed: App, input: Option<Box<dyn 
 }
 
 /// The application that a command is about: by its id or name, or the only one.
-async fn choose(services: &Services, site: &Site, named: Option<&str>) -> Result<Client, Failure> {
+pub async fn choose(services: &Services, site: &Site, named: Option<&str>) -> Result<Client, Failure> {
     let mut apps = services.identity.client_list(&site.id).await?;
     apps.retain(|it| it.secret_hash.is_some());
     let is_meant = |it: &Client| named.is_none_or(|named| it.id.as_str() == named || it.name == named);

@@ -8,6 +8,7 @@ mod collection;
 mod import;
 mod item;
 mod key;
+mod listen;
 mod log;
 mod mail;
 mod member;
@@ -16,11 +17,12 @@ mod owner;
 mod seal;
 mod site;
 mod terminal;
+mod webhook;
 
 use terminal::Terminal;
 
 use crate::{
-    cli::{CollectionVerb, ItemVerb, LogVerb, MailVerb, MemberVerb, SiteVerb, Verb},
+    cli::{CollectionVerb, ItemVerb, LogVerb, MailVerb, MemberVerb, SiteVerb, Verb, Webhook, WebhookVerb},
     config::Config,
     failure::Failure,
     print::print,
@@ -55,6 +57,8 @@ pub fn from_command_line(verb: Verb, config: &Config, as_json: bool) -> Result<(
             collection::show_typed(&mut terminal, it)
         }
         Verb::Item(it) if matches!(it.verb, ItemVerb::Query { .. }) => item::query_typed(&mut terminal, it),
+        Verb::Webhook(Webhook { site, verb: WebhookVerb::Listen(it) }) => listen::listen(&mut terminal, site, it),
+        Verb::Webhook(it) => webhook::run_typed(&mut terminal, it),
         verb => {
             let input = input_of(&verb)?;
             let value = terminal.run(&verb, input)?;
@@ -132,6 +136,7 @@ pub fn run(
         Verb::Collection(it) => runtime.block_on(collection::run(services, &choose(&it.site)?, &it.verb, input)),
         Verb::Item(it) => runtime.block_on(item::run(services, &*choose(&it.site)?, &it.verb, input)),
         Verb::Seal(it) => runtime.block_on(seal::run(services, *it, output)),
+        Verb::Webhook(it) => runtime.block_on(webhook::run(services, &choose(&it.site)?, &it.verb)),
         Verb::Log(it) => log::run(services, runtime, &choose(&it.site)?, &it.verb, output),
         Verb::Audit(it) => runtime.block_on(audit::list(services, &*choose(&it.site)?, it)),
         Verb::Import(it) => import::run(services, runtime, &*choose(&it.site)?, it, input, output),

@@ -27,6 +27,13 @@ impl Terminal<'_> {
         result
     }
 
+    /// Has a command carried out by the server that holds the data directory, and by nothing else.
+    pub fn run_in_server(&mut self, verb: &Verb) -> Result<Value, Failure> {
+        let data = &self.config.data;
+        let stream = socket::connect(data).ok_or_else(|| format!("no server runs on {}", data.display()))?;
+        socket::call(stream, verb, None, &mut self.report)
+    }
+
     /// Says something to a person, beside what another program may take.
     #[expect(clippy::print_stderr, reason = "a sentence to a person")]
     pub fn note(&self, text: &str) {

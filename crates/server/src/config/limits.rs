@@ -12,6 +12,7 @@ pub struct ServerLimits {
     pub content: stoa_content::ContentLimits,
     pub http: stoa_http::HttpLimits,
     pub identity: stoa_identity::IdentityLimits,
+    pub webhooks: stoa_webhooks::WebhookLimits,
 }
 
 /// A table as it was written.
@@ -49,11 +50,16 @@ impl ServerLimits {
     /// What the tables mean. Mistakes name the key, its value and what it may be.
     pub fn read(limits: &Table, identity: &Table, mistakes: &mut Vec<String>) -> Self {
         let mut it = Self::default();
-        let names = [stoa_content::ContentLimits::DECLARED, stoa_query_declared(), stoa_http::HttpLimits::DECLARED];
+        let names = [
+            stoa_content::ContentLimits::DECLARED,
+            stoa_query_declared(),
+            stoa_http::HttpLimits::DECLARED,
+            stoa_webhooks::WebhookLimits::DECLARED,
+        ];
         let names: Vec<&str> = names.iter().copied().flatten().map(|it| it.name).collect();
         let set = |key: &str, text: &str| {
-            let is_set = it.content.set(key, text)? || it.content.query.set(key, text)? || it.http.set(key, text)?;
-            Ok(is_set)
+            let is_content = it.content.set(key, text)? || it.content.query.set(key, text)?;
+            Ok(is_content || it.http.set(key, text)? || it.webhooks.set(key, text)?)
         };
         limits.apply("limits", &names, set, mistakes);
         let names: Vec<&str> = stoa_identity::IdentityLimits::DECLARED.iter().map(|it| it.name).collect();

@@ -30,3 +30,4 @@ mod sites;
 mod sync;
 mod traffic;
 mod upgrade;
+mod webhooks;

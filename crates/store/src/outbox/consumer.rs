@@ -34,27 +34,68 @@ pub(super) fn check_name(name: &str) -> Result<()> {
 /// Makes a consumer known; one that is known keeps its place.
 pub(super) async fn subscribe(database: &Database, site: &SiteId, name: &str, start: Start) -> Result<()> {
     let subscribed = database.append_with((site.clone(), name.to_owned()), move |tx, (site, name)| {
-        boxed!({
-            let position = match start {
-                Start::Oldest => log_row::floor(tx, site).await?,
-                Start::Newest => log_row::end(tx, site).await?,
-            };
-            let sql = "insert into stoa.outbox_consumer (site, name, tx, seq) values ($1, $2, $3, $4) \
-                       on conflict (site, name) do nothing";
-            tx.execute(sql, &params![site, name, position.transaction, position.number]).await?;
-            Ok(())
-        })
+        boxed!(consumer_subscribe(tx, site, name, start).await)
     });
     subscribed.await
+}
+
+/// [`super::Outbox::subscribe`] within a transaction, after [`super::Outbox::expect_consumers`].
+///
+/// # Errors
+/// [`Code::Validation`] for what can't be a name.
+pub async fn consumer_subscribe(tx: &mut Tx<'_>, site: &SiteId, name: &str, start: Start) -> Result<()> {
+    check_name(name)?;
+    let position = start.position(tx, site).await?;
+    let sql = "insert into stoa.outbox_consumer (site, name, tx, seq) values ($1, $2, $3, $4) \
+               on conflict (site, name) do nothing";
+    tx.execute(sql, &params![site, name, position.transaction, position.number]).await?;
+    Ok(())
+}
+
+/// Gives a consumer another name, under which it keeps its place. Whoever works for it has lost its lease then, also
+/// when the name stays the same: what it knows of its task is out of date. `false`: there is none.
+pub async fn consumer_rename(tx: &mut Tx<'_>, site: &SiteId, from: &str, to: &str) -> Result<bool> {
+    check_name(to)?;
+    let sql = "update stoa.outbox_consumer set name = $1, holder = null, lease = lease + 1, beat = 0 \
+               where site = $2 and name = $3";
+    Ok(tx.execute(sql, &params![to, site, from]).await? == 1)
+}
+
+/// Moves the place of a consumer, whoever works for it.
+pub async fn consumer_move(tx: &mut Tx<'_>, site: &SiteId, name: &str, start: Start) -> Result<()> {
+    let position = start.position(tx, site).await?;
+    let sql = "update stoa.outbox_consumer set tx = $1, seq = $2, holder = null, lease = lease + 1, beat = 0 \
+               where site = $3 and name = $4";
+    tx.execute(sql, &params![position.transaction, position.number, site, name]).await?;
+    Ok(())
+}
+
+/// [`super::Outbox::unsubscribe`] within a transaction.
+pub async fn consumer_unsubscribe(tx: &mut Tx<'_>, site: &SiteId, name: &str) -> Result<bool> {
+    let sql = "delete from stoa.outbox_consumer where site = $1 and name = $2";
+    Ok(tx.execute(sql, &params![site, name]).await? > 0)
+}
+
+/// Whether a lease is still the one that is stored: for what a holder writes beside its place.
+pub(crate) async fn holds(tx: &mut Tx<'_>, site: &SiteId, lease: &Lease) -> Result<bool> {
+    let sql = "select 1 from stoa.outbox_consumer where site = $1 and name = $2 and lease = $3 and holder = $4";
+    let found = tx.row(sql, &params![site, &lease.consumer, lease.number, &lease.node], |_| Ok(())).await?;
+    Ok(found.is_some())
+}
+
+impl Start {
+    async fn position(self, tx: &mut Tx<'_>, site: &SiteId) -> Result<Position> {
+        Ok(match self {
+            Self::Oldest => log_row::floor(tx, site).await?,
+            Self::Newest => log_row::end(tx, site).await?,
+        })
+    }
 }
 
 /// Forgets a consumer; nothing is kept for it any more. `false`: there was none.
 pub(super) async fn unsubscribe(database: &Database, site: &SiteId, name: &str) -> Result<bool> {
     let removed = database.append_with((site.clone(), name.to_owned()), |tx, (site, name)| {
-        boxed!({
-            let sql = "delete from stoa.outbox_consumer where site = $1 and name = $2";
-            Ok(tx.execute(sql, &params![site, name]).await? > 0)
-        })
+        boxed!(consumer_unsubscribe(tx, site, name).await)
     });
     removed.await
 }

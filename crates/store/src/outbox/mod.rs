@@ -18,6 +18,7 @@
 //! restore there is another. A reader whose place is behind what was deleted (`prune.rs` says which rows stay, and for how
 //! long) gets a [`Gap`].
 
+mod asked;
 mod consumer;
 mod entry;
 mod log_row;
@@ -31,12 +32,14 @@ pub use crate::{
     pending_entry::{PendingEntry, put},
     position::{Position, Token},
 };
-pub use consumer::Start;
+pub use asked::{Asked, ask, is_asked};
+pub use consumer::{Start, consumer_move, consumer_rename, consumer_subscribe, consumer_unsubscribe};
 pub use entry::{Batch, Entry, Gap, GapReason, Read};
 pub use log_row::{RESTORED, keep, keep_no_longer};
 pub use prune::{KEPT, KEPT_BYTES, KEPT_FOR, UNREAD_BYTES, UNREAD_FOR};
 pub use status::{ConsumerStatus, LogStatus, MOST_COUNTED};
 
+pub(crate) use consumer::holds;
 pub(crate) use log_row::{NewEpoch, begin, find};
 
 use crate::{Database, ReaderPool, boxed};
@@ -73,18 +76,23 @@ impl<'s> Outbox<'s> {
         if self.is_subscribed(consumer).await? {
             return Ok(());
         }
-        if !self.database.is_shared() {
-            // The site is opened for it after a restart.
-            let noted = self.catalog.append_with(self.site.clone(), |tx, site| {
-                boxed!({
-                    let sql = "update stoa.site_log set has_consumers = 1 where site = $1";
-                    tx.execute(sql, &params![site]).await?;
-                    Ok(())
-                })
-            });
-            noted.await?;
-        }
+        self.expect_consumers().await?;
         consumer::subscribe(self.database, self.site, consumer, start).await
+    }
+
+    /// Has a site with consumers opened for them after a restart: before [`consumer_subscribe`].
+    pub async fn expect_consumers(&self) -> Result<()> {
+        if self.database.is_shared() {
+            return Ok(());
+        }
+        let noted = self.catalog.append_with(self.site.clone(), |tx, site| {
+            boxed!({
+                let sql = "update stoa.site_log set has_consumers = 1 where site = $1";
+                tx.execute(sql, &params![site]).await?;
+                Ok(())
+            })
+        });
+        noted.await
     }
 
     /// Whether the consumer is known.

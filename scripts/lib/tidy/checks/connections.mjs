@@ -8,6 +8,7 @@ const places = new Map([
   ['crates/outbound/src/reach/', 'an address that was checked'],
   ['crates/outbound/src/smtp.rs', "the operator's mail server"],
   ['crates/store/src/postgres/', "the operator's database"],
+  ['crates/server/src/forward.rs', 'the receiver that a person names to the command line, which posts to it by itself'],
   ['crates/server/src/remote.rs', 'the server that a person names to the command line, which asks it by itself'],
   ['crates/server/src/socket.rs', 'the command socket of this machine'],
 ]);

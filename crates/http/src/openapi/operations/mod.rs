@@ -20,6 +20,7 @@ pub(crate) mod settings;
 pub(crate) mod sign_in;
 pub(crate) mod tokens;
 pub(crate) mod verification;
+pub(crate) mod webhooks;
 
 use super::{Answer, Content, Media, Parameter};
 use stoa_kernel::Code;

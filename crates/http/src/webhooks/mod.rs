@@ -1,0 +1,113 @@
+//! Webhooks (docs/webhooks.md): their endpoints, and messages for who listens without one.
+//!
+//! Paths begin with `/_api/webhooks/v1/`. Ours alone: the public packages have no such calls.
+
+pub(crate) mod waiting;
+
+use crate::{
+    App, body,
+    identity::api_call::{Answer, ApiCall, answer, done},
+};
+use axum::{
+    extract::State,
+    http::{HeaderValue, header},
+    response::Response,
+};
+use serde_json::{Value, json};
+use stoa_kernel::{EndpointId, kind::EntryKind};
+use stoa_webhooks::{EndpointChange, EndpointSecret, EndpointWish, EventQuery, Pull, Replay};
+
+/// `GET event-types`: what an endpoint can name, each once.
+pub(crate) async fn event_types(State(app): State<App>, call: ApiCall) -> Answer {
+    app.webhooks.check_caller(&call.caller)?;
+    let mut types: Vec<Value> = Vec::new();
+    for event in EntryKind::ALL.iter().flat_map(|it| it.events()) {
+        if !types.iter().any(|it| it["type"] == event.name) {
+            types.push(json!({ "type": event.name, "entityFqdn": event.fqdn, "slug": event.slug }));
+        }
+    }
+    answer("eventTypes", types)
+}
+
+/// `GET endpoints`.
+pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
+    let endpoints = app.webhooks.endpoint_list(&call.site, &call.caller).await?;
+    answer("endpoints", endpoints.iter().map(|it| it.to_json()).collect::<Value>())
+}
+
+/// `POST endpoints`.
+pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
+    let wish = EndpointWish::parse(&call.data)?;
+    let (endpoint, secret) = app.webhooks.endpoint_create(&call.site, &call.caller, wish).await?;
+    Ok(secretly(&json!({ "endpoint": endpoint.to_json(), "secret": secret.expose() })))
+}
+
+/// `GET endpoints/{id}`.
+pub(crate) async fn get(State(app): State<App>, call: ApiCall) -> Answer {
+    answer("endpoint", app.webhooks.endpoint_get(&call.site, &call.caller, &id(&call)).await?.to_json())
+}
+
+/// `PATCH endpoints/{id}`.
+pub(crate) async fn update(State(app): State<App>, call: ApiCall) -> Answer {
+    let change = EndpointChange::parse(&call.data)?;
+    answer("endpoint", app.webhooks.endpoint_update(&call.site, &call.caller, &id(&call), change).await?.to_json())
+}
+
+/// `DELETE endpoints/{id}`.
+pub(crate) async fn delete(State(app): State<App>, call: ApiCall) -> Answer {
+    app.webhooks.endpoint_delete(&call.site, &call.caller, &id(&call)).await?;
+    done()
+}
+
+/// `POST endpoints/{id}/pause`.
+pub(crate) async fn pause(State(app): State<App>, call: ApiCall) -> Answer {
+    answer("endpoint", app.webhooks.endpoint_pause(&call.site, &call.caller, &id(&call)).await?.to_json())
+}
+
+/// `POST endpoints/{id}/resume` `{fromNow?}`.
+pub(crate) async fn resume(State(app): State<App>, call: ApiCall) -> Answer {
+    let from_now = call.flag("fromNow")?;
+    answer("endpoint", app.webhooks.endpoint_resume(&call.site, &call.caller, &id(&call), from_now).await?.to_json())
+}
+
+/// `POST endpoints/{id}/test`.
+pub(crate) async fn test(State(app): State<App>, call: ApiCall) -> Answer {
+    Ok(body::ok(&app.webhooks.test(&call.site, &call.caller, &id(&call)).await?.to_json()))
+}
+
+/// `POST endpoints/{id}/replay` `{since, types?, entityId?} | {event} | {dead: true}`.
+pub(crate) async fn replay(State(app): State<App>, call: ApiCall) -> Answer {
+    let replay = Replay::parse(&call.data)?;
+    Ok(body::ok(&app.webhooks.replay(&call.site, &call.caller, &id(&call), replay).await?.to_json()))
+}
+
+/// `POST endpoints/{id}/rotate-secret`.
+pub(crate) async fn rotate_secret(State(app): State<App>, call: ApiCall) -> Answer {
+    let secret: EndpointSecret = app.webhooks.endpoint_secret_rotate(&call.site, &call.caller, &id(&call)).await?;
+    Ok(secretly(&json!({ "secret": secret.expose() })))
+}
+
+/// `GET endpoints/{id}/events`.
+pub(crate) async fn events(State(app): State<App>, call: ApiCall) -> Answer {
+    let query = EventQuery::parse(&call.data)?;
+    Ok(body::ok(&app.webhooks.event_list(&call.site, &call.caller, &id(&call), query).await?.to_json()))
+}
+
+/// `POST pull`: waits for messages, at most 20 s.
+pub(crate) async fn pull(State(app): State<App>, call: ApiCall) -> Answer {
+    let pull = Pull::parse(&call.data)?;
+    let _waiting = app.waiting.enter(&call.site.id, call.network, app.settings.limits.webhook_pulls)?;
+    let pulled = app.webhooks.pull(&call.site, &call.caller, pull).await?;
+    Ok(secretly(&pulled.to_json()))
+}
+
+fn id(call: &ApiCall) -> EndpointId {
+    EndpointId::from(call.id.as_str())
+}
+
+/// An answer that no cache keeps.
+fn secretly(value: &Value) -> Response {
+    let mut response = body::ok(value);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,73 @@
+//! What an endpoint is changed by.
+
+use crate::endpoint::{Endpoint, wish::Fields};
+use serde_json::Value;
+use stoa_kernel::{Millis, Result};
+
+/// What is changed; what is left out stays. `{"url"?, "types"?, "collections"? (null for all), "maxBytes"?,
+/// "timeoutMs"?}`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EndpointChange {
+    pub(crate) url: Option<String>,
+    pub(crate) types: Option<Vec<String>>,
+    #[expect(clippy::option_option, reason = "to leave it as it is, and to take all collections")]
+    pub(crate) collections: Option<Option<Vec<String>>>,
+    pub(crate) max_bytes: Option<usize>,
+    pub(crate) timeout: Option<Millis>,
+}
+
+const NAMES: [&str; 8] = ["url", "types", "collections", "maxBytes", "timeoutMs", "appId", "format", "environment"];
+/// What an endpoint is for good: who wants another makes another.
+const FIXED: [&str; 3] = ["appId", "format", "environment"];
+
+impl EndpointChange {
+    /// Reads a body.
+    ///
+    /// # Errors
+    /// [`stoa_kernel::Code::Validation`] with a violation for each member that is of the wrong form, none, or can't be
+    /// changed.
+    pub fn parse(body: &Value) -> Result<Self> {
+        let mut fields = Fields::of(body, &NAMES)?;
+        for name in FIXED.into_iter().filter(|it| body.get(*it).is_some()) {
+            fields.add(name, "IMMUTABLE_FIELD", "can't be changed; make another endpoint");
+        }
+        let change = Self {
+            url: fields.url(),
+            types: fields.types(),
+            collections: fields.collections(),
+            max_bytes: fields.max_bytes(),
+            timeout: fields.timeout(),
+        };
+        fields.refuse()?;
+        Ok(change)
+    }
+
+    /// The endpoint as it is then.
+    pub(crate) fn apply(&self, endpoint: &mut Endpoint) {
+        let Self { url, types, collections, max_bytes, timeout } = self.clone();
+        endpoint.url = url.unwrap_or_else(|| endpoint.url.clone());
+        endpoint.types = types.unwrap_or_else(|| endpoint.types.clone());
+        endpoint.collections = collections.unwrap_or_else(|| endpoint.collections.clone());
+        endpoint.max_bytes = max_bytes.unwrap_or(endpoint.max_bytes);
+        endpoint.timeout = timeout.unwrap_or(endpoint.timeout);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn change_names_what_it_changes() {
+        let change = EndpointChange::parse(&json!({ "collections": null, "timeoutMs": 2_000 })).expect("a change");
+        assert_eq!(
+            change,
+            EndpointChange { collections: Some(None), timeout: Some(2_000), ..EndpointChange::default() }
+        );
+        assert_eq!(EndpointChange::parse(&json!({})).expect("none"), EndpointChange::default());
+        let fault = EndpointChange::parse(&json!({ "appId": "b", "types": [], "state": "ACTIVE" })).expect_err("wrong");
+        let wrong: Vec<_> = fault.violations().iter().map(|it| (it.field.as_str(), it.violated_rule)).collect();
+        assert_eq!(wrong, [("state", "UNKNOWN_FIELD"), ("appId", "IMMUTABLE_FIELD"), ("types", "MIN_ITEMS")]);
+    }
+}

@@ -1,0 +1,43 @@
+//! Types of events, by their names, and the rows of the log that tell them.
+
+use stoa_kernel::{EntryKind, nearest::hint};
+
+/// The names of all types that can be sent.
+pub(crate) fn names() -> Vec<&'static str> {
+    let mut names: Vec<_> = EntryKind::ALL.iter().flat_map(|it| it.events()).map(|it| it.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// The kinds of rows that one of these types is told by.
+pub(crate) fn kinds(types: &[String]) -> Vec<EntryKind> {
+    let tells = |it: &&EntryKind| it.events().iter().any(|event| types.iter().any(|name| name == event.name));
+    EntryKind::ALL.iter().filter(tells).copied().collect()
+}
+
+/// What is wrong with a name, if it is none of a type.
+pub(crate) fn fault(name: &str) -> Option<String> {
+    let names = names();
+    if names.contains(&name) {
+        return None;
+    }
+    let name: String = name.chars().take(100).collect();
+    Some(format!("{name:?} is no type of event that is sent{}", hint(&name, names)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_told_by_the_rows_that_have_them() {
+        let of = |names: &[&str]| kinds(&names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["wix.data.v2.data_item_created"]), [EntryKind::ItemCreated]);
+        assert_eq!(of(&["wix.data.v2.index_updated"]).len(), 3);
+        assert_eq!(of(&["wix.badges.v3.badge_badge_assigned"]), [EntryKind::BadgeAssigned]);
+        assert!(of(&["data_items_truncated"]).is_empty());
+        assert_eq!(fault("AppInstalled"), None);
+        assert!(fault("wix.data.v2.data_item_craeted").is_some_and(|it| it.contains("did you mean")));
+    }
+}

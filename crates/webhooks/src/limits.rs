@@ -1,0 +1,65 @@
+//! How much of what, and how soon.
+
+use stoa_kernel::{
+    Millis,
+    limit::{DAY, HOUR, MINUTE, SECOND},
+};
+
+stoa_kernel::limits! {
+    /// Limits of webhooks.
+    #[derive(Debug, Clone)]
+    pub struct WebhookLimits {
+        /// Webhook endpoints of a site (TOO_MANY).
+        webhook_endpoints: usize = 20, 0..=1_000;
+        /// Events of an endpoint that wait apart because they, or one before them about the same thing, alone failed. With
+        /// so many the endpoint counts as one that fails.
+        webhook_parked: usize = 10_000, 10..=1_000_000;
+        /// Calls of webhooks at the same time.
+        webhook_calls: usize = 128, 1..=384;
+        /// Of them those of one site, however many endpoints it has.
+        webhook_calls_of_site: usize = 16, 1..=384;
+        /// Hundredths of all cores that signing and sending may take.
+        webhook_processor_percent: usize = 25, 1..=100;
+    }
+}
+
+/// How soon what happens, in milliseconds. The defaults are the product's; tests pass shorter ones.
+#[derive(Debug, Clone)]
+pub struct Times {
+    /// The place of an endpoint is stored so often at most.
+    pub place: Millis,
+    /// How soon what waits apart, and whether the application may still hear, is looked at again.
+    pub look: Millis,
+    /// After how long an event that alone failed is tried again, before it is parked.
+    pub early: Vec<Millis>,
+    /// The same once it is parked. After the last it is given up.
+    pub parked: Vec<Millis>,
+    /// After how long an endpoint that fails is tried again. The last one goes on for ever.
+    pub probes: Vec<Millis>,
+    /// The longest wait that an endpoint can ask for.
+    pub longest_wait: Millis,
+    /// An endpoint that took nothing for so long is disabled.
+    pub without_success: Millis,
+    /// The same for one that is so far behind.
+    pub behind: Millis,
+    /// How long a secret still signs beside the one that follows it.
+    pub secret_overlap: Millis,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        let hours = |it: Millis| it * HOUR;
+        Self {
+            place: SECOND / 4,
+            look: SECOND,
+            early: vec![2 * SECOND, 10 * SECOND],
+            // Forty-eight hours in all.
+            parked: [[MINUTE, 10 * MINUTE].to_vec(), [1, 2, 2, 2, 4, 4, 4, 8, 8, 12].map(hours).to_vec()].concat(),
+            probes: [10, 60, 300, 900, 1_800, 3_600].map(|it| it * SECOND).to_vec(),
+            longest_wait: HOUR,
+            without_success: 5 * DAY,
+            behind: 3 * DAY,
+            secret_overlap: DAY,
+        }
+    }
+}

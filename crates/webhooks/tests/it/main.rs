@@ -1,0 +1,1 @@
+//! Webhooks on both engines, sent to real receivers on this machine.
