@@ -149,7 +149,7 @@ const UNBUILT: [(&str, &[&str]); 4] = [
     ("backups", &["wix.data.v2.backup_backup_state_changed", "wix.data.v2.backup_restoration_state_changed"]),
     ("movement jobs", &["wix.hub.v1.job_created", "wix.hub.v1.job_updated", "wix.hub.v1.job_deleted"]),
     (
-        "sharing of collections",
+        "shared collections",
         &[
             "wix.data.v1.data_sharing_policy_created",
             "wix.data.v1.data_sharing_policy_updated",

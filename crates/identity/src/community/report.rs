@@ -105,8 +105,7 @@ impl Identity {
         filter.matching.write(&mut sql, RelationField::column);
         sql.push(" group by target order by target limit ").bind(limit.clamp(1, PAGE));
         let (text, values) = sql.finish();
-        site.read(ReaderPool::Scan, move |tx| boxed!({ Ok(tx.rows(&text, &values, ReportedMember::read).await?) }))
-            .await
+        site.read(ReaderPool::Scan, move |tx| boxed!(Ok(tx.rows(&text, &values, ReportedMember::read).await?))).await
     }
 
     /// Forgets every report on a member. The log tells of each report, and at the end of the member.

@@ -55,8 +55,10 @@ pub enum WebhookVerb {
         from_now: bool,
     },
     /// Send again what the log still has, one event, or what was given up
-    #[command(after_help = "Examples:\n  stoa webhook replay w1 --since 2026-11-25T10:00:00Z --types data_item_created\n  \
-                            stoa webhook replay w1 --dead")]
+    #[command(
+        after_help = "Examples:\n  stoa webhook replay w1 --since 2026-11-25T10:00:00Z --types data_item_created\n  \
+                            stoa webhook replay w1 --dead"
+    )]
     Replay(ReplayChoice),
     /// Send one signed message now and show what the receiver answers
     #[command(after_help = "Examples:\n  stoa webhook test w1\n  stoa webhook test w1 --json")]

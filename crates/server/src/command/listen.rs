@@ -114,7 +114,8 @@ impl Listener<'_, '_> {
     /// Posts what was pulled, one after another, and remembers how far that is.
     fn pass_on(&mut self, pulled: &Value) -> Result<(), Failure> {
         if pulled["gap"] == true {
-            self.terminal.note("The log no longer has all that happened since the last message; some events are left out.");
+            self.terminal
+                .note("The log no longer has all that happened since the last message; some events are left out.");
         }
         let since = elapsing();
         for message in pulled["messages"].as_array().into_iter().flatten() {
@@ -174,7 +175,8 @@ impl Listener<'_, '_> {
         }
         let clock = time.get(11..19).unwrap_or(&time);
         let status = outcome["status"].as_u64();
-        let result = status.map_or_else(|| outcome["error"].as_str().unwrap_or_default().to_owned(), |it| it.to_string());
+        let result =
+            status.map_or_else(|| outcome["error"].as_str().unwrap_or_default().to_owned(), |it| it.to_string());
         let [kind, entity] = [kind, entity].map(|it| it.as_str().unwrap_or("-"));
         let mut line = format!("{clock}  {kind}  {entity}  {result}  {} ms", outcome["ms"]);
         if !status.is_some_and(|it| (200..300).contains(&it)) && !excerpt.trim().is_empty() {

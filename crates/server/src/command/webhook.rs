@@ -77,7 +77,9 @@ pub fn run_typed(terminal: &mut Terminal<'_>, typed: Webhook) -> Result<(), Fail
         }
         WebhookVerb::RotateSecret { .. } => {
             print(&value, false);
-            terminal.note("The secret is shown this once. The one before it signs as well, until the receiver has changed.");
+            terminal.note(
+                "The secret is shown this once. The one before it signs as well, until the receiver has changed.",
+            );
         }
         WebhookVerb::Events { id, .. } => {
             print(&value["events"], false);

@@ -174,8 +174,7 @@ struct Listener {
 impl Listener {
     fn start(deployment: &Deployment, more: &[&str]) -> Self {
         let arguments = [&["webhook", "listen", "--json"], more].concat();
-        let mut child =
-            deployment.stoa(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = deployment.stoa(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (lines, notes) = (passed_on(child.stdout.take().unwrap()), passed_on(child.stderr.take().unwrap()));
         let it = Self { child, lines, notes };
         it.note("Ctrl-C ends it");
@@ -282,9 +281,7 @@ fn listen(engine: Engine) {
     assert!(head.contains("content-type: application/json") && head.contains("webhook-signature: v1,"), "{head}");
     assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["type"], CREATED);
     drop(listener);
-    let refused = refusal(
-        &elsewhere,
-        &["webhook", "listen", "--forward", &to, "--url", &server.url, "--api-key", "wrong"],
-    );
+    let refused =
+        refusal(&elsewhere, &["webhook", "listen", "--forward", &to, "--url", &server.url, "--api-key", "wrong"]);
     assert_eq!(refused["code"], "UNAUTHENTICATED", "{refused}");
 }
