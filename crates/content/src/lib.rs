@@ -25,7 +25,7 @@ pub use collection::{
     job::StalledJobs,
     list::{CollectionList, ListOptions},
 };
-pub use event::read::{ContentChange, ContentEntry, ItemChange, ItemEvent, LinkChanges};
+pub use event::read::{ContentChange, ContentEntry, ItemChange, ItemEvent, ItemEvents, LinkChanges};
 pub use item::{
     bulk::{Action, Outcome},
     calls::Saved,

@@ -30,7 +30,7 @@ pub mod seal;
 pub mod session;
 pub mod sign_in;
 pub mod token;
-mod webhook_secret;
+mod webhook;
 
 pub use address::form as address_form;
 pub use defence::device::DeviceHints;

@@ -13,6 +13,8 @@ use serde_json::{Map, Value, json};
 pub struct DomainEvent {
     /// The same however often the event is made: that of the row, and the place in it.
     pub id: String,
+    /// Its place among the events of the row, which stays the same when others are gone.
+    pub place: usize,
     /// Which entity it tells of.
     pub entity_id: String,
     /// For example `wix.data.v2.data_item_created`.
@@ -46,7 +48,9 @@ impl EventType {
         let (id, entity_id) = (format!("{row}-{index}"), entity_id.to_owned());
         let wrapped = |name: &str| Value::Object(Map::from_iter([(name.to_owned(), change.clone())]));
         let (member, change) = match self.form {
-            Form::Plain => return DomainEvent { id, entity_id, event_type: self.name, identity, body: change },
+            Form::Plain => {
+                return DomainEvent { id, place: index, entity_id, event_type: self.name, identity, body: change };
+            }
             Form::Created => ("createdEvent", wrapped("entity")),
             Form::Updated => ("updatedEvent", change),
             Form::Deleted if change.is_null() => ("deletedEvent", json!({})),
@@ -64,7 +68,7 @@ impl EventType {
             "originatedFrom": null,
         });
         body[member] = change;
-        DomainEvent { id, entity_id, event_type: self.name, identity, body }
+        DomainEvent { id, place: index, entity_id, event_type: self.name, identity, body }
     }
 }
 

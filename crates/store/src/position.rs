@@ -14,6 +14,11 @@ impl Position {
     pub fn sequence(&self) -> i64 {
         self.number
     }
+
+    /// The position before the row that this one is behind.
+    pub fn before_row(&self) -> Self {
+        Self { number: self.number - 1, ..*self }
+    }
 }
 
 /// Where a reader was that may come back. As a text it is opaque to those who keep it; it says nothing of what was
@@ -45,7 +50,7 @@ impl Token {
     pub fn after(&self) -> Position {
         match self.delivered {
             None => self.position,
-            Some(_) => Position { number: self.position.number - 1, ..self.position },
+            Some(_) => self.position.before_row(),
         }
     }
 

@@ -5,9 +5,19 @@
 //! event is sent when, in `delivery`; who manages endpoints, in `endpoint`. HTTP and the command line are not here.
 
 mod access;
+mod call;
+mod delivery;
 mod endpoint;
 mod limits;
+mod message;
 
+pub use call::{
+    events::{EventPage, EventQuery, WaitingEvent},
+    pull::{Pull, Pulled},
+    replay::{Replay, Replayed},
+    test::TestOutcome,
+};
+pub use delivery::{counts::WebhookCounts, queue::EventState};
 pub use endpoint::{
     change::EndpointChange,
     secret::EndpointSecret,
@@ -16,13 +26,16 @@ pub use endpoint::{
     {Endpoint, EndpointState, Format},
 };
 pub use limits::{Times, WebhookLimits};
+pub use message::Message;
 
+use delivery::{counts::Counts, lanes::Lanes, worker::Sender};
+use parking_lot::Mutex;
 use std::sync::Arc;
 use stoa_content::Content;
 use stoa_identity::Identity;
-use stoa_kernel::World;
+use stoa_kernel::{Result, World};
 use stoa_outbound::Reach;
-use stoa_store::Consumers;
+use stoa_store::{Consumers, Names, Serving};
 
 /// What other crates hold of webhooks. Cheap to clone.
 #[derive(Clone)]
@@ -47,12 +60,40 @@ pub struct Parts {
 /// What the folders work with.
 struct Core {
     parts: Parts,
+    counts: Arc<Counts>,
+    /// Started when first something is sent.
+    lanes: Mutex<Option<Arc<Lanes>>>,
 }
 
 impl Webhooks {
     /// Sends nothing yet.
     pub fn new(parts: Parts) -> Self {
-        Self { core: Arc::new(Core { parts }) }
+        Self { core: Arc::new(Core { parts, counts: Arc::default(), lanes: Mutex::default() }) }
+    }
+
+    /// Sends for endpoints, as many as are this node's share, for as long as what is answered lives. From within a
+    /// runtime.
+    pub fn start(&self) -> Serving {
+        self.core.consumers.serve(Names::Kind(endpoint::CONSUMERS), Arc::new(Sender(self.core.clone())))
+    }
+
+    /// What this process did.
+    pub fn counts(&self) -> WebhookCounts {
+        self.core.counts.read()
+    }
+}
+
+impl Core {
+    /// The threads that sign and send.
+    ///
+    /// # Errors
+    /// [`stoa_kernel::Code::Internal`] when the system has none.
+    fn lanes(&self) -> Result<Arc<Lanes>> {
+        let mut lanes = self.lanes.lock();
+        match &*lanes {
+            Some(it) => Ok(it.clone()),
+            None => Ok(lanes.insert(Arc::new(Lanes::start(&self.limits)?)).clone()),
+        }
     }
 }
 

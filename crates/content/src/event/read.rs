@@ -16,6 +16,19 @@ pub const KINDS: [&str; 3] =
 /// What happened to an item, or to an index.
 pub type ItemEvent = DomainEvent;
 
+/// Events of items of a row, those from a place on.
+#[derive(Debug)]
+pub struct ItemEvents {
+    pub events: Vec<ItemEvent>,
+    /// The place behind the last item that was looked at.
+    pub next: usize,
+    /// Whether there are none behind it.
+    pub is_last: bool,
+}
+
+/// Items that a row only names and that are read at once: they may be of the largest.
+const READ_AT_ONCE: usize = 16;
+
 /// What a row tells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContentEntry {
@@ -157,25 +170,58 @@ impl Content {
     /// # Errors
     /// What reading the items answers.
     pub async fn item_events(&self, site: &Site, entry: &Entry) -> Result<Vec<ItemEvent>> {
+        let (mut events, mut next) = (Vec::new(), 0);
+        loop {
+            let piece = self.item_events_from(site, entry, next, (usize::MAX, usize::MAX)).await?;
+            events.extend(piece.events);
+            next = piece.next;
+            if piece.is_last {
+                return Ok(events);
+            }
+        }
+    }
+
+    /// Those of the items of a row from a place on: at most so many items, and about so many bytes of documents, but at
+    /// least one item.
+    ///
+    /// # Errors
+    /// What reading the items answers.
+    pub async fn item_events_from(
+        &self,
+        site: &Site,
+        entry: &Entry,
+        from: usize,
+        (count, bytes): (usize, usize),
+    ) -> Result<ItemEvents> {
         let kind = match EntryKind::parse(&entry.kind) {
             Some(it @ (EntryKind::ItemCreated | EntryKind::ItemUpdated | EntryKind::ItemDeleted)) => it,
-            _ => return Ok(Vec::new()),
+            _ => return Ok(ItemEvents { events: Vec::new(), next: 0, is_last: true }),
         };
         let payload: Payload<'_> = read(&entry.payload)?;
         let builder = EventBuilder { entry, row: &entry.id(), kind, payload: &payload };
-        if kind == EntryKind::ItemDeleted {
-            return Ok(payload.ids.iter().enumerate().map(|(n, id)| builder.deleted_event(n, id)).collect());
-        }
-        let now_there = documents(self, site, &payload).await?;
-        // The place in the row names an event, so that it stays the same when others are gone.
-        let docs: Vec<(usize, &str)> = match payload.items.is_empty() {
-            false => payload.items.iter().map(|it| it.get()).enumerate().collect(),
-            true => {
-                let there = |(n, id)| now_there.get(id).map(|doc: &String| (n, doc.as_str()));
-                payload.ids.iter().enumerate().filter_map(there).collect()
+        let end = |all: usize, count: usize| from.saturating_add(count.max(1)).min(all).max(from);
+        if kind == EntryKind::ItemDeleted || !payload.items.is_empty() {
+            let all = payload.items.len().max(payload.ids.len());
+            let (mut events, mut next, mut size) = (Vec::new(), from, 0);
+            while next < end(all, count) && (size < bytes || next == from) {
+                match payload.items.get(next) {
+                    Some(doc) => {
+                        size += doc.get().len();
+                        events.push(builder.written_event(next, doc.get())?);
+                    }
+                    None => events.extend(payload.ids.get(next).map(|id| builder.deleted_event(next, id))),
+                }
+                next += 1;
             }
-        };
-        docs.into_iter().map(|(n, doc)| builder.written_event(n, doc)).collect()
+            return Ok(ItemEvents { events, next, is_last: next >= all });
+        }
+        let next = end(payload.ids.len(), count.min(READ_AT_ONCE));
+        let ids = payload.ids.get(from..next).unwrap_or_default();
+        let now_there = documents(self, site, &payload.collection, ids).await?;
+        // The place in the row names an event, so that it stays the same when others are gone.
+        let there = |(n, id)| now_there.get(id).map(|doc: &String| builder.written_event(n, doc));
+        let events = (from..).zip(ids).filter_map(there).collect::<Result<_>>()?;
+        Ok(ItemEvents { events, next, is_last: next >= payload.ids.len() })
     }
 }
 
@@ -201,15 +247,20 @@ pub fn index_event(entry: &Entry) -> Result<Option<DomainEvent>> {
 }
 
 /// The documents of the items that a row only names.
-async fn documents(content: &Content, site: &Site, payload: &Payload<'_>) -> Result<HashMap<String, String>> {
-    if payload.ids.is_empty() {
+async fn documents(
+    content: &Content,
+    site: &Site,
+    collection: &str,
+    ids: &[String],
+) -> Result<HashMap<String, String>> {
+    if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let collection = match collection::load(content, site, &payload.collection).await {
+    let collection = match collection::load(content, site, collection).await {
         Err(fault) if fault::is_collection_gone(&fault) => return Ok(HashMap::new()),
         it => it?,
     };
-    let ids = payload.ids.clone();
+    let ids = ids.to_vec();
     site.read(ReaderPool::Point, move |tx| {
         boxed!({
             let hidden = &collection.encrypted;

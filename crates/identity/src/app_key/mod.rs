@@ -22,4 +22,4 @@ pub(crate) use manage::{left, reseal};
 pub(crate) use row::RETIRED_SHOWN;
 pub use row::{AppKey, KeyOrigin, KeyState};
 pub(crate) use sign::Signers;
-pub use sign::SigningKey;
+pub use sign::{AppSigner, SigningKey};

@@ -68,15 +68,38 @@ impl Identity {
     /// [`Code::NotFound`] when there is no such application, or it has no such key; [`Code::Unavailable`] when this node
     /// has lost touch with the others.
     pub async fn app_sign(&self, app: &ClientId, key: SigningKey, claims: &Map<String, Value>) -> Result<String> {
+        let signer = self.app_signer(app, key).await?;
+        let claims = serde_json::to_vec(claims).map_err(Fault::internal)?;
+        let signed = tokio::task::spawn_blocking(move || signer.token(&claims));
+        signed.await.map_err(Fault::internal)?
+    }
+
+    /// What signs for an application at this moment, for who has a thread for it: to be asked for anew each time, as
+    /// another key may sign the next.
+    ///
+    /// # Errors
+    /// As for [`Identity::app_sign`].
+    pub async fn app_signer(&self, app: &ClientId, key: SigningKey) -> Result<AppSigner> {
         let core = &self.core;
         let app = find(core, app).await?;
-        let claims = serde_json::to_vec(claims).map_err(Fault::internal)?;
         let signer = match key {
             SigningKey::Active => active(core, &app.id).await?,
             SigningKey::Next => read(core, &app.id, KeyState::Next).await?,
         };
-        let signed = tokio::task::spawn_blocking(move || signer.key.token(&signer.id, &claims));
-        signed.await.map_err(Fault::internal)?
+        Ok(AppSigner(signer))
+    }
+}
+
+/// A key of an application that signs.
+pub struct AppSigner(Arc<Signer>);
+
+impl AppSigner {
+    /// A compact JWS (RS256) of claims as they are, with the key's id as `kid`. It keeps a core busy for a millisecond.
+    ///
+    /// # Errors
+    /// None that a caller can mend.
+    pub fn token(&self, claims: &[u8]) -> Result<String> {
+        self.0.key.token(&self.0.id, claims)
     }
 }
 

@@ -58,6 +58,12 @@ pub(crate) enum Message {
     },
     Approved,
     Declined,
+    /// To an owner: nothing is sent to a webhook endpoint any more.
+    WebhookDisabled {
+        /// The origin of its address.
+        endpoint: String,
+        at: Millis,
+    },
 }
 
 const MINUTE: Millis = 60_000;
@@ -80,6 +86,7 @@ impl Message {
             Self::ApprovalRequest { .. } => "approval_request",
             Self::Approved => "approved",
             Self::Declined => "declined",
+            Self::WebhookDisabled { .. } => "webhook_disabled",
         }
     }
 
@@ -105,6 +112,7 @@ impl Message {
             Self::ApprovalRequest { .. } => &language.approval_request,
             Self::Approved => &language.approved,
             Self::Declined => &language.declined,
+            Self::WebhookDisabled { .. } => &language.webhook_disabled,
         }
     }
 
@@ -130,7 +138,7 @@ impl Message {
             | Self::PasswordChanged { .. }
             | Self::PasswordDropped { .. }
             | Self::EmailVerified { .. } => Some(&context.recover_url),
-            Self::OperatorPasswordChanged { .. } => Some(&context.owner_url),
+            Self::OperatorPasswordChanged { .. } | Self::WebhookDisabled { .. } => Some(&context.owner_url),
             Self::Approved => Some(&context.sign_in_url),
             // A recovery link goes to the address that the account has now, which the reader of this may not have.
             Self::Verification { .. } | Self::EmailChanged { .. } | Self::Declined => None,
@@ -148,6 +156,7 @@ impl Message {
             // The address stands for a name that is missing, and is told anyway: it stays in one piece.
             ("name", Self::ApprovalRequest { name, email, .. }) if name == email => one_line(email).into(),
             ("name", Self::ApprovalRequest { name, .. }) => name_of(name).into(),
+            ("name", Self::WebhookDisabled { endpoint, .. }) => one_line(endpoint).into(),
             ("device", Self::NewDevice { device, .. }) => one_line(device).into(),
             (
                 "time",
@@ -156,7 +165,8 @@ impl Message {
                 | Self::OperatorPasswordChanged { at }
                 | Self::PasswordDropped { at }
                 | Self::EmailVerified { at }
-                | Self::EmailChanged { at, .. },
+                | Self::EmailChanged { at, .. }
+                | Self::WebhookDisabled { at, .. },
             ) => time(*at).into(),
             _ => return None,
         })
@@ -190,6 +200,7 @@ impl Message {
             },
             Self::Approved,
             Self::Declined,
+            Self::WebhookDisabled { endpoint: "https://hooks.example.org".to_owned(), at },
         ]
     }
 }

@@ -1,7 +1,7 @@
 //! Instances of applications: what one gets for the code of its installation (docs/protocol/identity.md §16.1).
 
 use crate::{
-    Core,
+    Core, Identity,
     client::Client,
     oauth::{access::TokenAnswer, request::TokenRequest},
     token::{self, Kind, opaque, revocation, signing::Purpose},
@@ -46,6 +46,16 @@ impl Instance {
 /// Whether what an application's access token was given for is an installation.
 pub(crate) fn is_instance(id: &SessionId) -> bool {
     id.as_str().starts_with(PREFIX)
+}
+
+impl Identity {
+    /// What an owner has agreed to for an application of others; nothing when that was everything.
+    ///
+    /// # Errors
+    /// [`Code::OauthUnauthorized`] when none has agreed to anything.
+    pub async fn app_agreement(&self, app: &Client) -> Result<Option<Scopes>> {
+        agreed(&self.core, app).await
+    }
 }
 
 /// Exchanges the code of an installation, once; `None` when it is no such code. The caller has checked

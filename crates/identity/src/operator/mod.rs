@@ -3,6 +3,7 @@
 
 pub mod invite;
 pub mod manage;
+pub(crate) mod owners;
 pub(crate) mod role;
 mod standing;
 

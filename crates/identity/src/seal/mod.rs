@@ -16,7 +16,7 @@ use crate::{
     encryption::{self, Purpose},
     mail,
     token::revocation,
-    webhook_secret,
+    webhook,
 };
 use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Millis, Result};
@@ -87,7 +87,7 @@ impl Identity {
     pub async fn seal_site(&self, site: &Site) -> Result<u64> {
         let messages = mail::reseal(&self.core, site).await?;
         let captcha = u64::from(captcha_provider::reseal(&self.core, site).await?);
-        Ok(messages + captcha + webhook_secret::reseal(&self.core, site).await?)
+        Ok(messages + captcha + webhook::reseal(&self.core, site).await?)
     }
 
     /// Says that all that was under older keys has been sealed again.
@@ -144,7 +144,7 @@ impl Identity {
     pub async fn seal_left(&self, site: &Site) -> Result<Left> {
         let messages = mail::left(&self.core, site).await?;
         let captcha_secrets = u64::from(captcha_provider::is_left(&self.core, site).await?);
-        let webhook_secrets = webhook_secret::left(&self.core, site).await?;
+        let webhook_secrets = webhook::left(&self.core, site).await?;
         Ok(Left { messages: u64::try_from(messages).unwrap_or_default(), captcha_secrets, webhook_secrets })
     }
 

@@ -8,21 +8,20 @@ use crate::{
     Core,
     mail::{self, Message, QueuedMessage, Task, enqueue, notice},
     member::{self, Member, Status},
-    operator::role::role_name,
+    operator::owners::owners,
     sign_in::link,
     token::{self, Kind},
 };
 use std::sync::Arc;
-use stoa_kernel::{MemberId, Millis, Result, Role, Secret, SiteId, TokenHash, UserId};
+use stoa_kernel::{MemberId, Millis, Result, Secret, SiteId, TokenHash, UserId};
 use stoa_sql::params;
-use stoa_store::{ReaderPool, Site, Tx, boxed};
+use stoa_store::{Site, Tx, boxed};
 
 /// Life of a link.
 pub(super) const LIFE: Millis = 7 * 24 * 60 * 60_000;
 pub(super) const PURPOSE: &str = "approval";
-/// Owners who are notified, and messages of a site within a day: sign-ups must not flood a mailbox. Those who
-/// wait beyond that are in the list of pending members.
-const OWNERS: i64 = 20;
+/// Messages of a site within a day: sign-ups must not flood a mailbox. Those who wait beyond that are in the list of
+/// pending members.
 const MOST_A_DAY: i64 = 200;
 
 /// Records inside a transaction that the owners are to be asked about a member, unless they were.
@@ -95,22 +94,6 @@ async fn send_link(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member,
     let message = Message::ApprovalRequest { name: full_name(member), email: member.email.clone(), link };
     let task = Task::Message(QueuedMessage { to: email.clone(), language: None, own_language: None, message });
     enqueue(core, tx, site, Some(&member.id), &task).await
-}
-
-/// The owners of a site: id and address.
-async fn owners(core: &Core, site: &SiteId) -> Result<Vec<(UserId, String)>> {
-    let site = site.clone();
-    let sql = "select p.id, p.email from stoa.person_role r join stoa.person p on p.id = r.person \
-               where r.site = $1 and r.role = $2 order by p.created, p.id limit $3";
-    core.store()
-        .catalog()
-        .read(ReaderPool::Point, move |tx| {
-            boxed!({
-                let values = params![&site, role_name(Role::Owner), OWNERS];
-                Ok(tx.rows(sql, &values, |row| Ok((UserId::from(row.text(0)?), row.get(1)?))).await?)
-            })
-        })
-        .await
 }
 
 pub(super) fn waits(member: &Member) -> bool {

@@ -41,7 +41,9 @@ pub enum Unreached {
     Busy,
     /// What takes too long.
     TimedOut(&'static str),
-    /// The connection, TLS, or what was said there.
+    /// No connection was made, or TLS refused it: nothing was sent.
+    Unconnected(String),
+    /// What was said there.
     Failed(String),
 }
 
@@ -52,12 +54,26 @@ impl fmt::Display for Unreached {
             Self::Unresolved(why) => write!(f, "the name can't be resolved: {why}"),
             Self::Busy => f.write_str("too many calls to this host are under way"),
             Self::TimedOut(what) => write!(f, "{what} took too long"),
-            Self::Failed(why) => f.write_str(why),
+            Self::Unconnected(why) | Self::Failed(why) => f.write_str(why),
         }
     }
 }
 
 impl std::error::Error for Unreached {}
+
+impl Unreached {
+    /// Whether nothing was sent, since there was no connection to send it by.
+    pub fn is_unconnected(&self) -> bool {
+        match self {
+            Self::Refused(_) | Self::Unresolved(_) | Self::Unconnected(_) => true,
+            Self::TimedOut(what) => *what == CONNECTING,
+            Self::Busy | Self::Failed(_) => false,
+        }
+    }
+}
+
+/// What takes too long when no connection is made in time.
+pub(super) const CONNECTING: &str = "connecting";
 
 /// How much calls may take.
 #[derive(Debug, Clone)]

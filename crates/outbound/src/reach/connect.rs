@@ -70,10 +70,10 @@ impl Connector {
         let name = match target.host() {
             Host::Address(it) => ServerName::from(*it),
             Host::Name(it) => ServerName::try_from(it.clone())
-                .map_err(|_| Unreached::Failed("the host is no name that a certificate has".to_owned()))?,
+                .map_err(|_| Unreached::Unconnected("the host is no name that a certificate has".to_owned()))?,
         };
         let encrypted = self.0.connect(name, stream).await;
-        Ok(Box::new(encrypted.map_err(|it| Unreached::Failed(format!("TLS: {}", chain(&it))))?))
+        Ok(Box::new(encrypted.map_err(|it| Unreached::Unconnected(format!("TLS: {}", chain(&it))))?))
     }
 }
 
@@ -93,7 +93,7 @@ async fn first(addresses: &[IpAddr], port: u16) -> Result<TcpStream, Unreached> 
             Err(error) => why = chain(&error),
         }
     }
-    Err(Unreached::Failed(format!("the connection: {why}")))
+    Err(Unreached::Unconnected(format!("the connection: {why}")))
 }
 
 /// IPv4 and IPv6 in turn, so that one that leads nowhere here costs a moment.

@@ -111,7 +111,7 @@ impl Inner {
         let addresses = self.addresses(call.target).await?;
         self.exceptions.check(call.target.is_https(), &addresses).map_err(Unreached::Refused)?;
         let connecting = self.connector.connect(call.target, &addresses);
-        let stream = within(self.limits.connect, "connecting", connecting).await?;
+        let stream = within(self.limits.connect, call::CONNECTING, connecting).await?;
         exchange::exchange(stream, call, self.limits.head_bytes).await
     }
 

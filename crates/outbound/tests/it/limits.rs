@@ -113,7 +113,7 @@ async fn what_is_no_answer_ends_the_call() {
     }
     // No server listens.
     let gone = format!("http://{ALLOWED}:1/");
-    assert!(matches!(get(&reach, &gone).await, Err(Unreached::Failed(_))));
+    assert!(matches!(get(&reach, &gone).await, Err(Unreached::Unconnected(_))));
 }
 
 #[tokio::test]

@@ -92,7 +92,7 @@ async fn certificate_is_that_of_the_name_and_not_of_the_address() {
     // The same address by another name, or by itself.
     for bad in ["other.example", "shop.example.evil.example", ALLOWED] {
         let called = get(&trusting, &format!("https://{bad}:{}/", shop.port)).await;
-        assert!(matches!(&called, Err(Unreached::Failed(why)) if why.starts_with("TLS: ")), "{bad}: {called:?}");
+        assert!(matches!(&called, Err(Unreached::Unconnected(why)) if why.starts_with("TLS: ")), "{bad}: {called:?}");
     }
     assert_eq!(server.asked().iter().filter(|it| it.0 == "shop.example").count(), 6, "each call asks anew");
 }
@@ -101,10 +101,10 @@ async fn certificate_is_that_of_the_name_and_not_of_the_address() {
 async fn authority_that_is_not_named_is_not_trusted() {
     let (shop, server) = (Shop::open().await, NameServer::of(&[ALLOWED]).await);
     let called = get(&shop.reach(&server, None), &format!("https://shop.example:{}/", shop.port)).await;
-    assert!(matches!(&called, Err(Unreached::Failed(why)) if why.starts_with("TLS: ")), "{called:?}");
+    assert!(matches!(&called, Err(Unreached::Unconnected(why)) if why.starts_with("TLS: ")), "{called:?}");
     // Nor is one that talks without TLS.
     let plain = peer::Peer::start(ALLOWED, peer::says("200 OK", "hello")).await;
     let called =
         get(&shop.reach(&server, Some(&shop.authority)), &format!("https://shop.example:{}/", plain.port())).await;
-    assert!(matches!(&called, Err(Unreached::Failed(why)) if why.starts_with("TLS: ")), "{called:?}");
+    assert!(matches!(&called, Err(Unreached::Unconnected(why)) if why.starts_with("TLS: ")), "{called:?}");
 }

@@ -22,6 +22,11 @@ impl Entry {
         format!("{}-{}", self.site.as_str(), self.sequence)
     }
 
+    /// One that is kept elsewhere, as it was read; where it stood among others is not known any more.
+    pub fn kept(site: SiteId, sequence: i64, kind: String, payload: String, created: Millis) -> Self {
+        Self { site, sequence, kind, payload, created, position: Position::default() }
+    }
+
     /// The position behind it.
     pub fn position(&self) -> Position {
         self.position

@@ -1,7 +1,7 @@
 //! Endpoints: what they are, how they are stored, and who manages them.
 
 pub(crate) mod change;
-mod manage;
+pub(crate) mod manage;
 pub(crate) mod row;
 pub(crate) mod secret;
 pub(crate) mod status;

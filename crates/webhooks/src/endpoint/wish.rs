@@ -44,12 +44,10 @@ impl EndpointWish {
     /// [`stoa_kernel::Code::Validation`] with a violation for each member that is missing, of the wrong form, or none.
     pub fn parse(body: &Value) -> Result<Self> {
         let mut fields = Fields::of(body, &NAMES)?;
-        let app = fields.text("appId").filter(|it| fields.is_id("appId", it));
-        fields.require("appId");
+        let app = fields.app();
         let url = fields.url();
         fields.require("url");
-        let types = fields.types();
-        fields.require("types");
+        let types = fields.required_types();
         let collections = fields.collections();
         fields.environment();
         let format = fields.format();
@@ -57,7 +55,7 @@ impl EndpointWish {
         fields.refuse()?;
         let missing = || Fault::internal("a member is missing that was not told of");
         Ok(Self {
-            app: ClientId::from(app.ok_or_else(missing)?),
+            app: app.ok_or_else(missing)?,
             url: url.ok_or_else(missing)?,
             types: types.ok_or_else(missing)?,
             collections: collections.flatten(),
@@ -69,7 +67,7 @@ impl EndpointWish {
 }
 
 /// The members of a body, and what is wrong with them.
-pub(super) struct Fields<'b> {
+pub(crate) struct Fields<'b> {
     members: &'b Map<String, Value>,
     wrong: Vec<Violation>,
 }
@@ -77,7 +75,7 @@ pub(super) struct Fields<'b> {
 impl<'b> Fields<'b> {
     /// # Errors
     /// A body that is no object.
-    pub(super) fn of(body: &'b Value, known: &[&str]) -> Result<Self> {
+    pub(crate) fn of(body: &'b Value, known: &[&str]) -> Result<Self> {
         let Value::Object(members) = body else {
             return Err(Fault::invalid(vec![Violation::new("", "FORMAT", "an object is expected")]));
         };
@@ -89,11 +87,11 @@ impl<'b> Fields<'b> {
         Ok(fields)
     }
 
-    pub(super) fn refuse(self) -> Result<()> {
+    pub(crate) fn refuse(self) -> Result<()> {
         if self.wrong.is_empty() { Ok(()) } else { Err(Fault::invalid(self.wrong)) }
     }
 
-    pub(super) fn add(&mut self, field: &str, rule: &'static str, why: impl Into<String>) {
+    pub(crate) fn add(&mut self, field: &str, rule: &'static str, why: impl Into<String>) {
         self.wrong.push(Violation::new(field, rule, why));
     }
 
@@ -102,7 +100,7 @@ impl<'b> Fields<'b> {
         self.members.get(name).filter(|it| !it.is_null())
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.members.contains_key(name)
     }
 
@@ -112,7 +110,7 @@ impl<'b> Fields<'b> {
         }
     }
 
-    fn text(&mut self, name: &str) -> Option<&'b str> {
+    pub(crate) fn text(&mut self, name: &str) -> Option<&'b str> {
         match self.get(name)? {
             Value::String(it) => Some(it),
             _ => {
@@ -122,15 +120,23 @@ impl<'b> Fields<'b> {
         }
     }
 
-    fn is_id(&mut self, name: &str, text: &str) -> bool {
+    /// The application, which is required.
+    pub(crate) fn app(&mut self) -> Option<ClientId> {
+        self.require("appId");
+        let text = self.text("appId")?;
         let is_id = (1..=100).contains(&text.len()) && !text.contains('\0');
         if !is_id {
-            self.add(name, "FORMAT", "an id is expected");
+            self.add("appId", "FORMAT", "an id is expected");
         }
-        is_id
+        is_id.then(|| ClientId::from(text))
     }
 
-    pub(super) fn url(&mut self) -> Option<String> {
+    pub(crate) fn required_types(&mut self) -> Option<Vec<String>> {
+        self.require("types");
+        self.types()
+    }
+
+    pub(crate) fn url(&mut self) -> Option<String> {
         let text = self.text("url")?;
         match Target::parse(text) {
             Ok(_) => Some(text.to_owned()),
@@ -141,7 +147,7 @@ impl<'b> Fields<'b> {
         }
     }
 
-    pub(super) fn types(&mut self) -> Option<Vec<String>> {
+    pub(crate) fn types(&mut self) -> Option<Vec<String>> {
         let most = types::names().len();
         let list = self.list("types", most)?;
         if list.is_empty() {
@@ -157,7 +163,7 @@ impl<'b> Fields<'b> {
 
     /// Nothing where the member isn't there, and no list where it is null.
     #[expect(clippy::option_option, reason = "absent and null mean different things where an endpoint is changed")]
-    pub(super) fn collections(&mut self) -> Option<Option<Vec<String>>> {
+    pub(crate) fn collections(&mut self) -> Option<Option<Vec<String>>> {
         if !self.has("collections") {
             return None;
         }
@@ -180,7 +186,7 @@ impl<'b> Fields<'b> {
         }
     }
 
-    fn format(&mut self) -> Option<Format> {
+    pub(crate) fn format(&mut self) -> Option<Format> {
         let text = self.text("format")?;
         let format = Format::ALL.into_iter().find(|it| it.as_str() == text);
         if format.is_none() {
@@ -189,15 +195,15 @@ impl<'b> Fields<'b> {
         format
     }
 
-    pub(super) fn max_bytes(&mut self) -> Option<usize> {
+    pub(crate) fn max_bytes(&mut self) -> Option<usize> {
         self.number("maxBytes", BYTES).and_then(|it| usize::try_from(it).ok())
     }
 
-    pub(super) fn timeout(&mut self) -> Option<Millis> {
+    pub(crate) fn timeout(&mut self) -> Option<Millis> {
         self.number("timeoutMs", TIMEOUTS).and_then(|it| Millis::try_from(it).ok())
     }
 
-    fn number(&mut self, name: &str, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
+    pub(crate) fn number(&mut self, name: &str, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
         let number = self.get(name)?;
         let found = number.as_u64().filter(|it| range.contains(it));
         if found.is_none() {

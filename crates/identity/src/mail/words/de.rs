@@ -84,4 +84,11 @@ pub(super) const TEXT: Language = Language {
         action: "",
         note: "Wenn Sie das für einen Irrtum halten, fragen Sie bitte dort nach.",
     },
+    webhook_disabled: Words {
+        subject: "Webhooks von {site} kommen nicht an",
+        title: "Ein Webhook-Endpunkt wurde abgeschaltet",
+        body: "Ereignisse von {site} ließen sich seit Tagen nicht an {name} zustellen; deshalb wird dorthin nichts mehr gesendet. Was inzwischen geschieht, wird bis zu vierzehn Tage aufgehoben.\n{time}",
+        action: "Anmelden",
+        note: "Wenn der Endpunkt wieder funktioniert, setzen Sie ihn fort: Er macht dann weiter, wo er war.",
+    },
 };

@@ -84,4 +84,11 @@ pub(super) const TEXT: Language = Language {
         action: "",
         note: "If you think this is a mistake, please ask them.",
     },
+    webhook_disabled: Words {
+        subject: "Webhooks of {site} are not delivered",
+        title: "A webhook endpoint was switched off",
+        body: "Events of {site} could not be delivered to {name} for days, so nothing is sent there any more. What happens meanwhile is kept for up to fourteen days.\n{time}",
+        action: "Sign in",
+        note: "When the endpoint works again, resume it: it then goes on where it was.",
+    },
 };

@@ -84,4 +84,11 @@ pub(super) const TEXT: Language = Language {
         action: "",
         note: "Si crees que es un error, pregúntales.",
     },
+    webhook_disabled: Words {
+        subject: "Los webhooks de {site} no se entregan",
+        title: "Se ha desactivado un punto de conexión de webhooks",
+        body: "Los eventos de {site} no se han podido entregar a {name} durante días, así que ya no se envía nada allí. Lo que ocurra mientras tanto se guarda hasta catorce días.\n{time}",
+        action: "Iniciar sesión",
+        note: "Cuando el punto de conexión vuelva a funcionar, reanúdalo: continuará donde estaba.",
+    },
 };

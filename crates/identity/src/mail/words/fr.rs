@@ -84,4 +84,11 @@ pub(super) const TEXT: Language = Language {
         action: "",
         note: "Si vous pensez qu’il s’agit d’une erreur, contactez-les.",
     },
+    webhook_disabled: Words {
+        subject: "Les webhooks de {site} ne sont plus remis",
+        title: "Un point de terminaison de webhooks a été désactivé",
+        body: "Les événements de {site} n’ont pas pu être remis à {name} depuis des jours ; plus rien n’y est donc envoyé. Ce qui se passe entre-temps est conservé jusqu’à quatorze jours.\n{time}",
+        action: "Se connecter",
+        note: "Quand il fonctionnera de nouveau, réactivez-le : il reprendra où il en était.",
+    },
 };

@@ -84,4 +84,11 @@ pub(super) const TEXT: Language = Language {
         action: "",
         note: "אם לדעתך זו טעות, אפשר לפנות אליהם.",
     },
+    webhook_disabled: Words {
+        subject: "ה-webhooks של {site} אינם נמסרים",
+        title: "נקודת קצה של webhooks הושבתה",
+        body: "במשך ימים לא ניתן היה למסור אירועים של {site} אל {name}, ולכן לא נשלח לשם עוד דבר. מה שקורה בינתיים נשמר עד ארבעה עשר ימים.\n{time}",
+        action: "להתחברות",
+        note: "כשנקודת הקצה תפעל שוב, יש לחדש אותה: היא תמשיך מהמקום שבו עצרה.",
+    },
 };

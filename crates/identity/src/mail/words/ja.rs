@@ -84,4 +84,11 @@ pub(super) const TEXT: Language = Language {
         action: "",
         note: "誤りだと思われる場合は、運営者にお問い合わせください。",
     },
+    webhook_disabled: Words {
+        subject: "{site} の Webhook が配信されていません",
+        title: "Webhook エンドポイントを停止しました",
+        body: "{site} のイベントを数日間 {name} に配信できなかったため、送信を停止しました。その間の出来事は最長十四日間保存されます。\n{time}",
+        action: "ログイン",
+        note: "エンドポイントが復旧したら再開してください。停止した位置から続きます。",
+    },
 };

@@ -20,6 +20,7 @@ pub(in crate::mail) struct Language {
     pub approval_request: Words,
     pub approved: Words,
     pub declined: Words,
+    pub webhook_disabled: Words,
 }
 
 /// One message of one language.
