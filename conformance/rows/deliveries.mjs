@@ -13,6 +13,7 @@ import { text } from '../lib/parse.mjs';
 import { startReceiver, until } from '../lib/receiver.mjs';
 import { kitOf } from './event-kit.mjs';
 
+/** @import { Delivery } from '../lib/receiver.mjs' */
 /** @import { Row } from '../lib/runner.mjs' */
 /** @import { World } from '../lib/world.mjs' */
 /** @import { Envelope, Kit } from './event-kit.mjs' */
@@ -116,10 +117,7 @@ const withClient = [
       await insert(world, kit.collection, { _id });
       const event = await kit.event(CREATED, of(_id));
       const tries = kit.receiver.deliveries.filter(({ headers }) => headers['webhook-id'] === event.metadata._id);
-      assert.deepEqual(
-        tries.map(({ status }) => status),
-        [500, 200],
-      );
+      assert.deepEqual([tries.length > 1, tries[0].status, tries[1].status], [true, 500, 200]);
       const [first, second] = tries.map(({ body }) => jose.decodeJwt(body));
       assert.equal(first.jti, second.jti);
       assert.ok(Number(second.iat) > Number(first.iat), 'it is signed anew');
@@ -196,10 +194,10 @@ const withClient = [
       const last = await insert(world, collection);
       await until(() => heard.find((id) => id === last), 'event of the last item');
       await sleep(500);
-      assert.deepEqual(heard, [first, last]);
-      assert.deepEqual(
-        receiver.deliveries.map(({ status }) => status),
-        [200, 200],
+      assert.deepEqual([...new Set(heard)], [first, last]);
+      assert.ok(
+        receiver.deliveries.every(({ status }) => status === 200),
+        'nothing came that has no handler',
       );
       await endpoint.remove();
       receiver.close();
@@ -299,14 +297,16 @@ const withoutClient = [
       refuses(() => new Webhook(endpoint.secret).verify(body, { ...headers, 'webhook-timestamp': '1' }));
       refuses(() => new Webhook(`whsec_${Buffer.alloc(24, 1).toString('base64')}`).verify(body, headers));
 
-      // While a secret is replaced, both verify.
-      const old = webhook;
-      const fresh = await endpoint.rotateSecret();
-      await world.app.items.update(collection, { _id: id, n: 2 });
-      await until(() => events.at(1), 'event under both secrets');
-      const { headers: both, body: changed } = receiver.deliveries[1];
-      assert.equal(member(old.verify(changed, both), 'type'), UPDATED);
-      assert.equal(member(new Webhook(fresh).verify(changed, both), 'type'), UPDATED);
+      // While a secret is replaced, both verify. Until the one that sends has heard of it, the earlier one does.
+      const [old, fresh] = [webhook, new Webhook(await endpoint.rotateSecret())];
+      const isFresh = (/** @type {Delivery} */ it) => it.headers['webhook-signature'].split(' ').length === 2;
+      for (let n = 2; n < 20 && !receiver.deliveries.some(isFresh); n += 1) {
+        await world.app.items.update(collection, { _id: id, n });
+        await until(() => events.at(n - 1), 'event under the earlier secret');
+        await sleep(200);
+      }
+      const both = present(receiver.deliveries.find(isFresh));
+      for (const it of [old, fresh]) assert.ok(types.includes(text(it.verify(both.body, both.headers), 'type')));
       await endpoint.remove();
       receiver.close();
     },

@@ -88,7 +88,9 @@ function listener(appId, publicKey) {
   /** @param {string} type */
   const handler = (type) => (/** @type {Envelope} */ event) => {
     if (refused.delete(String(event.metadata.entityId))) throw new Error('refused by the handler');
-    heard.push({ type, event });
+    // What comes twice is the same.
+    const { _id } = event.metadata;
+    if (_id === undefined || heard.every((it) => it.event.metadata._id !== _id)) heard.push({ type, event });
   };
   for (const { method, type } of EVENTS) {
     const [module, name] = method.replace('members ', '').split('.');

@@ -19,6 +19,8 @@ import { sendAsServer, UNBUILT } from './events-unbuilt.mjs';
 /** A cause of an event; where the answer of a call doesn't have the entity's id, `fits` knows the event. */
 /** @typedef {Expected & { fits?: (event: Envelope) => boolean }} Caused */
 
+/** What the server does by itself, or a command. */
+const BY_SERVER = { identityType: 'UNKNOWN' };
 const AT = new Date('2024-03-05T06:07:08.009Z');
 
 /** @type {Record<string, (kit: Kit) => Promise<Caused>>} */
@@ -49,7 +51,7 @@ const CAUSES = {
   'indexes.onIndexUpdated': async (kit) => {
     const { _id, name } = await createIndex(kit);
     const fits = (/** @type {Envelope} */ event) => member(event.entity, 'status') === 'ACTIVE';
-    return { by: isActor, entityId: _id, entity: { _id, name, status: 'ACTIVE' }, fits };
+    return { by: BY_SERVER, entityId: _id, entity: { _id, name, status: 'ACTIVE' }, fits };
   },
   'indexes.onIndexDeleted': async (kit) => {
     const { _id, name, collection } = await createIndex(kit);
@@ -57,7 +59,7 @@ const CAUSES = {
       event.metadata.entityId === _id && member(event.entity, 'status') === 'ACTIVE';
     await kit.event(typeOf('indexes.onIndexUpdated'), isBuilt);
     await kit.world.app.indexes.dropIndex(collection, name);
-    return { by: isActor, entityId: _id };
+    return { by: BY_SERVER, entityId: _id, entity: { _id, name } };
   },
   'signOnPolicy.onSignOnPolicyUpdated': async ({ world, byKey }) => {
     const { siteId } = world.run;
@@ -146,7 +148,8 @@ const CAUSES = {
   'members memberReport.onMemberReportDeleted': async (kit) => {
     const { reported, reportId } = await report(kit);
     await kit.world.membersApp.memberReport.deleteMemberReports(reported);
-    return { by: kit.byKey, entityId: reportId };
+    const entity = { _id: reportId, reportedMemberId: reported, reportingMemberId: kit.memberId };
+    return { by: kit.byKey, entityId: reportId, entity };
   },
   'members memberReport.onMemberReportReportedMemberCreated': async (kit) => {
     const { reported } = await report(kit);
@@ -187,8 +190,7 @@ const APP_CAUSES = {
   AppRemoved: async (kit) => {
     const { id, revoke } = await installed(kit);
     await revoke();
-    const by = { identityType: 'UNKNOWN' };
-    return { by, data: { appId: id }, fits: ({ data }) => member(data, 'appId') === id };
+    return { by: BY_SERVER, data: { appId: id }, fits: ({ data }) => member(data, 'appId') === id };
   },
 };
 
@@ -209,16 +211,14 @@ async function refusalOf(world, type) {
   const { app, receiver } = await kitOf(world);
   const { status, answer } = await askForEndpoint(world, { appId: app.id, url: receiver.url, types: [type] });
   assert.equal(status, 400, JSON.stringify(answer));
-  const said = JSON.stringify(answer);
-  assert.ok(said.includes(type), said);
-  return { said, message: text(answer, 'message') };
+  const violations = member(member(member(answer, 'details'), 'validationError'), 'fieldViolations');
+  const said = /** @type {unknown[]} */ (violations).map((it) => text(it, 'description')).join('; ');
+  assert.ok(said.includes(type) && said.includes('not built'), said);
+  return said;
 }
 
 /** Matches a value that is equal in all its parts. @param {unknown} value */
 const same = (value) => (/** @type {unknown} */ it) => isDeepStrictEqual(it, value);
-
-/** An actor of any kind: who builds an index is not who asked for it. @param {unknown} identity */
-const isActor = (identity) => isText(member(identity, 'identityType'));
 
 /** A visitor, and who that is. @param {World} world */
 async function visitor(world) {
@@ -330,7 +330,7 @@ const published = EVENTS.map(({ method, type, sender }) => {
     check: 'is refused by name',
     required: true,
     refused: true,
-    run: async (world) => (await refusalOf(world, type)).message,
+    run: (world) => refusalOf(world, type),
   };
 });
 
