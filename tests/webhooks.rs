@@ -303,8 +303,9 @@ on_both_engines! {
             assert_eq!(reply.json()["messages"][0]["entityId"], "one");
         }
         // One that was left gives its place back.
+        let left = json!({ "appId": id, "after": begun["token"], "types": [DELETED], "waitMs": 20_000 });
         tokio::select! {
-            _ = key.post(PULL, &json!({ "appId": id, "after": begun["token"], "types": [DELETED], "waitMs": 20_000 })) => {}
+            _ = key.post(PULL, &left) => {}
             () = sleep(Duration::from_millis(200)) => {}
         }
         assert_eq!(key.post(PULL, &body).await.verdict(), "200");

@@ -14,19 +14,14 @@ use axum::{
     response::Response,
 };
 use serde_json::{Value, json};
-use stoa_kernel::{EndpointId, kind::EntryKind};
-use stoa_webhooks::{EndpointChange, EndpointSecret, EndpointWish, EventQuery, Pull, Replay};
+use stoa_kernel::{Code, EndpointId, EventType, Result};
+use stoa_webhooks::{Endpoint, EndpointChange, EndpointSecret, EndpointWish, EventQuery, Pull, Replay};
 
 /// `GET event-types`: what an endpoint can name, each once.
 pub(crate) async fn event_types(State(app): State<App>, call: ApiCall) -> Answer {
-    app.webhooks.check_caller(&call.caller)?;
-    let mut types: Vec<Value> = Vec::new();
-    for event in EntryKind::ALL.iter().flat_map(|it| it.events()) {
-        if !types.iter().any(|it| it["type"] == event.name) {
-            types.push(json!({ "type": event.name, "entityFqdn": event.fqdn, "slug": event.slug }));
-        }
-    }
-    answer("eventTypes", types)
+    let types = app.webhooks.event_types(&call.caller)?;
+    let view = |it: EventType| json!({ "type": it.name, "entityFqdn": it.fqdn, "slug": it.slug });
+    answer("eventTypes", types.into_iter().map(view).collect::<Value>())
 }
 
 /// `GET endpoints`.
@@ -39,7 +34,7 @@ pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
 pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
     let wish = EndpointWish::parse(&call.data)?;
     let (endpoint, secret) = app.webhooks.endpoint_create(&call.site, &call.caller, wish).await?;
-    Ok(secretly(&json!({ "endpoint": endpoint.to_json(), "secret": secret.expose() })))
+    Ok(secretly(&json!({ "endpoint": status(&app, &call, &endpoint).await?, "secret": secret.expose() })))
 }
 
 /// `GET endpoints/{id}`.
@@ -50,7 +45,8 @@ pub(crate) async fn get(State(app): State<App>, call: ApiCall) -> Answer {
 /// `PATCH endpoints/{id}`.
 pub(crate) async fn update(State(app): State<App>, call: ApiCall) -> Answer {
     let change = EndpointChange::parse(&call.data)?;
-    answer("endpoint", app.webhooks.endpoint_update(&call.site, &call.caller, &id(&call), change).await?.to_json())
+    let endpoint = app.webhooks.endpoint_update(&call.site, &call.caller, &id(&call), change).await?;
+    answer("endpoint", status(&app, &call, &endpoint).await?)
 }
 
 /// `DELETE endpoints/{id}`.
@@ -61,13 +57,15 @@ pub(crate) async fn delete(State(app): State<App>, call: ApiCall) -> Answer {
 
 /// `POST endpoints/{id}/pause`.
 pub(crate) async fn pause(State(app): State<App>, call: ApiCall) -> Answer {
-    answer("endpoint", app.webhooks.endpoint_pause(&call.site, &call.caller, &id(&call)).await?.to_json())
+    let endpoint = app.webhooks.endpoint_pause(&call.site, &call.caller, &id(&call)).await?;
+    answer("endpoint", status(&app, &call, &endpoint).await?)
 }
 
 /// `POST endpoints/{id}/resume` `{fromNow?}`.
 pub(crate) async fn resume(State(app): State<App>, call: ApiCall) -> Answer {
     let from_now = call.flag("fromNow")?;
-    answer("endpoint", app.webhooks.endpoint_resume(&call.site, &call.caller, &id(&call), from_now).await?.to_json())
+    let endpoint = app.webhooks.endpoint_resume(&call.site, &call.caller, &id(&call), from_now).await?;
+    answer("endpoint", status(&app, &call, &endpoint).await?)
 }
 
 /// `POST endpoints/{id}/test`.
@@ -99,6 +97,16 @@ pub(crate) async fn pull(State(app): State<App>, call: ApiCall) -> Answer {
     let _waiting = app.waiting.enter(&call.site.id, call.network, app.settings.limits.webhook_pulls)?;
     let pulled = app.webhooks.pull(&call.site, &call.caller, pull).await?;
     Ok(secretly(&pulled.to_json()))
+}
+
+/// An endpoint that was just written, and how it stands.
+async fn status(app: &App, call: &ApiCall, written: &Endpoint) -> Result<Value> {
+    match app.webhooks.endpoint_get(&call.site, &call.caller, &written.id).await {
+        Ok(status) => Ok(status.to_json()),
+        // It was deleted meanwhile; what was asked for was done.
+        Err(fault) if fault.code() == Code::NotFound => Ok(written.to_json()),
+        Err(fault) => Err(fault),
+    }
 }
 
 fn id(call: &ApiCall) -> EndpointId {

@@ -158,12 +158,11 @@ pub struct EndpointUpdate {
 
 #[derive(Debug, Args, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[group(id = "what", required = true, multiple = false, args = ["since", "event", "dead"])]
 pub struct ReplayChoice {
     /// Id of the endpoint, from `stoa webhook list`
     pub id: String,
     /// What happened since this time (ISO 8601, UTC), as far back as the log reaches
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", required_unless_present_any = ["event", "dead"], conflicts_with_all = ["event", "dead"])]
     pub since: Option<String>,
     /// With --since: these types alone, with commas between them
     #[arg(long, value_name = "TYPE", value_delimiter = ',', requires = "since")]
@@ -172,7 +171,7 @@ pub struct ReplayChoice {
     #[arg(long, value_name = "ID", requires = "since")]
     pub entity: Option<String>,
     /// One event, by its id
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", conflicts_with = "dead")]
     pub event: Option<String>,
     /// All events that were given up
     #[arg(long)]

@@ -9,7 +9,7 @@ use crate::{
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use stoa_kernel::{EndpointId, kind::EntryKind, nearest::hint};
+use stoa_kernel::{EndpointId, EntryKind, nearest::hint};
 use stoa_store::Site;
 use stoa_webhooks::{EndpointChange, EndpointWish, EventQuery, Pull, Replay};
 

@@ -150,6 +150,7 @@ mod tests {
             of("limits", stoa_http::HttpLimits::DECLARED),
             of("limits", stoa_content::ContentLimits::DECLARED),
             of("limits", stoa_query::QueryLimits::DECLARED),
+            of("limits", stoa_webhooks::WebhookLimits::DECLARED),
             of("identity", stoa_identity::IdentityLimits::DECLARED),
         ]
         .concat()

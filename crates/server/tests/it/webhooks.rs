@@ -111,9 +111,10 @@ fn endpoints_by_command_on_postgres() {
 
 fn endpoints(engine: Engine) {
     let deployment = Deployment::new(engine);
-    let url = ["--url", "https://app.example.org/webhook"];
     deployment.site_with_things();
-    let create = |more: &[&str]| [&["webhook", "create"], &url[..], more].concat();
+    fn create<'t>(more: &[&'t str]) -> Vec<&'t str> {
+        [&["webhook", "create", "--url", "https://app.example.org/webhook"], more].concat()
+    }
     let none = refusal(&deployment, &create(&["--types", "data_item_created"]));
     assert!(none["message"].as_str().unwrap().contains("stoa client create"), "{none}");
     deployment.json(&["client", "create", "--name", "Journal", "--secret"]);

@@ -1,6 +1,21 @@
 //! Types of events, by their names, and the rows of the log that tell them.
 
-use stoa_kernel::{EntryKind, kind::unbuilt_module, nearest::hint};
+use crate::{Webhooks, access::Reaches};
+use stoa_kernel::{Caller, EntryKind, EventType, Result, Right, kind::unbuilt_module, nearest::hint};
+
+impl Webhooks {
+    /// The types that an endpoint can name, each once, for those who may have endpoints.
+    ///
+    /// # Errors
+    /// [`stoa_kernel::Code::Forbidden`], [`stoa_kernel::Code::ScopeMissing`].
+    pub fn event_types(&self, caller: &Caller) -> Result<Vec<EventType>> {
+        Reaches::of(caller, Right::Read)?;
+        let mut types: Vec<EventType> = EntryKind::ALL.iter().flat_map(|it| it.events()).copied().collect();
+        types.sort_unstable_by_key(|it| it.name);
+        types.dedup_by_key(|it| it.name);
+        Ok(types)
+    }
+}
 
 /// The names of all types that can be sent.
 pub(crate) fn names() -> Vec<&'static str> {
