@@ -38,4 +38,6 @@ mod sites;
 mod store;
 mod tokens;
 mod traffic;
+mod webhook_model;
+mod webhook_receiver;
 mod webhooks;

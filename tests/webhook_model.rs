@@ -14,13 +14,13 @@ use std::{
     sync::{Arc, Mutex},
     time::Duration,
 };
-use stoa_content::{Content, ContentLimits, wire::Request};
+use stoa_content::{Content, ContentLimits, Request};
 use stoa_identity::{Config as IdentityConfig, Identity, client::NewClient};
 use stoa_kernel::{Caller, ClientId, Code, EndpointId, Fault, World};
 use stoa_outbound::Recorder;
-use stoa_store::{Config, Consumers, Site, Store, boxed, outbox, outbox::LeaseTimes};
+use stoa_store::{Config, Consumers, Serving, Site, Store, boxed, outbox, outbox::LeaseTimes};
 use stoa_testkit::{Engine, TestStore, local_reach, rounds};
-use stoa_webhooks::{EndpointState, EndpointWish, Parts, Serving, Times, WebhookLimits, Webhooks};
+use stoa_webhooks::{EndpointState, EndpointWish, Parts, Times, WebhookLimits, Webhooks};
 use tokio::runtime::Runtime;
 
 const LEASES: LeaseTimes = LeaseTimes { look: 20, renewal: 100, life: 700 };
@@ -287,10 +287,10 @@ impl Watched {
     /// A site with an application and an endpoint of each format.
     async fn make(kit: &TestStore, home: &Parts, seed: u64) -> Self {
         let site = kit.store.site_create("Test", &home.world).await.unwrap();
-        let collection = json!({ "collection": {
+        let collection = json!({
             "id": COLLECTION, "fields": [{ "key": "n", "type": "NUMBER" }],
             "permissions": { "insert": "ANYONE", "update": "ANYONE", "remove": "ANYONE", "read": "ANYONE" },
-        } });
+        });
         home.content.collection_create(&site, &caller(), &collection).await.unwrap();
         let new = NewClient { name: "Receiver".to_owned(), with_secret: true, ..NewClient::default() };
         let (client, _) = home.identity.client_create(&site.id, new).await.unwrap();
@@ -407,7 +407,8 @@ impl Watching {
         let mut taken = 0;
         for _ in 0..1_500 {
             let arrivals = self.receiver.arrivals();
-            taken = arrivals.iter().filter(|it| it.is_taken).map(|it| &it.head["webhook-id"]).collect::<HashSet<_>>().len();
+            taken =
+                arrivals.iter().filter(|it| it.is_taken).map(|it| &it.head["webhook-id"]).collect::<HashSet<_>>().len();
             if taken >= count {
                 return Ok(());
             }
@@ -470,7 +471,8 @@ impl Watching {
                 (data["eventType"].as_str().unwrap_or_default().to_owned(), event)
             }
         };
-        let of_type = TYPES.iter().position(|it| *it == event_type).ok_or_else(|| format!("not named: {event_type}"))?;
+        let of_type =
+            TYPES.iter().position(|it| *it == event_type).ok_or_else(|| format!("not named: {event_type}"))?;
         let entity = [&event["createdEvent"]["entity"], &event["updatedEvent"]["currentEntity"]][of_type.min(1)];
         let id = event["id"].as_str().unwrap_or_default().to_owned();
         if head.get("webhook-id") != Some(&id) {

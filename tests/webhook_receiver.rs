@@ -1,6 +1,7 @@
 //! Receivers of webhooks that behave badly: they fail, hang, answer late, refuse the size, ask to wait, lead elsewhere,
 //! are gone, or drop the connection when they have the body. Each writes down what arrived, and what it said.
 
+use crate::webhook_model::draw;
 use std::{
     collections::HashMap,
     net::SocketAddr,
@@ -85,9 +86,9 @@ impl Shared {
         if *self.is_good.lock().unwrap() {
             return Answer::Status("204 No Content", 0);
         }
-        match super::webhook_model::draw(&self.chance, 200) {
+        match draw(&self.chance, 200) {
             0..120 => Answer::Status("200 OK", 0),
-            120..140 => Answer::Status("202 Accepted", 40 + super::webhook_model::draw(&self.chance, 100)),
+            120..140 => Answer::Status("202 Accepted", 40 + draw(&self.chance, 100)),
             140..162 => Answer::Status("500 Internal Server Error", 0),
             162..172 => Answer::Drop,
             172..180 => Answer::Status("413 Payload Too Large", 0),

@@ -46,7 +46,11 @@ pub(crate) const ROUTES: &[(&str, &str, &str)] = &[
         r#"{"appId":"{application}","url":"http://127.0.0.1:1/","types":["wix.data.v2.data_item_created"],"collections":["a"],"environment":"LIVE","format":"standard","maxBytes":5000,"timeoutMs":1000}"#,
     ),
     ("webhookEndpointGet", "/_api/webhooks/v1/endpoints/{endpoint}", ""),
-    ("webhookEndpointUpdate", "/_api/webhooks/v1/endpoints/{endpoint}", r#"{"types":["AppInstalled"],"collections":["b"]}"#),
+    (
+        "webhookEndpointUpdate",
+        "/_api/webhooks/v1/endpoints/{endpoint}",
+        r#"{"types":["AppInstalled"],"collections":["b"]}"#,
+    ),
     ("webhookEndpointPause", "/_api/webhooks/v1/endpoints/{endpoint}/pause", "{}"),
     ("webhookEndpointResume", "/_api/webhooks/v1/endpoints/{endpoint}/resume", r#"{"fromNow":true}"#),
     ("webhookEndpointTest", "/_api/webhooks/v1/endpoints/{endpoint}/test", "{}"),
@@ -336,7 +340,11 @@ impl<'a> World<'a> {
         let types = ["wix.data.v2.data_item_created"];
         let body = json!({ "appId": application, "url": "http://127.0.0.1:1/", "types": types });
         let there = self.app.app().get(PATH).await.json()["endpoints"][0]["id"].clone();
-        let id = if there.is_null() { self.app.app().post(PATH, &body).await.json()["endpoint"]["id"].clone() } else { there };
+        let id = if there.is_null() {
+            self.app.app().post(PATH, &body).await.json()["endpoint"]["id"].clone()
+        } else {
+            there
+        };
         id.as_str().expect("an id").to_owned()
     }
 
