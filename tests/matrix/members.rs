@@ -46,18 +46,14 @@ pub(crate) const ROUTES: &[(&str, &str, &str)] = &[
         r#"{"appId":"{application}","url":"http://127.0.0.1:1/","types":["wix.data.v2.data_item_created"],"collections":["a"],"environment":"LIVE","format":"standard","maxBytes":5000,"timeoutMs":1000}"#,
     ),
     ("webhookEndpointGet", "/_api/webhooks/v1/endpoints/{endpoint}", ""),
-    (
-        "webhookEndpointUpdate",
-        "/_api/webhooks/v1/endpoints/{endpoint}",
-        r#"{"types":["AppInstalled"],"collections":["b"]}"#,
-    ),
+    ("webhookEndpointUpdate", "/_api/webhooks/v1/endpoints/{endpoint}", r#"{"types":["AppInstalled"],"collections":["b"]}"#),
     ("webhookEndpointPause", "/_api/webhooks/v1/endpoints/{endpoint}/pause", "{}"),
     ("webhookEndpointResume", "/_api/webhooks/v1/endpoints/{endpoint}/resume", r#"{"fromNow":true}"#),
     ("webhookEndpointTest", "/_api/webhooks/v1/endpoints/{endpoint}/test", "{}"),
     ("webhookEndpointReplay", "/_api/webhooks/v1/endpoints/{endpoint}/replay", r#"{"dead":true}"#),
     ("webhookSecretRotate", "/_api/webhooks/v1/endpoints/{endpoint}/rotate-secret", "{}"),
     ("webhookEventList", "/_api/webhooks/v1/endpoints/{endpoint}/events?state=HELD", ""),
-    ("webhookPull", "/_api/webhooks/v1/pull", r#"{"appId":"{application}","types":["AppInstalled"],"waitMs":0}"#),
+    ("webhookPull", "/_api/webhooks/v1/pull", r#"{"appId":"{application}","types":["AppInstalled"],"format":"standard","waitMs":0}"#),
     ("webhookEndpointDelete", "/_api/webhooks/v1/endpoints/{endpoint}", ""),
     ("memberList", "/members/v1/members", ""),
     (
@@ -340,11 +336,7 @@ impl<'a> World<'a> {
         let types = ["wix.data.v2.data_item_created"];
         let body = json!({ "appId": application, "url": "http://127.0.0.1:1/", "types": types });
         let there = self.app.app().get(PATH).await.json()["endpoints"][0]["id"].clone();
-        let id = if there.is_null() {
-            self.app.app().post(PATH, &body).await.json()["endpoint"]["id"].clone()
-        } else {
-            there
-        };
+        let id = if there.is_null() { self.app.app().post(PATH, &body).await.json()["endpoint"]["id"].clone() } else { there };
         id.as_str().expect("an id").to_owned()
     }
 

@@ -43,15 +43,6 @@ pub enum Kind {
     Gauge,
 }
 
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Counter => "counter",
-            Self::Gauge => "gauge",
-        }
-    }
-}
-
 /// A number that isn't about requests.
 #[derive(Debug, Clone, Copy)]
 pub struct Measure {
@@ -66,11 +57,10 @@ pub struct Measure {
 pub struct Family {
     pub name: &'static str,
     pub help: &'static str,
-    pub kind: Kind,
     pub samples: Vec<Sample>,
 }
 
-/// One of them.
+/// One of them, a value that goes up and down.
 #[derive(Debug, Clone)]
 pub struct Sample {
     /// Names and values; these without quotes, backslashes and control characters.
@@ -132,7 +122,8 @@ pub fn text(metrics: &Metrics, traffic: &Traffic, others: &[Measure], families: 
     metrics.print(&mut text);
     print_traffic(&mut text, traffic);
     for it in others {
-        head(&mut text, it.name, it.help, it.kind.name());
+        let kind = if it.kind == Kind::Counter { "counter" } else { "gauge" };
+        head(&mut text, it.name, it.help, kind);
         let _ = writeln!(text, "{} {}", it.name, it.value);
     }
     for it in families {
@@ -142,7 +133,7 @@ pub fn text(metrics: &Metrics, traffic: &Traffic, others: &[Measure], families: 
 }
 
 fn print_family(text: &mut String, family: &Family) {
-    head(text, family.name, family.help, family.kind.name());
+    head(text, family.name, family.help, "gauge");
     for it in &family.samples {
         let labels: Vec<String> = it.labels.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect();
         let _ = writeln!(text, "{}{{{}}} {}", family.name, labels.join(","), it.value);
@@ -219,7 +210,7 @@ mod tests {
             |site: &str, value| Sample { labels: vec![("site", site.to_owned()), ("n", "1".to_owned())], value };
         let samples = vec![sample("a", 0.5), sample("b", 2.0)];
         let mut text = String::new();
-        print_family(&mut text, &Family { name: "stoa_x", help: "Such.", kind: Kind::Gauge, samples });
+        print_family(&mut text, &Family { name: "stoa_x", help: "Such.", samples });
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[1..],

@@ -81,9 +81,7 @@ impl Subject {
             }
             Self::Settings => ("Settings", "Policies, pages and the audit log of a site."),
             Self::Apps => ("Apps", "Applications of others, and how an owner installs them."),
-            Self::Webhooks => {
-                ("Webhooks", "Endpoints of applications that are told of what happens, and what became of it.")
-            }
+            Self::Webhooks => ("Webhooks", "Endpoints of applications that are told of what happens, and what became of it."),
             Self::AccountPages => ("Account pages", "What the pages of this server ask; no interface for others."),
             Self::Operators => ("Operators", "The accounts of those who run a site; for the pages of this server."),
             Self::Server => ("Server", "Health, public settings, and this description."),

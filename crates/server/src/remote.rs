@@ -309,7 +309,13 @@ impl Server {
         if status == 200 {
             return Ok(answer);
         }
-        let message = refused(&format!("POST {}{path}", self.url), status, &answer);
+        let violations = answer["details"]["validationError"]["fieldViolations"].as_array().into_iter().flatten();
+        let text = |it: &Value| Some(format!("{}: {}", it["field"].as_str()?, it["description"].as_str()?));
+        let violations: Vec<String> = violations.filter_map(text).collect();
+        let mut message = refused(&format!("POST {}{path}", self.url), status, &answer);
+        if !violations.is_empty() {
+            message = format!("{message}: {}", violations.join("; "));
+        }
         let details = &mut answer["details"];
         let code = details["applicationError"]["code"].as_str().unwrap_or(Code::Validation.name()).to_owned();
         let data = details["applicationError"]["data"].take();

@@ -63,6 +63,7 @@ async fn run(mut config: Config, work: Arc<Work>, with_demo: bool) -> Result<(),
     tokio::spawn(housekeeping::run(services.clone()));
     tokio::spawn(indexing::run(services.clone()));
     tokio::spawn(item_jobs::run(services.clone()));
+    let sending = services.webhooks.start();
     let mut app = services.app(&config);
     if let Some(directory) = &config.test_traffic {
         let log = ExchangeLog::open(directory, ExchangeLog::MOST);
@@ -82,6 +83,7 @@ async fn run(mut config: Config, work: Arc<Work>, with_demo: bool) -> Result<(),
     let serving = tokio::spawn(listener.serve(stop_signal()));
     announce(&config, &services, &url, address).await?;
     let served = serving.await;
+    sending.end().await;
     let _ = std::fs::remove_file(stoa_store::DataDirectory::socket(&config.data));
     services.close().await;
     served.map_err(|it| it.to_string())

@@ -163,16 +163,13 @@ async fn answer(watched: Arc<Watched>, headers: HeaderMap) -> Response {
     let _turn = watched.turn.acquire().await;
     let mut measures = watched.work.measures();
     measures.extend(now(&watched.app).await);
+    measures.extend(webhooks(watched.app.webhooks.counts()));
     let mut lags = lags(&watched.app).await;
     measures.push(consumers(&lags));
     // What is farthest behind is what a watcher wants to know of.
     lags.sort_by_key(|it| -it.consumer.lag);
     lags.truncate(MOST_LAGS);
-    let counts = watched.app.webhooks.counts();
-    measures.extend(webhooks(counts));
-    let mut families = families(&lags).to_vec();
-    families.push(deliveries(counts));
-    let text = metrics::text(&watched.app.metrics, &watched.app.traffic, &measures, &families);
+    let text = metrics::text(&watched.app.metrics, &watched.app.traffic, &measures, &families(&lags));
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
@@ -209,37 +206,24 @@ fn families(lags: &[ConsumerLag]) -> [Family; 2] {
     let rows = "Rows of its site's log that a consumer has not read.";
     let seconds = "How long the oldest of them has waited.";
     [
-        Family { name: "stoa_log_lag_rows", help: rows, kind: Kind::Gauge, samples: samples(|it| it.consumer.lag_rows as f64) },
-        Family { name: "stoa_log_lag_seconds", help: seconds, kind: Kind::Gauge, samples: samples(|it| it.consumer.lag as f64 / 1e3) },
+        Family { name: "stoa_log_lag_rows", help: rows, samples: samples(|it| it.consumer.lag_rows as f64) },
+        Family { name: "stoa_log_lag_seconds", help: seconds, samples: samples(|it| it.consumer.lag as f64 / 1e3) },
     ]
 }
 
-/// What became of the messages of webhooks that this process sent.
-fn deliveries(counts: WebhookCounts) -> Family {
-    let sample = |(outcome, count): (&str, u64)| Sample {
-        labels: vec![("outcome", outcome.to_owned())],
-        value: count as f64,
-    };
-    let outcomes = [("taken", counts.taken), ("refused", counts.refused), ("unreached", counts.unreached)];
-    let help = "Messages of webhooks that this process sent, by what came of them.";
-    Family {
-        name: "stoa_webhook_deliveries_total",
-        help,
-        kind: Kind::Counter,
-        samples: outcomes.into_iter().map(sample).collect(),
-    }
-}
-
-fn webhooks(counts: WebhookCounts) -> [Measure; 5] {
-    let measure = |name, help, kind, value| Measure { name, help, kind, value };
-    let (parked, died, disabled) = (counts.parked as f64, counts.died as f64, counts.disabled as f64);
-    let (served, open) = (counts.served as f64, counts.open as f64);
-    [
-        measure("stoa_webhook_parked_total", "Events that were set apart because they alone failed.", Kind::Counter, parked),
-        measure("stoa_webhook_died_total", "Events that were given up.", Kind::Counter, died),
-        measure("stoa_webhook_disabled_total", "Endpoints that this process disabled.", Kind::Counter, disabled),
-        measure("stoa_webhook_endpoints", "Endpoints that this process sends for.", Kind::Gauge, served),
-        measure("stoa_webhook_open", "Those of them whose receiver fails.", Kind::Gauge, open),
+fn webhooks(counts: WebhookCounts) -> Vec<Measure> {
+    let of = |kind| move |name, help, value: f64| Measure { name, help, kind, value };
+    let (counter, gauge) = (of(Kind::Counter), of(Kind::Gauge));
+    let WebhookCounts { taken, refused, unreached, parked, died, disabled, served, open } = counts;
+    vec![
+        counter("stoa_webhooks_taken_total", "Deliveries of webhooks that arrived.", taken as f64),
+        counter("stoa_webhooks_refused_total", "Those that were refused, or not answered in time.", refused as f64),
+        counter("stoa_webhooks_unreached_total", "Those without a connection.", unreached as f64),
+        counter("stoa_webhooks_parked_total", "Events that alone failed and were set apart.", parked as f64),
+        counter("stoa_webhooks_died_total", "Events that were given up.", died as f64),
+        counter("stoa_webhooks_disabled_total", "Webhook endpoints that were given up.", disabled as f64),
+        gauge("stoa_webhooks_served", "Webhook endpoints that this process sends for.", served as f64),
+        gauge("stoa_webhooks_open", "Those of them that fail.", open as f64),
     ]
 }
 

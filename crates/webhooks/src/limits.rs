@@ -12,7 +12,7 @@ stoa_kernel::limits! {
         /// Webhook endpoints of a site (TOO_MANY).
         webhook_endpoints: usize = 20, 0..=1_000;
         /// Events of an endpoint that wait apart because they, or one before them about the same thing, alone failed. With
-        /// so many the endpoint counts as one that fails.
+        /// so many the endpoint reads no more until some have arrived (TOO_MANY for a replay).
         webhook_parked: usize = 10_000, 10..=1_000_000;
         /// Calls of webhooks at the same time.
         webhook_calls: usize = 128, 1..=384;

@@ -73,10 +73,7 @@ fn schemas_have_one_name_and_are_used() {
     let document = whole();
     let used = reached(
         &document,
-        ["/paths", "/webhooks", "/components/responses"]
-            .iter()
-            .flat_map(|it| references(&document.pointer(it).cloned().unwrap_or_default()))
-            .collect(),
+        ["/paths", "/webhooks", "/components/responses"].iter().flat_map(|it| references(&document.pointer(it).cloned().unwrap_or_default())).collect(),
     );
     let unused: Vec<_> = places.keys().filter(|it| !used.contains(&format!("#/components/schemas/{it}"))).collect();
     assert!(unused.is_empty(), "no call takes or answers {unused:?}");

@@ -6,7 +6,7 @@ pub(crate) mod waiting;
 
 use crate::{
     App, body,
-    identity::api_call::{Answer, ApiCall, answer, done},
+    identity::api_call::{Answer, ApiCall, answer, done, invalid},
 };
 use axum::{
     extract::State,
@@ -14,8 +14,8 @@ use axum::{
     response::Response,
 };
 use serde_json::{Value, json};
-use stoa_kernel::{Code, EndpointId, EventType, Result};
-use stoa_webhooks::{Endpoint, EndpointChange, EndpointSecret, EndpointWish, EventQuery, Pull, Replay};
+use stoa_kernel::{Code, EndpointId, EventType, Faults, Result};
+use stoa_webhooks::{Endpoint, EndpointChange, EndpointSecret, EndpointWish, EventQuery, EventState, Pull, Replay};
 
 /// `GET event-types`: what an endpoint can name, each once.
 pub(crate) async fn event_types(State(app): State<App>, call: ApiCall) -> Answer {
@@ -87,7 +87,7 @@ pub(crate) async fn rotate_secret(State(app): State<App>, call: ApiCall) -> Answ
 
 /// `GET endpoints/{id}/events`.
 pub(crate) async fn events(State(app): State<App>, call: ApiCall) -> Answer {
-    let query = EventQuery::parse(&call.data)?;
+    let query = event_query(&call)?;
     Ok(body::ok(&app.webhooks.event_list(&call.site, &call.caller, &id(&call), query).await?.to_json()))
 }
 
@@ -95,7 +95,7 @@ pub(crate) async fn events(State(app): State<App>, call: ApiCall) -> Answer {
 pub(crate) async fn pull(State(app): State<App>, call: ApiCall) -> Answer {
     let pull = Pull::parse(&call.data)?;
     let _waiting = app.waiting.enter(&call.site.id, call.network, app.settings.limits.webhook_pulls)?;
-    let pulled = app.webhooks.pull(&call.site, &call.caller, pull).await?;
+    let pulled = app.webhooks.pull(&call.site, &call.caller, pull, None).await?;
     Ok(secretly(&pulled.to_json()))
 }
 
@@ -107,6 +107,22 @@ async fn status(app: &App, call: &ApiCall, written: &Endpoint) -> Result<Value> 
         Err(fault) if fault.code() == Code::NotFound => Ok(written.to_json()),
         Err(fault) => Err(fault),
     }
+}
+
+/// Which events a query asks for.
+fn event_query(call: &ApiCall) -> Result<EventQuery> {
+    let usual = EventQuery::default();
+    let state = match call.text("state") {
+        "" => Ok(usual.state),
+        name => EventState::parse(name).ok_or_else(|| invalid("state", "PARKED, HELD or DEAD is expected")),
+    };
+    let limit = match &call.data["limit"] {
+        Value::Null => Ok(usual.limit),
+        Value::String(text) => text.parse().map_err(|_| invalid("limit", "a whole number is expected")),
+        _ => Err(invalid("limit", "a whole number is expected")),
+    };
+    let (state, limit) = Faults::both(state, limit)?;
+    Ok(EventQuery { state, limit, after: Some(call.text("after").to_owned()).filter(|it| !it.is_empty()) })
 }
 
 fn id(call: &ApiCall) -> EndpointId {

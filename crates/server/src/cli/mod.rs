@@ -31,7 +31,7 @@ pub use owner::{Owner, OwnerVerb, RoleName};
 pub use seal::SealVerb;
 pub use site::{AutoIndexState, CaptchaSet, CaptchaVerb, Face, SiteVerb};
 pub use transfer::{Export, Format, Import};
-pub use webhook::{EndpointUpdate, Listen, NewEndpoint, PullOrder, ReplayChoice, Webhook, WebhookVerb};
+pub use webhook::{EndpointUpdate, Listen, MessageFormat, NewEndpoint, PullOrder, ReplayChoice, Webhook, WebhookVerb};
 
 use crate::config::{Options, Storage};
 use clap::{Args, Parser, Subcommand};

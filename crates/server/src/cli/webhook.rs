@@ -55,10 +55,8 @@ pub enum WebhookVerb {
         from_now: bool,
     },
     /// Send again what the log still has, one event, or what was given up
-    #[command(
-        after_help = "Examples:\n  stoa webhook replay w1 --since 2026-11-25T10:00:00Z --types data_item_created\n  \
-                            stoa webhook replay w1 --dead"
-    )]
+    #[command(after_help = "Examples:\n  stoa webhook replay w1 --since 2026-11-25T10:00:00Z --types data_item_created\n  \
+                            stoa webhook replay w1 --dead")]
     Replay(ReplayChoice),
     /// Send one signed message now and show what the receiver answers
     #[command(after_help = "Examples:\n  stoa webhook test w1\n  stoa webhook test w1 --json")]
@@ -97,7 +95,7 @@ pub enum WebhookVerb {
     /// The messages are posted by this command: no address of this machine has to be reachable from elsewhere, and no
     /// endpoint is made. It goes on until Ctrl-C.
     #[command(after_help = "Examples:\n  stoa webhook listen --forward http://localhost:3000/webhook\n  \
-        stoa webhook listen --forward http://localhost:3000/webhook --url https://www.example.org --api-key k1.secret")]
+        stoa webhook listen --forward http://localhost:3000/webhook --app 1f0c --url https://www.example.org --api-key k1.secret")]
     Listen(Listen),
     /// One look of `listen`, inside the server.
     #[command(skip)]
@@ -190,12 +188,16 @@ pub struct Listen {
     /// Collections whose items it is told of, with commas between them [default: all]
     #[arg(long, value_name = "COLLECTION", value_delimiter = ',')]
     pub collections: Vec<String>,
-    /// Id or name of the application whose key signs; needed only where several could be meant
+    /// Id or name of the application whose key signs; needed where several could be meant, and by its id with --url
     #[arg(long, value_name = "APP")]
     pub app: Option<String>,
     /// Form of the messages
     #[arg(long, value_enum, default_value_t = MessageFormat::Jwt)]
     pub format: MessageFormat,
+    /// Secret of the messages' signatures, `whsec_` and bytes in base64 [default: a new one, which is shown]
+    #[serde(skip)]
+    #[arg(long, env = "STOA_WEBHOOK_SECRET", hide_env_values = true)]
+    pub secret: Option<String>,
     /// Take the events of a running server elsewhere
     #[arg(long, requires = "api_key")]
     pub url: Option<String>,
@@ -243,13 +245,12 @@ pub enum EventState {
     Dead,
 }
 
-impl EventState {
-    /// As the interface has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Parked => "PARKED",
-            Self::Held => "HELD",
-            Self::Dead => "DEAD",
+impl From<EventState> for stoa_webhooks::EventState {
+    fn from(state: EventState) -> Self {
+        match state {
+            EventState::Parked => Self::Parked,
+            EventState::Held => Self::Held,
+            EventState::Dead => Self::Dead,
         }
     }
 }

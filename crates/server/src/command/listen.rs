@@ -2,16 +2,17 @@
 
 use super::terminal::Terminal;
 use crate::{
-    cli::{Listen, PullOrder, SiteChoice, Verb, Webhook, WebhookVerb},
+    cli::{Listen, MessageFormat, PullOrder, SiteChoice, Verb, Webhook, WebhookVerb},
     failure::Failure,
     forward::{Posted, Receiver},
     print::print_text,
     remote::Server,
     socket,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::{collections::HashSet, thread::sleep, time::Duration};
 use stoa_kernel::{Millis, World, clock::elapsing, date::iso_from_millis};
+use stoa_webhooks::EndpointSecret;
 
 /// Messages of one look.
 const MESSAGES: usize = 50;
@@ -26,14 +27,28 @@ const FRESH: Millis = 200_000;
 pub fn listen(terminal: &mut Terminal<'_>, site: SiteChoice, mut typed: Listen) -> Result<(), Failure> {
     let receiver = Receiver::new(&typed.forward)?;
     let source = Source::of(&mut typed)?;
-    let mut listener = Listener { terminal, site, typed, source, receiver, after: None, done: HashSet::new() };
-    listener.begin()?;
+    let types = match super::webhook::types_meant(&typed.types)? {
+        all if all.is_empty() => super::webhook::types_known().into_iter().map(str::to_owned).collect(),
+        types => types,
+    };
+    let (secret, is_new) = secret(typed.secret.take().as_deref())?;
+    let mut listener =
+        Listener { terminal, site, typed, types, source, receiver, secret, after: None, done: HashSet::new() };
+    listener.begin(is_new)?;
     loop {
         match listener.pull() {
             Ok(pulled) => listener.pass_on(&pulled)?,
             Err(failure) => listener.wait_for_server(&failure)?,
         }
     }
+}
+
+/// The secret that signs, and whether it is new.
+fn secret(given: Option<&str>) -> Result<(EndpointSecret, bool), Failure> {
+    let Some(given) = given else { return Ok((EndpointSecret::make(&World::real()), true)) };
+    let secret = EndpointSecret::parse(given);
+    let refused = || Failure::usage("--secret: whsec_ and bytes in base64 are expected");
+    Ok((secret.ok_or_else(refused)?, false))
 }
 
 /// Where messages are from.
@@ -46,6 +61,9 @@ enum Source {
 impl Source {
     fn of(typed: &mut Listen) -> Result<Self, Failure> {
         match (typed.url.take(), typed.api_key.take()) {
+            (Some(_), _) if typed.app.is_none() => {
+                Err(Failure::usage("--url needs --app, the id of the application for which events are read"))
+            }
             (Some(url), Some(key)) => Ok(Self::Elsewhere(Server::at(&url, &key))),
             (Some(_), None) => Err(Failure::usage("--url needs --api-key")),
             // The variable may be set for other commands.
@@ -58,8 +76,11 @@ struct Listener<'t, 'c> {
     terminal: &'t mut Terminal<'c>,
     site: SiteChoice,
     typed: Listen,
+    types: Vec<String>,
     source: Source,
     receiver: Receiver,
+    /// There is no endpoint whose secret could sign.
+    secret: EndpointSecret,
     /// Up to where all is passed on.
     after: Option<String>,
     /// Events after that place which were passed on already.
@@ -68,7 +89,7 @@ struct Listener<'t, 'c> {
 
 impl Listener<'_, '_> {
     /// Takes the place from where on it listens: what happens from now on.
-    fn begin(&mut self) -> Result<(), Failure> {
+    fn begin(&mut self, is_new_secret: bool) -> Result<(), Failure> {
         if matches!(self.source, Source::Here) && socket::connect(&self.terminal.config.data).is_none() {
             let data = self.terminal.config.data.display();
             let text = format!(
@@ -78,6 +99,9 @@ impl Listener<'_, '_> {
         }
         self.after = self.pull_for(0)?["token"].as_str().map(str::to_owned);
         let text = format!("Posting what happens from now on to {}. Ctrl-C ends it.", self.receiver.url());
+        if is_new_secret && self.typed.format == MessageFormat::Standard {
+            self.terminal.note(&format!("The secret of this run, or name your own with --secret: {}", self.secret.expose()));
+        }
         self.terminal.note(&text);
         Ok(())
     }
@@ -87,12 +111,10 @@ impl Listener<'_, '_> {
     }
 
     fn pull_for(&mut self, wait: u64) -> Result<Value, Failure> {
-        let types = super::webhook::types_meant(&self.typed.types)?;
-        let mut body =
-            json!({ "format": self.typed.format.name(), "limit": MESSAGES, "waitMs": wait, "after": self.after });
-        if !types.is_empty() {
-            body["types"] = json!(types);
-        }
+        let mut body = json!({
+            "types": self.types, "format": self.typed.format.name(), "limit": MESSAGES, "waitMs": wait,
+            "after": self.after,
+        });
         if !self.typed.collections.is_empty() {
             body["collections"] = json!(self.typed.collections);
         }
@@ -113,9 +135,8 @@ impl Listener<'_, '_> {
 
     /// Posts what was pulled, one after another, and remembers how far that is.
     fn pass_on(&mut self, pulled: &Value) -> Result<(), Failure> {
-        if pulled["gap"] == true {
-            self.terminal
-                .note("The log no longer has all that happened since the last message; some events are left out.");
+        if !pulled["gap"].is_null() {
+            self.terminal.note("The log no longer has all that happened since the last message; some events are left out.");
         }
         let since = elapsing();
         for message in pulled["messages"].as_array().into_iter().flatten() {
@@ -135,11 +156,11 @@ impl Listener<'_, '_> {
 
     /// Posts a message, as soon as something listens there. Whether it was, before its signature grew too old.
     fn post(&self, message: &Value, since: Millis) -> bool {
-        let nothing = serde_json::Map::new();
-        let headers = message["headers"].as_object().unwrap_or(&nothing);
+        let body = message["body"].as_str().unwrap_or_default();
+        let headers = self.signed(message, body);
         let mut is_told = false;
         loop {
-            match self.receiver.post(headers, message["body"].as_str().unwrap_or_default()) {
+            match self.receiver.post(&headers, body) {
                 Posted::NobodyListens if elapsing() - since > FRESH => return false,
                 Posted::NobodyListens => {
                     if !is_told {
@@ -161,6 +182,16 @@ impl Listener<'_, '_> {
         }
     }
 
+    /// The headers of a message, with a signature.
+    fn signed(&self, message: &Value, body: &str) -> Map<String, Value> {
+        let mut headers = message["headers"].as_object().cloned().unwrap_or_default();
+        let text = |name: &str| headers.get(name).and_then(Value::as_str).unwrap_or_default();
+        if let Ok(signature) = self.secret.signature(text("webhook-id"), text("webhook-timestamp"), body) {
+            headers.insert("webhook-signature".to_owned(), signature.into());
+        }
+        headers
+    }
+
     /// Prints the line of a message.
     fn show(&self, message: &Value, outcome: &Value, excerpt: &str) {
         let time = iso_from_millis(World::real().now());
@@ -175,8 +206,7 @@ impl Listener<'_, '_> {
         }
         let clock = time.get(11..19).unwrap_or(&time);
         let status = outcome["status"].as_u64();
-        let result =
-            status.map_or_else(|| outcome["error"].as_str().unwrap_or_default().to_owned(), |it| it.to_string());
+        let result = status.map_or_else(|| outcome["error"].as_str().unwrap_or_default().to_owned(), |it| it.to_string());
         let [kind, entity] = [kind, entity].map(|it| it.as_str().unwrap_or("-"));
         let mut line = format!("{clock}  {kind}  {entity}  {result}  {} ms", outcome["ms"]);
         if !status.is_some_and(|it| (200..300).contains(&it)) && !excerpt.trim().is_empty() {

@@ -9,7 +9,7 @@ use crate::{
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use stoa_kernel::{EndpointId, EntryKind, nearest::hint};
+use stoa_kernel::{EndpointId, EntryKind, EventType, nearest::hint};
 use stoa_store::Site;
 use stoa_webhooks::{EndpointChange, EndpointWish, EventQuery, Pull, Replay};
 
@@ -19,8 +19,9 @@ pub async fn run(services: &Services, site: &Arc<Site>, verb: &WebhookVerb) -> R
         WebhookVerb::Create(new) => {
             let app = app::choose(services, site, new.app.as_deref()).await?.id;
             let wish = EndpointWish::parse(&wish(new, app.as_str())?)?;
-            let (endpoint, secret) = webhooks.endpoint_create(site, caller, wish).await?;
-            Ok(json!({ "endpoint": endpoint.to_json(), "secret": secret.expose() }))
+            let (made, secret) = webhooks.endpoint_create(site, caller, wish).await?;
+            let status = webhooks.endpoint_get(site, caller, &made.id).await?;
+            Ok(json!({ "endpoint": status.to_json(), "secret": secret.expose() }))
         }
         WebhookVerb::List => {
             let endpoints = webhooks.endpoint_list(site, caller).await?;
@@ -45,11 +46,13 @@ pub async fn run(services: &Services, site: &Arc<Site>, verb: &WebhookVerb) -> R
         }
         WebhookVerb::Test { id } => Ok(webhooks.test(site, caller, &endpoint(id)).await?.to_json()),
         WebhookVerb::Events { id, state, limit, after } => {
-            let query = json!({ "state": state.name(), "limit": limit, "after": after });
-            let page = webhooks.event_list(site, caller, &endpoint(id), EventQuery::parse(&query)?).await?;
-            Ok(page.to_json())
+            let query = EventQuery { state: (*state).into(), limit: *limit as usize, after: after.clone() };
+            Ok(webhooks.event_list(site, caller, &endpoint(id), query).await?.to_json())
         }
-        WebhookVerb::Types => Ok(types_known()),
+        WebhookVerb::Types => {
+            let view = |it: EventType| json!({ "type": it.name, "entity": it.fqdn, "slug": it.slug });
+            Ok(webhooks.event_types(caller)?.into_iter().map(view).collect())
+        }
         WebhookVerb::RotateSecret { id } => {
             let secret = webhooks.endpoint_secret_rotate(site, caller, &endpoint(id)).await?;
             Ok(json!({ "secret": secret.expose() }))
@@ -77,9 +80,7 @@ pub fn run_typed(terminal: &mut Terminal<'_>, typed: Webhook) -> Result<(), Fail
         }
         WebhookVerb::RotateSecret { .. } => {
             print(&value, false);
-            terminal.note(
-                "The secret is shown this once. The one before it signs as well, until the receiver has changed.",
-            );
+            terminal.note("The secret is shown this once. The one before it signs as well, until the receiver has changed.");
         }
         WebhookVerb::Events { id, .. } => {
             print(&value["events"], false);
@@ -108,7 +109,7 @@ fn after_creation(terminal: &Terminal<'_>, endpoint: &Value) {
 async fn pull(services: &Services, site: &Arc<Site>, order: &PullOrder) -> Result<Value, Failure> {
     let mut body = order.body.clone();
     body["appId"] = json!(app::choose(services, site, order.app.as_deref()).await?.id);
-    Ok(services.webhooks.pull(site, &operator(), Pull::parse(&body)?).await?.to_json())
+    Ok(services.webhooks.pull(site, &operator(), Pull::parse(&body)?, None).await?.to_json())
 }
 
 fn endpoint(id: &str) -> EndpointId {
@@ -180,7 +181,6 @@ fn replay(typed: &ReplayChoice) -> Result<Value, Failure> {
 /// # Errors
 /// The one that is none, with the nearest.
 pub fn types_meant(typed: &[String]) -> Result<Vec<String>, Failure> {
-    let known = || EntryKind::ALL.iter().flat_map(|it| it.events()).map(|it| it.name);
     let last = |name: &'static str| name.rsplit('.').next().unwrap_or(name);
     let meant = |typed: &String| {
         let found = known().find(|it| it == typed).or_else(|| known().find(|it| last(it) == typed));
@@ -192,14 +192,17 @@ pub fn types_meant(typed: &[String]) -> Result<Vec<String>, Failure> {
     typed.iter().map(meant).collect()
 }
 
-fn types_known() -> Value {
-    let mut rows: Vec<Value> = Vec::new();
-    for event in EntryKind::ALL.iter().flat_map(|it| it.events()) {
-        if !rows.iter().any(|it| it["type"] == event.name) {
-            rows.push(json!({ "type": event.name, "entity": event.fqdn, "slug": event.slug }));
-        }
-    }
-    rows.into()
+/// The names of all types of event, some more than once.
+fn known() -> impl Iterator<Item = &'static str> {
+    EntryKind::ALL.iter().flat_map(|it| it.events()).map(|it| it.name)
+}
+
+/// The names of all types of event.
+pub fn types_known() -> Vec<&'static str> {
+    let mut names: Vec<&str> = known().collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 #[cfg(test)]

@@ -175,7 +175,8 @@ struct Listener {
 impl Listener {
     fn start(deployment: &Deployment, more: &[&str]) -> Self {
         let arguments = [&["webhook", "listen", "--json"], more].concat();
-        let mut child = deployment.stoa(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            deployment.stoa(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (lines, notes) = (passed_on(child.stdout.take().unwrap()), passed_on(child.stderr.take().unwrap()));
         let it = Self { child, lines, notes };
         it.note("Ctrl-C ends it");
@@ -274,7 +275,10 @@ fn listen(engine: Engine) {
     // With an API key, as from another machine.
     let elsewhere = Deployment::new(Engine::Sqlite);
     let to = receiver.url();
-    let remote = ["--forward", &to, "--url", &server.url, "--api-key", &key, "--format", "standard"];
+    let clients = deployment.json(&["client", "list"]);
+    let app = clients.as_array().unwrap().iter().find(|it| it["name"] == "Journal").unwrap()["clientId"].clone();
+    let app = app.as_str().unwrap();
+    let remote = ["--forward", &to, "--url", &server.url, "--api-key", &key, "--format", "standard", "--app", app];
     let listener = Listener::start(&elsewhere, &remote);
     let fifth = insert(&server, &key, 5);
     assert_eq!(listener.line()["entityId"], fifth);
@@ -282,7 +286,9 @@ fn listen(engine: Engine) {
     assert!(head.contains("content-type: application/json") && head.contains("webhook-signature: v1,"), "{head}");
     assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["type"], CREATED);
     drop(listener);
-    let refused =
-        refusal(&elsewhere, &["webhook", "listen", "--forward", &to, "--url", &server.url, "--api-key", "wrong"]);
+    let refused = refusal(
+        &elsewhere,
+        &["webhook", "listen", "--forward", &to, "--url", &server.url, "--api-key", "wrong", "--app", app],
+    );
     assert_eq!(refused["code"], "UNAUTHENTICATED", "{refused}");
 }

@@ -96,7 +96,7 @@ impl Webhooks {
     /// Events of an endpoint that wait apart from the log, or were given up.
     ///
     /// # Errors
-    /// [`Code::Forbidden`], [`Code::ScopeMissing`], [`Code::NotFound`]; [`Code::Validation`] for a limit or a place that is
+    /// [`stoa_kernel::Code::Forbidden`], [`stoa_kernel::Code::ScopeMissing`], [`stoa_kernel::Code::NotFound`]; [`stoa_kernel::Code::Validation`] for a limit or a place that is
     /// none.
     pub async fn event_list(
         &self,
@@ -138,6 +138,7 @@ impl EventQuery {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stoa_kernel::Code;
 
     #[test]
     fn page_begins_where_another_ended() {

@@ -23,7 +23,7 @@ use stoa_store::{
 const MOST: usize = 100;
 const BYTES: usize = 4 << 20;
 /// The longest wait for the first, in milliseconds.
-const LONGEST: u64 = 25_000;
+const LONGEST: u64 = 20_000;
 /// Rows that are read at once, and items of one that are made events of.
 const ROWS: usize = 50;
 const PIECE: (usize, usize) = (16, 256 << 10);
@@ -54,7 +54,7 @@ pub struct Pulled {
 }
 
 impl Pulled {
-    /// `{"messages": [{"id", "headers", "body"}], "token", "gap"?}`.
+    /// `{"messages": [{"id", "type", "entityId", "headers", "body"}], "token", "gap"?}`.
     pub fn to_json(&self) -> Value {
         let messages: Vec<Value> = self.messages.iter().map(Message::to_json).collect();
         let mut view = json!({ "messages": messages, "token": self.token });
@@ -69,10 +69,10 @@ const NAMES: [&str; 7] = ["appId", "types", "collections", "format", "after", "l
 
 impl Pull {
     /// Reads a body: `{"appId", "types", "collections"?, "format"?, "after"?, "limit"? (1 to 100), "waitMs"? (up to
-    /// 25000)}`.
+    /// 20000)}`.
     ///
     /// # Errors
-    /// [`Code::Validation`] with all that is wrong.
+    /// [`stoa_kernel::Code::Validation`] with all that is wrong.
     pub fn parse(body: &Value) -> Result<Self> {
         let mut fields = Fields::of(body, &NAMES)?;
         let app = fields.app();
@@ -104,8 +104,8 @@ impl Webhooks {
     /// there is one: there is no endpoint that has another.
     ///
     /// # Errors
-    /// [`Code::Forbidden`] and [`Code::ScopeMissing`]; [`Code::Validation`] for an application that there isn't, or that
-    /// the caller may not read for; [`Code::NotFound`] when it has no active key and the format needs one.
+    /// [`stoa_kernel::Code::Forbidden`] and [`stoa_kernel::Code::ScopeMissing`]; [`stoa_kernel::Code::Validation`] for an application that there isn't, or that
+    /// the caller may not read for; [`stoa_kernel::Code::NotFound`] when it has no active key and the format needs one.
     pub async fn pull(
         &self,
         site: &Site,
@@ -243,6 +243,7 @@ impl Reading<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stoa_kernel::Code;
 
     #[test]
     fn pull_is_read_strictly() {

@@ -25,6 +25,21 @@ impl EndpointSecret {
         self.0.expose()
     }
 
+    /// One that was shown before.
+    pub fn parse(text: &str) -> Option<Self> {
+        let secret = Self(Secret::new(text));
+        secret.key().is_ok().then_some(secret)
+    }
+
+    /// The value of `webhook-signature` for a body with this id and timestamp, for who sends it by themselves.
+    ///
+    /// # Errors
+    /// None that a caller can mend.
+    pub fn signature(&self, id: &str, timestamp: &str, body: &str) -> Result<String> {
+        let tag = hmac::sign(&self.key()?, format!("{id}.{timestamp}.{body}").as_bytes());
+        Ok(format!("v1,{}", STANDARD.encode(tag)))
+    }
+
     /// What it signs with.
     pub(crate) fn key(&self) -> Result<hmac::Key> {
         let bytes = self.0.expose().strip_prefix(PREFIX).and_then(|it| STANDARD.decode(it).ok());

@@ -1,7 +1,7 @@
 //! The signed message that tells an event (docs/protocol/identity.md §14), made anew for each attempt: the public client
 //! refuses a token a second after its end.
 
-use crate::{Core, endpoint::Format, message::event::Event};
+use crate::{Core, endpoint::Format, message::event::{Event, entity_of}};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::hmac;
 use serde_json::{Map, Value, json};
@@ -18,16 +18,20 @@ const TOKEN_BYTES: usize = 900;
 pub struct Message {
     /// The id of the event, the same in all messages that tell it.
     pub id: String,
+    pub event_type: &'static str,
+    /// The id of what the event tells of.
+    pub entity_id: String,
     /// Names in lower case.
     pub headers: Vec<(&'static str, String)>,
     pub body: String,
 }
 
 impl Message {
-    /// `{"id", "headers": {name: value}, "body"}`.
+    /// `{"id", "type", "entityId", "headers": {name: value}, "body"}`.
     pub fn to_json(&self) -> Value {
         let headers: Map<String, Value> = self.headers.iter().map(|it| (it.0.to_owned(), json!(it.1))).collect();
-        json!({ "id": self.id, "headers": headers, "body": self.body })
+        let (kind, entity) = (self.event_type, &self.entity_id);
+        json!({ "id": self.id, "type": kind, "entityId": entity, "headers": headers, "body": self.body })
     }
 }
 
@@ -88,7 +92,8 @@ impl Maker {
         if !signatures.is_empty() {
             headers.push(("webhook-signature", signatures));
         }
-        Ok(Message { id: event.id.clone(), headers, body })
+        let entity_id = entity_of(&event.entity).0;
+        Ok(Message { id: event.id.clone(), event_type: event.event_type, entity_id, headers, body })
     }
 
     /// The claims of a token, or the body of the other format.

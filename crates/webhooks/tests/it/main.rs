@@ -1,1 +1,7 @@
 //! Webhooks on both engines, sent to real receivers on this machine.
+
+mod apart;
+mod common;
+mod delivery;
+mod failing;
+mod manage;

@@ -3313,6 +3313,251 @@ export type AppKeySet = {
   }>;
 };
 
+/** `jwt`: a token signed with the application's key (RS256), as the public client takes it. `standard`: JSON with a signature in headers, as Standard Webhooks describes it. */
+export type WebhookFormat = 'jwt' | 'standard';
+
+export type WebhookEndpoint = {
+  id: string;
+  /** The application whose key signs. */
+  appId: string;
+  url: string;
+  types: Array<string>;
+  /** Of items and indexes those of these collections; all without it. */
+  collections?: Array<string>;
+  environment: 'LIVE';
+  format: WebhookFormat;
+  /** A larger message goes without its data. */
+  maxBytes: number;
+  /** Within which the receiver answers. */
+  timeoutMs: number;
+  /** `OPEN`: the receiver fails, and one message is tried now and then. `DISABLED`: nothing is sent until `resume`. */
+  state: 'ACTIVE' | 'OPEN' | 'PAUSED' | 'DISABLED';
+  /** Why nothing is sent, or what is missing. */
+  reason?: string;
+  /** How long the oldest event has waited that it has not read. */
+  lagSeconds?: number;
+  /** Events that are tried again later, with those that wait behind them. */
+  parked?: number;
+  /** Events that were given up. */
+  dead?: number;
+  /** Since when nothing was taken, though something was sent. */
+  failingSince?: string;
+  /** When it is tried again. */
+  nextAttempt?: string;
+  /** Not each success is noted: it may be later. */
+  lastSuccess?: string;
+  /** The last failure that was noted. */
+  lastFailure?: string;
+  /** What came of it. */
+  lastError?: string;
+  /** When rows of the log were gone before they were sent. */
+  missedBefore?: string;
+  createdDate: string;
+  updatedDate: string;
+};
+
+export type WebhookEndpointResponse = {
+  endpoint: WebhookEndpoint;
+};
+
+export type WebhookEndpointListResponse = {
+  endpoints: Array<WebhookEndpoint>;
+};
+
+export type WebhookEndpointCreateResponse = {
+  endpoint: WebhookEndpoint;
+  /** `whsec_` and 24 to 64 bytes in base64, by which `webhook-signature` is checked. */
+  secret: string;
+};
+
+export type WebhookSecretResponse = {
+  secret: string;
+};
+
+export type WebhookEventTypeListResponse = {
+  eventTypes: Array<{
+    /** What an endpoint names. */
+    type: string;
+    /** Empty for what is about no entity. */
+    entityFqdn: string;
+    /** What happened to it. */
+    slug: string;
+  }>;
+};
+
+export type WebhookEndpointCreateRequest = {
+  /** A client of the site with a secret. */
+  appId: string;
+  /** By https and public, unless the server's configuration says otherwise. */
+  url: string;
+  types: Array<string>;
+  /** Of items and indexes those of these collections; null for all. */
+  collections?: Array<string> | null;
+  environment?: 'LIVE' | null;
+  /** `jwt` without it. */
+  format?: 'jwt' | 'standard' | null;
+  /** 98304 without it. */
+  maxBytes?: number | null;
+  /** 10000 without it. */
+  timeoutMs?: number | null;
+};
+
+/** What is not named stays. Application, format and environment are for good. */
+export type WebhookEndpointUpdateRequest = {
+  /** By https and public, unless the server's configuration says otherwise. */
+  url?: string | null;
+  types?: Array<string> | null;
+  /** Of items and indexes those of these collections; null for all. */
+  collections?: Array<string> | null;
+  /** 98304 without it. */
+  maxBytes?: number | null;
+  /** 10000 without it. */
+  timeoutMs?: number | null;
+};
+
+export type WebhookEndpointResumeRequest = {
+  /** What has waited is never sent. */
+  fromNow?: boolean | null;
+};
+
+/** A token (RS256) in compact form, alone; `kid` of its header names the key of the application. */
+export type WebhookToken = string;
+
+export type WebhookClaims = {
+  /** This site. */
+  iss: string;
+  /** The application. */
+  aud: string;
+  /** The event. */
+  jti: string;
+  iat: number;
+  /** Five minutes later. */
+  exp: number;
+  data: string;
+};
+
+/** What the public client reads; two of its members are JSON as text. */
+export type WebhookEnvelope = {
+  eventType: string;
+  /** The site. */
+  instanceId: string;
+  /** Who did it, where that is known. */
+  identity?: string;
+  accountInfo?: {
+    siteId: string;
+  };
+  data: string;
+};
+
+export type WebhookIdentity = {
+  identityType: 'ANONYMOUS_VISITOR' | 'MEMBER' | 'WIX_USER' | 'APP';
+  anonymousVisitorId?: string;
+  memberId?: string;
+  wixUserId?: string;
+  appId?: string;
+};
+
+/** A domain event with one of the four last members; of `AppInstalled` and `AppRemoved` the data alone. */
+export type WebhookEvent = unknown;
+
+/** An event as Standard Webhooks has it. */
+export type WebhookMessage = {
+  type: string;
+  /** When it happened. */
+  timestamp: string;
+  data: WebhookEvent;
+};
+
+export type WebhookTestResponse = {
+  /** Whether it was taken. */
+  delivered: boolean;
+  status?: number;
+  /** Milliseconds until it answered or was left. */
+  ms: number;
+  /** The beginning of the answer. */
+  excerpt: string;
+  /** Why there was no answer, or no message. */
+  error?: string;
+  /** Of the event that was sent. */
+  type: string;
+};
+
+/** One of `since`, `event` and `dead`. */
+export type WebhookReplayRequest = {
+  since?: string | null;
+  types?: Array<string> | null;
+  entityId?: string | null;
+  /** The id of one. */
+  event?: string | null;
+  /** Those that were given up. */
+  dead?: boolean | null;
+};
+
+export type WebhookReplayResponse = {
+  /** Events that will be sent. */
+  count: number;
+  /** There were more than may wait apart: ask again since then. */
+  next?: string;
+};
+
+export type WebhookEventListResponse = {
+  events: Array<WebhookWaitingEvent>;
+  /** Where the page ends, if there are more. */
+  next?: string;
+};
+
+export type WebhookWaitingEvent = {
+  /** The same in all messages that tell it. */
+  id: string;
+  type: string;
+  entityId: string;
+  dataCollectionId?: string;
+  state: 'PARKED' | 'HELD' | 'DEAD';
+  attempts: number;
+  /** When it happened. */
+  eventTime: string;
+  /** Since when it waits apart. */
+  createdDate: string;
+  /** When it is tried again. */
+  nextAttempt?: string;
+  /** When it was given up. */
+  diedDate?: string;
+  /** What came of the last attempt. */
+  lastError?: string;
+};
+
+export type WebhookPullRequest = {
+  /** The application whose key signs. */
+  appId: string;
+  types: Array<string>;
+  collections?: Array<string> | null;
+  format?: 'jwt' | 'standard' | null;
+  /** `token` of the answer before. */
+  after?: string | null;
+  /** 100 without it. */
+  limit?: number | null;
+  /** How long it waits for the first one; 0 without it. */
+  waitMs?: number | null;
+};
+
+export type WebhookPullResponse = {
+  messages: Array<WebhookPulledMessage>;
+  /** The place after them. */
+  token: string;
+  /** Why events are missing before these, if some are: `floor`, as they are gone from the log, or `epoch`, as the site was restored. */
+  gap?: string;
+};
+
+export type WebhookPulledMessage = {
+  /** The event. */
+  id: string;
+  type: string;
+  entityId: string;
+  /** What it is sent with. */
+  headers: Record<string, string>;
+  body: string;
+};
+
 /** A flow as its page shows it. */
 export type FlowView = {
   token: string;
@@ -5018,6 +5263,117 @@ export interface Calls {
     query: Record<string, never>;
     request: undefined;
     answer: Empty;
+  };
+  /** Lists the types of event that an endpoint can name */
+  webhookEventTypeList: {
+    method: 'GET';
+    path: '/_api/webhooks/v1/event-types';
+    query: Record<string, never>;
+    request: undefined;
+    answer: WebhookEventTypeListResponse;
+  };
+  /** Lists the endpoints of the site */
+  webhookEndpointList: {
+    method: 'GET';
+    path: '/_api/webhooks/v1/endpoints';
+    query: Record<string, never>;
+    request: undefined;
+    answer: WebhookEndpointListResponse;
+  };
+  /** Makes an endpoint, which is told of what happens from now on */
+  webhookEndpointCreate: {
+    method: 'POST';
+    path: '/_api/webhooks/v1/endpoints';
+    query: Record<string, never>;
+    request: WebhookEndpointCreateRequest;
+    answer: WebhookEndpointCreateResponse;
+  };
+  /** Reads an endpoint */
+  webhookEndpointGet: {
+    method: 'GET';
+    path: '/_api/webhooks/v1/endpoints/{id}';
+    query: Record<string, never>;
+    request: undefined;
+    answer: WebhookEndpointResponse;
+  };
+  /** Changes an endpoint */
+  webhookEndpointUpdate: {
+    method: 'PATCH';
+    path: '/_api/webhooks/v1/endpoints/{id}';
+    query: Record<string, never>;
+    request: WebhookEndpointUpdateRequest;
+    answer: WebhookEndpointResponse;
+  };
+  /** Deletes an endpoint, with all that waits for it */
+  webhookEndpointDelete: {
+    method: 'DELETE';
+    path: '/_api/webhooks/v1/endpoints/{id}';
+    query: Record<string, never>;
+    request: undefined;
+    answer: Empty;
+  };
+  /** Sends nothing until the endpoint is resumed; what happens meanwhile waits */
+  webhookEndpointPause: {
+    method: 'POST';
+    path: '/_api/webhooks/v1/endpoints/{id}/pause';
+    query: Record<string, never>;
+    request: undefined;
+    answer: WebhookEndpointResponse;
+  };
+  /** Goes on sending where it stopped, or with what happens from now on */
+  webhookEndpointResume: {
+    method: 'POST';
+    path: '/_api/webhooks/v1/endpoints/{id}/resume';
+    query: Record<string, never>;
+    request: WebhookEndpointResumeRequest;
+    answer: WebhookEndpointResponse;
+  };
+  /** Sends one signed message now and tells what the receiver answered */
+  webhookEndpointTest: {
+    method: 'POST';
+    path: '/_api/webhooks/v1/endpoints/{id}/test';
+    query: Record<string, never>;
+    request: undefined;
+    answer: WebhookTestResponse;
+  };
+  /** Sends again what happened since a time, one event, or what was given up */
+  webhookEndpointReplay: {
+    method: 'POST';
+    path: '/_api/webhooks/v1/endpoints/{id}/replay';
+    query: Record<string, never>;
+    request: WebhookReplayRequest;
+    answer: WebhookReplayResponse;
+  };
+  /** Makes another secret; the one before it signs as well for a day */
+  webhookSecretRotate: {
+    method: 'POST';
+    path: '/_api/webhooks/v1/endpoints/{id}/rotate-secret';
+    query: Record<string, never>;
+    request: undefined;
+    answer: WebhookSecretResponse;
+  };
+  /** Lists events that were refused, those that wait behind them, or those given up */
+  webhookEventList: {
+    method: 'GET';
+    path: '/_api/webhooks/v1/endpoints/{id}/events';
+    query: {
+      /** Which events; `PARKED` without it. */
+      state?: 'PARKED' | 'HELD' | 'DEAD';
+      /** As many on a page, 1 to 100; 50 without it. */
+      limit?: number;
+      /** Where the page before ended: its `next`. */
+      after?: string;
+    };
+    request: undefined;
+    answer: WebhookEventListResponse;
+  };
+  /** Waits for messages and answers them signed, as an endpoint would be sent them */
+  webhookPull: {
+    method: 'POST';
+    path: '/_api/webhooks/v1/pull';
+    query: Record<string, never>;
+    request: WebhookPullRequest;
+    answer: WebhookPullResponse;
   };
   /** Inserts an item */
   itemInsert: {

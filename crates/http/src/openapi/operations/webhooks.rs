@@ -68,7 +68,7 @@ pub(crate) const WEBHOOK_ENDPOINT_REPLAY: Operation =
         .notes("The events keep their ids. They are sent again as far back as the log reaches.")
         .takes("WebhookReplayRequest")
         .answers(&[Answer::json("WebhookReplayResponse", "How many will be sent.")])
-        .errors(&[INVALID, OF_ENDPOINT]);
+        .errors(&[INVALID, OF_ENDPOINT, &[Code::TooMany]]);
 
 pub(crate) const WEBHOOK_SECRET_ROTATE: Operation =
     webhook("webhookSecretRotate", "Makes another secret; the one before it signs as well for a day")
@@ -88,9 +88,9 @@ pub(crate) const WEBHOOK_EVENT_LIST: Operation =
 pub(crate) const WEBHOOK_PULL: Operation =
     webhook("webhookPull", "Waits for messages and answers them signed, as an endpoint would be sent them")
         .notes(
-            "For `stoa webhook listen`, which posts them to a receiver by itself. Without `after` nothing is answered \
-             but a token of the present place. A place whose rows are gone is answered with `gap`.",
+            "For `stoa webhook listen`, which posts them to a receiver by itself. Without `after` it begins with what \
+             happens from now on. A place whose rows are gone is answered with `gap`.",
         )
         .takes("WebhookPullRequest")
         .answers(&[Answer::json("WebhookPullResponse", "The messages, and the place after them.")])
-        .errors(&[INVALID]);
+        .errors(&[INVALID, &[Code::NotFound]]);

@@ -1,0 +1,162 @@
+//! Events that alone fail: retried, set apart with their entity, given up, sent once more.
+
+use crate::common::{CREATED, Event, Got, ITEMS, Kit, Receiver, Reply, UPDATED, app, in_order, quick};
+use serde_json::json;
+use stoa_kernel::{Code, EndpointId};
+use stoa_store::{ReaderPool, boxed};
+use stoa_testkit::on_both_engines;
+use stoa_webhooks::{EventPage, EventQuery, EventState, Replay, Times, WebhookLimits};
+
+async fn list(kit: &Kit, id: &EndpointId, state: EventState) -> EventPage {
+    let query = EventQuery { state, limit: 100, after: None };
+    kit.webhooks.event_list(&kit.site, &app(), id, query).await.unwrap()
+}
+
+fn entities(page: &EventPage) -> Vec<String> {
+    page.events.iter().map(|it| it.to_json()["entityId"].as_str().unwrap().to_owned()).collect()
+}
+
+fn is_of(got: &Got, entity: &str) -> bool {
+    Event::of(got).entity == entity
+}
+
+on_both_engines! {
+    async fn poison_event_delays_no_other_and_holds_its_entity(engine) {
+        let times = Times { parked: vec![1_500; 3], ..quick() };
+        let kit = Kit::with(engine, times, WebhookLimits::default()).await;
+        let receiver = Receiver::answering(|got| match is_of(got, "bad") {
+            true => Reply::Status(500),
+            false => Reply::Status(200),
+        }).await;
+        let (endpoint, _) = kit.endpoint(&receiver, &ITEMS, json!({})).await;
+        kit.insert("bad", 1).await;
+        for n in 0..20 {
+            kit.insert(&format!("good{n}"), 1).await;
+        }
+        receiver.until(20).await;
+        kit.until(&endpoint.id, "parked", |it| it["parked"] == 1).await;
+        // What comes later of the same item waits behind it, and others don't.
+        kit.update("bad", 2).await;
+        kit.insert("good20", 1).await;
+        receiver.until(21).await;
+        kit.until(&endpoint.id, "held", |it| it["parked"] == 2).await;
+        let (parked, held) = (list(&kit, &endpoint.id, EventState::Parked).await, list(&kit, &endpoint.id, EventState::Held).await);
+        assert_eq!((entities(&parked), entities(&held)), (vec!["bad".to_owned()], vec!["bad".to_owned()]));
+        let shown = parked.events[0].to_json();
+        assert_eq!((&shown["type"], &shown["lastError"]), (&json!(CREATED), &json!("the receiver answered 500")));
+        assert_eq!(kit.status(&endpoint.id).await["state"], "ACTIVE");
+
+        receiver.answer(|_| Reply::Status(200));
+        kit.update("bad", 3).await;
+        let taken = receiver.until(24).await;
+        in_order(&taken);
+        let bad: Vec<&str> = taken.iter().filter(|it| it.entity == "bad").map(|it| it.event_type.as_str()).collect();
+        assert_eq!(bad, [CREATED, UPDATED, UPDATED]);
+        kit.until(&endpoint.id, "drained", |it| it["parked"] == 0).await;
+    }
+
+    async fn event_that_fails_to_the_end_is_given_up_and_can_be_sent_once_more(engine) {
+        let kit = Kit::new(engine).await;
+        let receiver = Receiver::answering(|got| match Event::of(got).event_type == CREATED && is_of(got, "bad") {
+            true => Reply::Status(400),
+            false => Reply::Status(200),
+        }).await;
+        let (endpoint, _) = kit.endpoint(&receiver, &ITEMS, json!({})).await;
+        kit.insert_into("c", json!({ "_id": "bad", "text": "a secret of somebody" })).await;
+        kit.insert("good", 1).await;
+        receiver.until(1).await;
+        kit.until(&endpoint.id, "parked", |it| it["parked"] == 1).await;
+        kit.update("bad", 2).await;
+        // Three attempts early, three when parked: then it is dead, and the next of its entity is sent.
+        kit.until(&endpoint.id, "dead", |it| it["dead"] == 1 && it["parked"] == 0).await;
+        assert_eq!(receiver.taken().iter().filter(|it| it.entity == "bad").count(), 1);
+        assert_eq!(receiver.got().iter().filter(|it| matches!(it.reply, Reply::Status(400))).count(), 6);
+        let dead = list(&kit, &endpoint.id, EventState::Dead).await;
+        assert_eq!((entities(&dead), dead.events[0].to_json()["attempts"].clone()), (vec!["bad".to_owned()], json!(3)));
+        // What was given up holds no document.
+        let payload = payloads(&kit).await;
+        assert!(payload.len() == 1 && !payload[0].contains("secret") && payload[0].contains("\"ids\":[\"bad\"]"), "{payload:?}");
+
+        receiver.answer(|_| Reply::Status(200));
+        let replayed = kit.webhooks.replay(&kit.site, &app(), &endpoint.id, Replay::Dead).await.unwrap();
+        assert_eq!(replayed.count, 1);
+        let taken = receiver.until(3).await;
+        let last = taken.last().unwrap();
+        assert_eq!((last.id.clone(), last.event_type.as_str()), (dead.events[0].id(), CREATED));
+        // It is told as the item is now.
+        assert_eq!(last.body["createdEvent"]["entity"]["data"]["n"], 2);
+        kit.until(&endpoint.id, "sent", |it| it["dead"] == 0 && it["parked"] == 0).await;
+    }
+
+    async fn events_are_sent_once_more_under_their_ids(engine) {
+        let (kit, receiver) = (Kit::new(engine).await, Receiver::new().await);
+        let (endpoint, _) = kit.endpoint(&receiver, &ITEMS, json!({})).await;
+        let before = kit.world.now();
+        kit.insert("a", 1).await;
+        kit.update("a", 2).await;
+        kit.insert("b", 1).await;
+        let first = receiver.until(3).await;
+        let caller = app();
+        let replay = |it| kit.webhooks.replay(&kit.site, &caller, &endpoint.id, it);
+        let since = |types: Option<&[&str]>, entity: Option<&str>| Replay::Since {
+            time: before,
+            types: types.map(|it| it.iter().map(|it| (*it).to_owned()).collect()),
+            entity: entity.map(str::to_owned),
+        };
+        assert_eq!(replay(since(None, None)).await.unwrap().count, 3);
+        let all = receiver.until_got(6).await;
+        let mut again: Vec<String> = all[3..].iter().map(|it| Event::of(it).id).collect();
+        let mut ids: Vec<String> = first.iter().map(|it| it.id.clone()).collect();
+        again.sort();
+        ids.sort();
+        assert_eq!(again, ids);
+        assert_eq!(replay(since(Some(&[CREATED]), Some("a"))).await.unwrap().count, 1);
+        assert_eq!(Event::of(&receiver.until_got(7).await[6]), first[0]);
+        assert_eq!(replay(Replay::Event(first[1].id.clone())).await.unwrap().count, 1);
+        assert_eq!(Event::of(&receiver.until_got(8).await[7]), first[1]);
+        for wrong in ["x".to_owned(), format!("{}-99999-0", kit.site.id), format!("{}-0-0", kit.site.id)] {
+            assert_eq!(replay(Replay::Event(wrong)).await.unwrap_err().code(), Code::NotFound);
+        }
+        kit.until(&endpoint.id, "done", |it| it["parked"] == 0).await;
+    }
+
+    async fn receiver_can_refuse_an_event_for_good(engine) {
+        let (kit, receiver) = (Kit::new(engine).await, Receiver::new().await);
+        receiver.answer(|got| match is_of(got, "bad") {
+            true => Reply::With(400, "webhook-delivery", "abort-message"),
+            false => Reply::Status(200),
+        });
+        let (endpoint, _) = kit.endpoint(&receiver, &[CREATED], json!({})).await;
+        kit.insert("bad", 1).await;
+        kit.insert("good", 1).await;
+        receiver.until(1).await;
+        kit.until(&endpoint.id, "dead", |it| it["dead"] == 1).await;
+        assert_eq!(receiver.got().len(), 2);
+    }
+
+    async fn what_waits_apart_goes_on_after_a_restart(engine) {
+        let mut kit = Kit::with(engine, Times { parked: vec![300, 400, 500], ..quick() }, WebhookLimits::default()).await;
+        let receiver = Receiver::answering(|got| match is_of(got, "bad") {
+            true => Reply::Status(500),
+            false => Reply::Status(200),
+        }).await;
+        let (endpoint, _) = kit.endpoint(&receiver, &ITEMS, json!({})).await;
+        kit.insert("bad", 1).await;
+        kit.insert("good", 1).await;
+        kit.until(&endpoint.id, "parked", |it| it["parked"] == 1).await;
+        kit.serving.take().unwrap().end().await;
+        receiver.answer(|_| Reply::Status(200));
+        kit.update("bad", 2).await;
+        kit.serving = Some(kit.webhooks.start());
+        let taken = receiver.until(3).await;
+        in_order(&taken);
+        kit.until(&endpoint.id, "drained", |it| it["parked"] == 0).await;
+    }
+}
+
+async fn payloads(kit: &Kit) -> Vec<String> {
+    let read = kit.site.read(ReaderPool::Scan, |tx| {
+        boxed!(Ok(tx.rows("select payload from stoa.webhook_event", &[], |row| row.get::<String>(0)).await?))
+    });
+    read.await.unwrap()
+}
