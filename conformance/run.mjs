@@ -97,6 +97,9 @@ async function runEngine(engine, script) {
       // Links must carry a name that both Node and the browser of the run can reach.
       '--public-url',
       'https://www.wixapis.com',
+      // Receivers of webhooks are in the process of the rows.
+      '--reach-allow',
+      '127.0.0.1/32',
     );
     // Asked of the running server, so that the link carries its public address.
     const invitation = await stoa.command('owner', 'invite', '--email', OWNER_EMAIL);

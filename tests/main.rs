@@ -39,4 +39,6 @@ mod sites;
 mod store;
 mod tokens;
 mod traffic;
+mod webhook_model;
+mod webhook_receiver;
 mod webhooks;

@@ -30,6 +30,11 @@ export function report(byEngine) {
     }
   }
 
+  lines.push(
+    ...listed('sent by the run, since the server has nothing yet that would send it', byEngine, (it) => it.sentByTest),
+  );
+  lines.push(...listed('refused by name', byEngine, (it) => it.outcome === 'not built yet' && it.required));
+
   const differences = differ(byEngine);
   for (const text of differences) lines.push('', text);
 
@@ -41,7 +46,7 @@ export function report(byEngine) {
       `${count((r) => r.outcome === 'not built yet')} not built yet; ${methods.length} methods`,
   );
   const passed = count((r) => r.outcome === 'works');
-  const failed = count((r) => r.required && r.outcome !== 'works') + differences.length;
+  const failed = count((r) => r.required && r.outcome === 'fails') + differences.length;
   return { table: lines.join('\n'), passed, failed, differences };
 }
 
@@ -52,8 +57,22 @@ function cell(results) {
   const of = results.length > 1 ? ` of ${results.length} checks` : '';
   if (has('fails')) return `fails${of && ` (${has('fails')}${of})`}`;
   if (!has('works')) return 'not built yet';
+  if (results.every(({ sentByTest }) => sentByTest)) return 'works, sent by the run';
   if (has('not built yet')) return `works (${has('works')}${of})`;
   return results.length > 1 ? `works (${results.length} checks)` : 'works';
+}
+
+/**
+ * The methods whose result is of a kind, with the reason if there is one.
+ * @param {string} title
+ * @param {Map<string, Result[]>} byEngine
+ * @param {(result: Result) => boolean | undefined} isMeant
+ */
+function listed(title, byEngine, isMeant) {
+  const [results] = byEngine.values();
+  const found = (results ?? []).filter(isMeant);
+  if (found.length === 0) return [];
+  return ['', `${title}:`, ...found.map(({ method, reason }) => indent(reason ? `${method}: ${reason}` : method))];
 }
 
 /** @param {Map<string, Result[]>} byEngine */

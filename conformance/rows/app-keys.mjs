@@ -1,48 +1,25 @@
 // What is signed for an application: taken by the public client and by `jose`, with keys that were made and that were
 // imported, before, between and after the two steps in which a key is replaced. The tokens are those that operators get
 // to try a receiver with (`stoa app key sign`).
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { generateKeyPairSync } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as sdk from '@wix/sdk';
 import * as jose from 'jose';
+import { createApplication, nextKey } from '../lib/application.mjs';
 import { assert, failure, member, present } from '../lib/expect.mjs';
-import { text } from '../lib/parse.mjs';
-import { stoaAt } from '../lib/stoa.mjs';
 
 /** @import { Row } from '../lib/runner.mjs' */
 /** @import { World } from '../lib/world.mjs' */
 
 const EVENT = 'AppInstalled';
 
-/** @typedef {Awaited<ReturnType<typeof application>>} Application */
+/** An application and those who receive for it. @typedef {Awaited<ReturnType<typeof application>>} Receiving */
 
-/**
- * An application of the site by itself, whose keys are managed by commands, and those who receive for it.
- * @param {World} world
- */
+/** @param {World} world */
 async function application(world) {
-  const stoa = stoaAt({ data: world.run.dataDir });
-  const name = `Receiver ${world.id()}`;
-  const client = await stoa.command('client', 'create', '--name', name, '--secret');
-  const id = text(client, 'clientId');
+  const app = await createApplication(world);
+  const { id } = app;
   const jwks = `https://www.wixapis.com/_api/apps/v1/${id}/jwks`;
   return {
-    id,
-    /** @param {string[]} args */
-    key: (...args) => stoa.command('app', 'key', ...args, '--app', id),
-    /** @param {object} claims @param {string[]} args */
-    async sign(claims, ...args) {
-      const folder = mkdtempSync(join(tmpdir(), 'stoa-claims-'));
-      try {
-        const file = join(folder, 'claims.json');
-        writeFileSync(file, JSON.stringify(claims));
-        return text(await stoa.command('app', 'key', 'sign', '--claims', file, '--app', id, ...args), 'token');
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
-    },
+    ...app,
     /** The application as the public client receives for it. @param {string} publicKey */
     receiver(publicKey) {
       const client = sdk.createClient({ auth: sdk.AppStrategy({ appId: id, publicKey }) });
@@ -56,7 +33,7 @@ async function application(world) {
   };
 }
 
-/** A webhook's claims. @param {World} world @param {Application} app @param {string} id */
+/** A webhook's claims. @param {World} world @param {Receiving} app @param {string} id */
 function webhook(world, app, id) {
   const event = {
     eventType: EVENT,
@@ -67,24 +44,10 @@ function webhook(world, app, id) {
   return { iss: 'https://www.wixapis.com', aud: app.id, jti: id, data: JSON.stringify(event) };
 }
 
-/** What a service plug-in is asked. @param {World} world @param {Application} app */
+/** What a service plug-in is asked. @param {World} world @param {Receiving} app */
 function plugin(world, app) {
   const metadata = { appExtensionType: 'STOA_TEST', requestId: world.id(), instanceId: world.run.siteId };
   return { iss: 'wix.com', aud: app.id, data: { metadata, request: { asked: true } } };
-}
-
-/** The next key of an application: made by the server, or taken from a file. @param {Application} app @param {boolean} isImported */
-async function nextKey(app, isImported) {
-  if (!isImported) return text(await app.key('rotate'), 'publicKey');
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const folder = mkdtempSync(join(tmpdir(), 'stoa-key-'));
-  try {
-    const file = join(folder, 'key.pem');
-    writeFileSync(file, privateKey.export({ type: 'pkcs1', format: 'pem' }));
-    return text(await app.key('import', file), 'publicKey');
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 /** @param {World} world @param {boolean} isImported */

@@ -16,6 +16,8 @@ import { rows as optionalData } from './data-optional.mjs';
 import { rows as members } from './members.mjs';
 import { rows as headless } from './headless.mjs';
 import { rows as appKeys } from './app-keys.mjs';
+import { rows as events } from './events.mjs';
+import { rows as deliveries } from './deliveries.mjs';
 import { rows as others } from './others.mjs';
 
 export const allRows = [
@@ -36,5 +38,7 @@ export const allRows = [
   ...members,
   ...headless,
   ...appKeys,
+  ...events,
+  ...deliveries,
   ...others,
 ];

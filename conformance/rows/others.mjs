@@ -1,8 +1,6 @@
-// Helpers of the client object, and every event handler.
-import { publishedMethods } from '../lib/catalogue.mjs';
+// Helpers of the client object.
 import { assert } from '../lib/expect.mjs';
 import { text } from '../lib/parse.mjs';
-import { NotBuilt } from '../lib/runner.mjs';
 import { items as stored, shelf } from './shelf.mjs';
 
 /** @import { Row } from '../lib/runner.mjs' */
@@ -39,14 +37,4 @@ export const rows = [
     check: 'answers a query',
     run: (world) => world.visitor().graphql('query { __typename }'),
   },
-  // A handler is called by a webhook that the server sends; nothing can be asked for.
-  ...publishedMethods()
-    .filter((name) => /(^|[. ])on[A-Z]\w*$/.test(name))
-    .map((method) => ({
-      method,
-      check: 'an event is delivered',
-      run() {
-        throw new NotBuilt('no webhooks are delivered');
-      },
-    })),
 ];

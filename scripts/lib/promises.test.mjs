@@ -28,6 +28,14 @@ test('README that names what is missing is right', () => {
   assert.deepEqual(wrongPromises(readme('`items.search`, `tasks.*`', '`*.on*`'), rows), []);
 });
 
+test('what the run itself sends counts as not built', () => {
+  const sent = { ...row('backups.onChanged', 'works'), sentByTest: true };
+  assert.deepEqual(wrongPromises(readme('`backups.*`'), [sent, row('backups.make')]), []);
+  assert.deepEqual(wrongPromises(readme('`backups.make`'), [sent, row('backups.make')]), [
+    'backups.onChanged is not built, and README.md does not say so',
+  ]);
+});
+
 test('README that names too little or too much is told', () => {
   assert.deepEqual(wrongPromises(readme('`tasks.*`', '`*.on*`'), rows), [
     'items.search is not built, and README.md does not say so',

@@ -194,12 +194,19 @@ on_both_engines! {
         assert_eq!((kind, row["relations"].as_array().map(Vec::len)), (MemberUnfollowed, Some(2)), "a block ends both, and is told to no one");
 
         let reason = json!({ "category": "SPAM", "description": "rude words" });
-        let (_, kind, row) = kit.row_of(identity.member_report(site, &bob, ada_id, &reason)).await;
-        assert_eq!((kind, pair(&row)), (MemberReported, (json!(bob_id), json!(ada_id))));
+        let (_, rows) = kit.rows_of(identity.member_report(site, &bob, ada_id, &reason)).await;
+        assert_eq!((rows[0].0, pair(&rows[0].1)), (MemberReported, (json!(bob_id), json!(ada_id))));
+        assert_eq!((rows.len(), rows[1].0, &rows[1].1["ids"]), (2, FirstReported, &json!([ada_id])));
         assert_eq!(kit.row_of(identity.interaction_delete(site, &bob, Interaction::Report, ada_id)).await.1, ReportDeleted);
-        kit.row_of(identity.member_report(site, &bob, ada_id, &reason)).await;
-        let (_, kind, row) = kit.row_of(identity.reports_delete(site, &app(), ada_id)).await;
-        assert_eq!((kind, row), (ReportsDeleted, ids(&[ada_id])));
+        kit.rows_of(identity.member_report(site, &bob, ada_id, &reason)).await.0.unwrap();
+        let (carol, carol_id) = kit.shown("carol@example.org").await;
+        let (_, kind, _) = kit.row_of(identity.member_report(site, &carol, ada_id, &reason)).await;
+        assert_eq!(kind, MemberReported, "not the first report on her");
+        let (_, rows) = kit.rows_of(identity.reports_delete(site, &app(), ada_id)).await;
+        let mut holders = [0, 1].map(|n| rows[0].1["relations"][n]["holder"].clone());
+        holders.sort_by_key(|it| it != bob_id);
+        assert_eq!((rows[0].0, holders), (ReportDeleted, [json!(bob_id), json!(carol_id)]));
+        assert_eq!((rows.len(), rows[1].0, &rows[1].1["ids"]), (2, ReportsDeleted, &json!([ada_id])));
         assert_eq!(kit.rows_of(identity.reports_delete(site, &app(), ada_id)).await.1, NONE, "there are none");
 
         let about = json!({ "content": { "nodes": [{ "text": "gardening" }] } });
@@ -286,6 +293,10 @@ on_both_engines! {
         assert_eq!(*followed, json!({ "memberConnection": { "memberId": ada_id, "affectedMemberId": bob_id } }));
         let report = &of("wix.members.v1.member_report_created")[0].body["createdEvent"]["entity"];
         assert_eq!((&report["reportedMemberId"], &report["reason"]["category"]), (&json!(ada_id), &json!("SPAM")));
+        let reported = &of("wix.members.v1.member_report_reported_member_created")[0].body;
+        let shown = &reported["actionEvent"]["body"]["reportedMember"];
+        assert_eq!((&shown["reportedMemberId"], &shown["reportCount"]), (&json!(ada_id), &json!("1")));
+        assert!(shown["lastReportDate"].is_string());
         let names: std::collections::HashSet<_> = events.iter().map(|it| it.body["id"].to_string()).collect();
         assert_eq!(names.len(), events.len(), "each event has an id of its own");
     }

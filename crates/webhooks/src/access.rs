@@ -106,6 +106,7 @@ fn area(kind: EntryKind) -> Area {
         | EntryKind::MemberFollowed
         | EntryKind::MemberUnfollowed
         | EntryKind::MemberReported
+        | EntryKind::FirstReported
         | EntryKind::ReportDeleted
         | EntryKind::ReportsDeleted
         | EntryKind::AboutCreated

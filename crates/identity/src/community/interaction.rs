@@ -15,7 +15,7 @@ use crate::{
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use stoa_kernel::{Caller, Code, EventActor, Fault, MemberId, Result};
+use stoa_kernel::{Caller, Code, EntryKind, EventActor, Fault, MemberId, Result};
 use stoa_store::{ReaderPool, Site, boxed};
 
 /// From which side interactions are read.
@@ -198,6 +198,7 @@ pub(crate) async fn make(
                     }
                     Interaction::Report => {}
                 }
+                let is_first = *what == Interaction::Report && !relation::has_any(tx, site, what.name(), other).await?;
                 let new = NewRelation { kind: what.name(), holder: own, target: other, doc: doc.clone() };
                 let made = relation::put(core, tx, site, new).await?;
                 if made.is_none() && *what != Interaction::Follow {
@@ -205,6 +206,10 @@ pub(crate) async fn make(
                 }
                 let told = made.iter().map(Relation::ids).collect();
                 log::relations(tx, site, (what.rows().0, &actor, core.now()), told).await?;
+                if is_first {
+                    let entry = log::PeopleEntry { kind: EntryKind::FirstReported, actor, now: core.now() };
+                    entry.put_ids(tx, site, vec![other.to_owned()]).await?;
+                }
                 Ok(made)
             })
         },

@@ -15,7 +15,7 @@ mod field;
 mod interaction;
 pub mod kind;
 pub(crate) mod relation;
-mod report;
+pub(crate) mod report;
 mod role;
 pub(crate) mod setting;
 mod tag;

@@ -266,6 +266,26 @@ pub(crate) async fn drop_by_id(
     Ok(tx.row(sql, &params![site, kind, id], read_ids).await?)
 }
 
+/// Removes relations of a kind to a target, at most so many, and answers which they were.
+pub(crate) async fn drop_some_to(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    kind: &'static str,
+    target: &str,
+    most: i64,
+) -> Result<Vec<RelationIds>> {
+    let sql = "delete from stoa.member_tie where site = $1 and kind = $2 and target = $3 and id in \
+               (select id from stoa.member_tie where site = $1 and kind = $2 and target = $3 order by holder limit $4) \
+               returning id, holder, target";
+    Ok(tx.rows(sql, &params![site, kind, target, most], read_ids).await?)
+}
+
+/// Whether a target has a relation of a kind.
+pub(crate) async fn has_any(tx: &mut Tx<'_>, site: &SiteId, kind: &'static str, target: &str) -> Result<bool> {
+    let sql = "select 1 from stoa.member_tie where site = $1 and kind = $2 and target = $3 limit 1";
+    Ok(tx.row(sql, &params![site, kind, target], |_| Ok(())).await?.is_some())
+}
+
 fn read_ids(row: &Row<'_>) -> Result<RelationIds, stoa_store::Error> {
     Ok(RelationIds { id: row.get(0)?, holder: row.get(1)?, target: row.get(2)? })
 }

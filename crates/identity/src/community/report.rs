@@ -9,12 +9,14 @@ use crate::{
         relation::{self, Interaction, PAGE, Relation, RelationField, RelationFilter, RelationPage},
         visibility,
     },
-    log::PeopleEntry,
+    log::{self, PeopleEntry},
 };
 use serde_json::{Map, Value, json};
-use stoa_kernel::{Caller, Code, EntryKind, EventActor, Fault, MemberId, Millis, Result};
+use stoa_kernel::{
+    Caller, Code, EntryKind, EventActor, Fault, MemberId, Millis, Result, SiteId, date::iso_from_millis,
+};
 use stoa_sql::{Writer, params};
-use stoa_store::{ReaderPool, Row, Site, boxed};
+use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
 
 const CATEGORIES: &[&str] = &["UNKNOWN", "SPAM", "IMPERSONATION", "HARASSMENT", "OTHER"];
 /// Most characters of a description.
@@ -27,6 +29,20 @@ pub struct ReportedMember {
     pub count: i64,
     /// When the last report was made.
     pub last: Millis,
+}
+
+impl ReportedMember {
+    fn read(row: &Row<'_>) -> Result<Self, stoa_store::Error> {
+        Ok(Self { id: row.get(0)?, count: row.get(1)?, last: row.get(2)? })
+    }
+
+    /// As the reports API shows it.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "reportedMemberId": self.id, "reportCount": self.count.to_string(), "reviewed": false,
+            "lastReportDate": iso_from_millis(self.last),
+        })
+    }
 }
 
 impl Identity {
@@ -89,33 +105,63 @@ impl Identity {
         filter.matching.write(&mut sql, RelationField::column);
         sql.push(" group by target order by target limit ").bind(limit.clamp(1, PAGE));
         let (text, values) = sql.finish();
-        site.read(ReaderPool::Scan, move |tx| {
-            boxed!({
-                let read =
-                    |row: &Row<'_>| Ok(ReportedMember { id: row.get(0)?, count: row.get(1)?, last: row.get(2)? });
-                Ok(tx.rows(&text, &values, read).await?)
-            })
-        })
-        .await
+        site.read(ReaderPool::Scan, move |tx| boxed!(Ok(tx.rows(&text, &values, ReportedMember::read).await?))).await
     }
 
-    /// Forgets every report on a member.
+    /// Forgets every report on a member. The log tells of each report, and at the end of the member.
     ///
     /// # Errors
     /// [`Code::Forbidden`].
     pub async fn reports_delete(&self, site: &Site, caller: &Caller, member: &str) -> Result<()> {
         check_owner(caller)?;
-        let entry =
-            PeopleEntry { kind: EntryKind::ReportsDeleted, actor: EventActor::of(caller), now: self.core.now() };
-        site.write_with((site.id.clone(), member.to_owned(), entry), |tx, (site, member, entry)| {
-            boxed!({
-                let sql = "delete from stoa.member_tie where site = $1 and kind = 'report' and target = $2";
-                match tx.execute(sql, &params![site, member]).await? {
-                    0 => Ok(()),
-                    _ => entry.clone().put_ids(tx, site, vec![member.clone()]).await,
-                }
-            })
-        })
-        .await
+        if member.contains('\0') {
+            return Ok(());
+        }
+        let removal = Removal { member: member.to_owned(), actor: EventActor::of(caller), now: self.core.now() };
+        loop {
+            let piece = (site.id.clone(), removal.clone());
+            if site.write_with(piece, |tx, (site, it)| boxed!(it.remove_some(tx, site).await)).await? {
+                return Ok(());
+            }
+        }
     }
+}
+
+/// Reports that are removed in one transaction, and told in one row.
+const PIECE: i64 = 1_000;
+
+/// The removal of all reports on a member.
+#[derive(Clone)]
+struct Removal {
+    member: String,
+    actor: EventActor,
+    now: Millis,
+}
+
+impl Removal {
+    /// Removes a piece of them, and answers whether none is left; with the last one the member is reported no more.
+    async fn remove_some(&self, tx: &mut Tx<'_>, site: &SiteId) -> Result<bool> {
+        let kind = Interaction::Report.name();
+        let gone = relation::drop_some_to(tx, site, kind, &self.member, PIECE).await?;
+        if gone.is_empty() {
+            return Ok(true);
+        }
+        log::relations(tx, site, (Interaction::Report.rows().1, &self.actor, self.now), gone).await?;
+        if relation::has_any(tx, site, kind, &self.member).await? {
+            return Ok(false);
+        }
+        let entry = PeopleEntry { kind: EntryKind::ReportsDeleted, actor: self.actor.clone(), now: self.now };
+        entry.put_ids(tx, site, vec![self.member.clone()]).await?;
+        Ok(true)
+    }
+}
+
+/// The members with these ids who are reported.
+pub(crate) async fn reported_some(tx: &mut Tx<'_>, site: &SiteId, ids: Vec<String>) -> Result<Vec<ReportedMember>> {
+    let is_one = tx.dialect().any_of("target", "$3");
+    let sql = format!(
+        "select target, count(*), max(created) from stoa.member_tie where site = $1 and kind = $2 and {is_one} \
+         group by target"
+    );
+    Ok(tx.rows(&sql, &params![site, Interaction::Report.name(), ids], ReportedMember::read).await?)
 }

@@ -52,6 +52,7 @@ impl IdentityEntry {
             | EntryKind::BadgeCreated
             | EntryKind::BadgeUpdated
             | EntryKind::BadgeDeleted
+            | EntryKind::FirstReported
             | EntryKind::ReportsDeleted
             | EntryKind::AboutCreated
             | EntryKind::AboutUpdated

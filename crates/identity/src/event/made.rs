@@ -5,6 +5,7 @@ use crate::{
         entity,
         kind::{ABOUT, BADGE, Kind},
         relation::{self, Interaction, Relation},
+        report,
     },
     event::entry::IdentityChange,
     log::RelationIds,
@@ -32,6 +33,7 @@ async fn entities(site: &Site, kind: EntryKind, ids: Vec<String>) -> Result<Vec<
         EntryKind::MemberCreated | EntryKind::MemberUpdated => members(site, &ids).await?,
         EntryKind::BadgeCreated | EntryKind::BadgeUpdated => read_entities(site, &BADGE, &ids).await?,
         EntryKind::AboutCreated | EntryKind::AboutUpdated => read_entities(site, &ABOUT, &ids).await?,
+        EntryKind::FirstReported => reported(site, &ids).await?,
         _ => HashMap::new(),
     };
     let change = |id: String| {
@@ -40,6 +42,7 @@ async fn entities(site: &Site, kind: EntryKind, ids: Vec<String>) -> Result<Vec<
             EntryKind::MemberUpdated | EntryKind::BadgeUpdated | EntryKind::AboutUpdated => {
                 json!({ "currentEntity": now_there.get(&id)? })
             }
+            EntryKind::FirstReported => json!({ "reportedMember": now_there.get(&id)? }),
             EntryKind::ReportsDeleted => json!({ "reportedMemberId": id }),
             EntryKind::RedirectSessionCreated => json!({ "id": id }),
             // An instance that was made as a copy of another names it here; there are none.
@@ -104,6 +107,13 @@ async fn members(site: &Site, ids: &[String]) -> Result<HashMap<String, Value>> 
 async fn read_entities(site: &Site, kind: &'static Kind, ids: &[String]) -> Result<HashMap<String, Value>> {
     let (site_id, ids) = (site.id.clone(), ids.to_vec());
     let read = site.read(ReaderPool::Point, move |tx| boxed!(entity::some(tx, &site_id, kind, &ids).await));
+    Ok(read.await?.into_iter().map(|it| (it.id.clone(), it.to_json())).collect())
+}
+
+/// The members with these ids who are reported, as the reports API shows them.
+async fn reported(site: &Site, ids: &[String]) -> Result<HashMap<String, Value>> {
+    let (site_id, ids) = (site.id.clone(), ids.to_vec());
+    let read = site.read(ReaderPool::Point, move |tx| boxed!(report::reported_some(tx, &site_id, ids).await));
     Ok(read.await?.into_iter().map(|it| (it.id.clone(), it.to_json())).collect())
 }
 

@@ -1,7 +1,7 @@
 //! Types of events, by their names, and the rows of the log that tell them.
 
 use crate::{Webhooks, access::Reaches};
-use stoa_kernel::{Caller, EntryKind, EventType, Result, Right, nearest::hint};
+use stoa_kernel::{Caller, EntryKind, EventType, Result, Right, kind::unbuilt_module, nearest::hint};
 
 impl Webhooks {
     /// The types that an endpoint can name, each once, for those who may have endpoints.
@@ -37,6 +37,9 @@ pub(crate) fn fault(name: &str) -> Option<String> {
     if names.contains(&name) {
         return None;
     }
+    if let Some(module) = unbuilt_module(name) {
+        return Some(format!("{name:?} is never sent: {module} are not built yet"));
+    }
     let name: String = name.chars().take(100).collect();
     Some(format!("{name:?} is no type of event that is sent{}", hint(&name, names)))
 }
@@ -53,6 +56,8 @@ mod tests {
         assert_eq!(of(&["wix.badges.v3.badge_badge_assigned"]), [EntryKind::BadgeAssigned]);
         assert!(of(&["data_items_truncated"]).is_empty());
         assert_eq!(fault("AppInstalled"), None);
+        let never = "\"wix.hub.v1.job_created\" is never sent: movement jobs are not built yet";
+        assert_eq!(fault("wix.hub.v1.job_created").as_deref(), Some(never));
         assert!(fault("wix.data.v2.data_item_craeted").is_some_and(|it| it.contains("did you mean")));
     }
 }

@@ -12,7 +12,6 @@ use crate::{
 use axum::extract::State;
 use serde_json::{Value, json};
 use stoa_identity::community::{Relation, RelationField, RelationFilter, ReportedMember};
-use stoa_kernel::date::iso_from_millis;
 
 /// `POST /member-reports`.
 pub(crate) async fn create(State(app): State<App>, call: ApiCall) -> Answer {
@@ -52,13 +51,7 @@ pub(crate) async fn members(State(app): State<App>, call: ApiCall) -> Answer {
     let (filter, page) = (RelationFilter::matching(filter), (asked.limit, asked.cursor.as_str()));
     let found = app.identity.reported_members(&call.site, &call.caller, &filter, page).await?;
     let next = asked.next(found.last().filter(|_| found.len() == asked.limit as usize).map(|it| it.id.as_str()));
-    let view = |it: &ReportedMember| {
-        json!({
-            "reportedMemberId": it.id, "reportCount": it.count.to_string(), "reviewed": false,
-            "lastReportDate": iso_from_millis(it.last),
-        })
-    };
-    let all: Vec<Value> = found.iter().map(view).collect();
+    let all: Vec<Value> = found.iter().map(ReportedMember::to_json).collect();
     Ok(body::ok(&json!({ "reportedMembers": all, "pagingMetadata": cursors(found.len(), next.as_deref()) })))
 }
 
