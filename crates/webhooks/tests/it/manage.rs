@@ -33,7 +33,8 @@ on_both_engines! {
         webhooks.endpoint_delete(site, &app(), id).await.unwrap();
         kit.insert("e", 1).await;
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-        assert_eq!(receiver.got().len(), 3);
+        // One whose place was not stored yet may come twice, and nothing that happened since.
+        assert!(receiver.taken().iter().all(|it| it.entity != "e"));
         assert!(site.outbox().consumers().await.unwrap().is_empty());
         assert!(site.outbox().status(0).await.unwrap().reasons.is_empty());
         assert_eq!(code(webhooks.endpoint_get(site, &app(), id).await), Code::NotFound);
