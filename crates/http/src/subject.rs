@@ -28,7 +28,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    pub(crate) const ALL: [Self; 21] = [
+    pub(crate) const ALL: [Self; 22] = [
         Self::Items,
         Self::References,
         Self::Collections,

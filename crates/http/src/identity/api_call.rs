@@ -58,7 +58,7 @@ impl FromRequest<App> for ApiCall {
                 _ => return Err(invalid("", "an object is expected").into()),
             }
         }
-        let Call { site, caller, route, network } = call;
+        let Call { site, caller, route, network, .. } = call;
         Ok(Self { site, caller, network, route, id, data: Value::Object(data) })
     }
 }
