@@ -12,9 +12,9 @@
 //! of an import hold the `ids` of its items instead of `items` and `modified`: written twice, a large file
 //! would fill the disk twice.
 //!
-//! A collection with `logOldValues` or `realtime` has `old` besides: for each updated item the values that the modified fields had
-//! (none for one that wasn't there), for each deleted one the document. Such rows are cut where they would pass
-//! [`ROW_BYTES`]. Where `old` is absent nothing is known of what was before: in rows of imports, and in those that were
+//! A collection with `logOldValues` or `realtime` has `old` besides: for each updated item the values that the modified
+//! fields had (none for one that wasn't there) and the date of its last update, for each deleted one the document. Such
+//! rows are cut where they would pass [`ROW_BYTES`]. Where `old` is absent nothing is known of what was before: in rows of imports, and in those that were
 //! written before the collection asked.
 //! [`crate::event::read`] makes events of it (docs/protocol/content.md §16).
 //!
