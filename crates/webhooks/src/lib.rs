@@ -36,6 +36,7 @@ use stoa_identity::Identity;
 use stoa_kernel::{Result, World};
 use stoa_outbound::Reach;
 use stoa_store::{Consumers, Names, Serving};
+use tokio::sync::watch;
 
 /// What other crates hold of webhooks. Cheap to clone.
 #[derive(Clone)]
@@ -61,6 +62,8 @@ pub struct Parts {
 struct Core {
     parts: Parts,
     counts: Arc<Counts>,
+    /// Goes up with each change of an endpoint by this process.
+    changes: watch::Sender<u64>,
     /// Started when first something is sent.
     lanes: Mutex<Option<Arc<Lanes>>>,
 }
@@ -68,7 +71,8 @@ struct Core {
 impl Webhooks {
     /// Sends nothing yet.
     pub fn new(parts: Parts) -> Self {
-        Self { core: Arc::new(Core { parts, counts: Arc::default(), lanes: Mutex::default() }) }
+        let (changes, _) = watch::channel(0);
+        Self { core: Arc::new(Core { parts, counts: Arc::default(), changes, lanes: Mutex::default() }) }
     }
 
     /// Sends for endpoints, as many as are this node's share, for as long as what is answered lives. From within a
@@ -84,6 +88,12 @@ impl Webhooks {
 }
 
 impl Core {
+    /// An endpoint is another one now: whoever sends for it in this process looks at once. Other nodes find that their
+    /// lease is gone.
+    fn changed(&self) {
+        self.changes.send_modify(|count| *count = count.wrapping_add(1));
+    }
+
     /// The threads that sign and send.
     ///
     /// # Errors

@@ -18,17 +18,23 @@ impl Identity {
         let core = &self.core;
         let addresses: Vec<String> = owners(core, &site.id).await?.into_iter().map(|it| it.1).collect();
         let message = Message::WebhookDisabled { endpoint: endpoint.to_owned(), at: core.now() };
-        let input = (core.clone(), site.id.clone(), addresses, message);
-        let queued = site.append_with(input, |tx, (core, site, addresses, message)| {
-            boxed!({
-                for to in addresses {
-                    let message =
-                        QueuedMessage { to: to.clone(), language: None, own_language: None, message: message.clone() };
-                    enqueue(core, tx, site, None, &Task::Message(message)).await?;
-                }
-                Ok(())
-            })
-        });
+        let queued = site.append_with(
+            (core.clone(), site.id.clone(), addresses, message),
+            |tx, (core, site, addresses, message)| {
+                boxed!({
+                    for to in addresses {
+                        let message = QueuedMessage {
+                            to: to.clone(),
+                            language: None,
+                            own_language: None,
+                            message: message.clone(),
+                        };
+                        enqueue(core, tx, site, None, &Task::Message(message)).await?;
+                    }
+                    Ok(())
+                })
+            },
+        );
         queued.await?;
         mail::deliver_soon(core, &site.id).await;
         Ok(())

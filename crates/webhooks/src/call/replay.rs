@@ -235,10 +235,11 @@ impl Work<'_> {
     async fn event(&self, id: &str) -> Result<Replayed> {
         let key = key_of(&self.site.id, id)?;
         let missing = || Fault::because(Code::NotFound, "The log of the site has no such event for this endpoint.");
-        let (now, endpoint) = (self.core.world.now(), self.endpoint.id.clone());
-        let waits = self.site.write_with((self.site.id.clone(), endpoint), move |tx, (site, endpoint)| {
-            boxed!(Queue { site, endpoint }.hurry(tx, key, now).await)
-        });
+        let now = self.core.world.now();
+        let waits =
+            self.site.write_with((self.site.id.clone(), self.endpoint.id.clone()), move |tx, (site, endpoint)| {
+                boxed!(Queue { site, endpoint }.hurry(tx, key, now).await)
+            });
         if waits.await? {
             return Ok(Replayed { count: 1, next: None });
         }
@@ -266,17 +267,17 @@ impl Work<'_> {
         let mut count = 0;
         while count < self.room {
             let (now, limit) = (self.core.world.now(), ROWS.min(self.room - count) as i64);
-            let input = (self.site.id.clone(), self.endpoint.id.clone());
-            let revived = self.site.write_with(input, move |tx, (site, endpoint)| {
-                boxed!({
-                    let queue = Queue { site, endpoint };
-                    let dead = queue.list(tx, EventState::Dead, (i64::MIN, 0), limit).await?;
-                    for event in &dead {
-                        queue.revive(tx, event, now).await?;
-                    }
-                    Ok(dead.len())
-                })
-            });
+            let revived =
+                self.site.write_with((self.site.id.clone(), self.endpoint.id.clone()), move |tx, (site, endpoint)| {
+                    boxed!({
+                        let queue = Queue { site, endpoint };
+                        let dead = queue.list(tx, EventState::Dead, (i64::MIN, 0), limit).await?;
+                        for event in &dead {
+                            queue.revive(tx, event, now).await?;
+                        }
+                        Ok(dead.len())
+                    })
+                });
             match revived.await? {
                 0 => break,
                 some => count += some,
@@ -289,17 +290,19 @@ impl Work<'_> {
     async fn put(&self, events: Vec<Queued>) -> Result<()> {
         let now = self.core.world.now();
         for piece in events.chunks(PIECE.0) {
-            let input = (self.site.id.clone(), self.endpoint.id.clone(), piece.to_vec());
-            let put = self.site.write_with(input, move |tx, (site, endpoint, events)| {
-                boxed!({
-                    let queue = Queue { site, endpoint };
-                    for event in events {
-                        queue.put(tx, event).await?;
-                        queue.follow(tx, &event.entity, now).await?;
-                    }
-                    Ok(())
-                })
-            });
+            let put = self.site.write_with(
+                (self.site.id.clone(), self.endpoint.id.clone(), piece.to_vec()),
+                move |tx, (site, endpoint, events)| {
+                    boxed!({
+                        let queue = Queue { site, endpoint };
+                        for event in events {
+                            queue.put(tx, event).await?;
+                            queue.follow(tx, &event.entity, now).await?;
+                        }
+                        Ok(())
+                    })
+                },
+            );
             put.await?;
         }
         Ok(())
@@ -307,14 +310,15 @@ impl Work<'_> {
 
     /// Has whoever sends for the endpoint look again at what waits.
     async fn wake(&self) -> Result<()> {
-        let input = (self.site.id.clone(), self.endpoint.consumer());
-        let woken = self.site.write_with(input, |tx, (site, consumer)| {
+        let woken = self.site.write_with((self.site.id.clone(), self.endpoint.consumer()), |tx, (site, consumer)| {
             boxed!({
                 outbox::consumer_rename(tx, site, consumer, consumer).await?;
                 Ok(())
             })
         });
-        woken.await
+        woken.await?;
+        self.core.changed();
+        Ok(())
     }
 }
 

@@ -158,9 +158,9 @@ impl Runner {
     }
 
     async fn give_up(&mut self, event: &Queued, report: &Report) -> Result<(), Stop> {
-        let input = (event.clone(), report.what.clone(), self.now());
-        let given_up =
-            self.write(input, |tx, queue, (event, what, now)| boxed!(queue.give_up(tx, event, what, *now).await));
+        let given_up = self.write((event.clone(), report.what.clone(), self.now()), |tx, queue, (event, what, now)| {
+            boxed!(queue.give_up(tx, event, what, *now).await)
+        });
         given_up.await?;
         tracing::warn!(
             site = %self.site.id, endpoint = %self.endpoint.id, event = event.event_id(&self.site.id),

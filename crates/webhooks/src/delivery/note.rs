@@ -1,6 +1,7 @@
 //! What is stored of an endpoint while it is worked for: its place, how it goes, and that it was given up.
 
 use crate::{
+    Core,
     delivery::{
         attempt::{REVOKED, Report, Verdict},
         counts::Gauge,
@@ -9,9 +10,9 @@ use crate::{
     },
     endpoint::{EndpointState, consumer, manage::app, row},
 };
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 use stoa_kernel::{Millis, clock::elapsing, limit::MINUTE};
-use stoa_store::{boxed, outbox};
+use stoa_store::{Site, boxed, outbox};
 
 /// How often it is stored that events arrive.
 const NOTED: Millis = MINUTE;
@@ -132,23 +133,30 @@ impl Runner {
         self.endpoint.reason = Some(why.to_owned());
         self.endpoint.health.next_probe = None;
         self.endpoint.updated = self.now();
-        let input = (self.endpoint.clone(), before, consumer(&self.endpoint.id, false));
-        let disabled = self.write(input, |tx, queue, (endpoint, before, after)| {
-            boxed!({
-                row::put(tx, queue.site, endpoint).await?;
-                outbox::consumer_rename(tx, queue.site, before, after).await?;
-                Ok(())
-            })
-        });
+        let disabled = self.write(
+            (self.endpoint.clone(), before, consumer(&self.endpoint.id, false)),
+            |tx, queue, (endpoint, before, after)| {
+                boxed!({
+                    row::put(tx, queue.site, endpoint).await?;
+                    outbox::consumer_rename(tx, queue.site, before, after).await?;
+                    Ok(())
+                })
+            },
+        );
         disabled.await?;
         tracing::warn!(site = %self.site.id, endpoint = %self.endpoint.id, "a webhook endpoint is disabled: {why}");
         self.core.counts.disabled.fetch_add(1, Relaxed);
         if is_told {
-            let origin = self.receiver.target.to_string();
-            if let Err(fault) = self.core.identity.webhook_disabled_notify(&self.site, &origin).await {
-                tracing::warn!(site = %self.site.id, "owners could not be told of a webhook endpoint: {fault:?}");
-            }
+            // The work for the endpoint may be dropped at any moment now.
+            tokio::spawn(tell(self.core.clone(), self.site.clone(), self.receiver.target.to_string()));
         }
         Err(Stop::Lost)
+    }
+}
+
+/// Tells the owners of a site that an endpoint was given up.
+async fn tell(core: Arc<Core>, site: Arc<Site>, origin: String) {
+    if let Err(fault) = core.identity.webhook_disabled_notify(&site, &origin).await {
+        tracing::warn!(site = %site.id, "owners could not be told of a webhook endpoint: {fault:?}");
     }
 }

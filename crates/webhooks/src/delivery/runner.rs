@@ -27,6 +27,7 @@ use stoa_store::{
     Held, News, ReaderPool, Site, Tx, TxFuture, boxed,
     outbox::{Entry, Position},
 };
+use tokio::sync::watch;
 
 /// Calls of an endpoint at the same time, and of them those of events that wait apart: what fails must not take all.
 pub(super) const CALLS: usize = 4;
@@ -86,6 +87,8 @@ pub(super) struct Runner {
     /// Kinds of rows that it hears of.
     pub kinds: Vec<&'static str>,
     pub news: News,
+    /// Changes of endpoints by this process.
+    pub changes: watch::Receiver<u64>,
 
     pub window: Window<Place, Arc<Job>>,
     /// Rows that were read, the one whose events are being added with the place of the next, and the place behind all.
@@ -123,7 +126,7 @@ impl Runner {
     /// Reads what is stored of the endpoint that a consumer is.
     pub(super) async fn open(core: Arc<Core>, held: Held, id: &EndpointId) -> Result<Self, Stop> {
         let site = held.site().clone();
-        let news = held.news();
+        let (news, changes) = (held.news(), core.changes.subscribe());
         let (site_id, endpoint_id) = (site.id.clone(), id.clone());
         let read = site.read(ReaderPool::Point, move |tx| {
             boxed!({
@@ -159,6 +162,7 @@ impl Runner {
             receiver: Arc::new(Receiver { target, timeout, maker }),
             heard: Heard { types, collections, hearing },
             news,
+            changes,
             window: Window::new(),
             rows: VecDeque::new(),
             current: None,
@@ -204,23 +208,38 @@ impl Runner {
         self.flights.push(Box::pin(async move { (flight, attempt(&core, &site, receiver, event).await) }));
     }
 
+    /// Where an endpoint was changed in this process: whether it was another one.
+    pub(super) async fn check_changes(&mut self) -> Result<(), Stop> {
+        if !self.changes.has_changed().unwrap_or(false) {
+            return Ok(());
+        }
+        self.changes.mark_unchanged();
+        let held = self.held.clone();
+        match self.site.read(ReaderPool::Point, move |tx| boxed!(held.is_stored(tx).await)).await? {
+            true => Ok(()),
+            false => Err(Stop::Lost),
+        }
+    }
+
     /// Writes for the endpoint, as long as the lease is the stored one.
     pub(super) async fn write<I, F>(&mut self, input: I, body: F) -> Result<(), Stop>
     where
         I: Send + Sync + 'static,
         F: for<'t> Fn(&'t mut Tx<'_>, &'t Queue<'t>, &'t I) -> TxFuture<'t, ()> + Send + Sync + 'static,
     {
-        let input = (self.held.clone(), self.site.id.clone(), self.endpoint.id.clone(), input, body);
-        let written = self.site.write_with(input, |tx, (held, site, endpoint, input, body)| {
-            boxed!({
-                if !held.is_stored(tx).await? {
-                    return Ok(false);
-                }
-                let queue = Queue { site, endpoint };
-                body(tx, &queue, input).await?;
-                Ok(true)
-            })
-        });
+        let written = self.site.write_with(
+            (self.held.clone(), self.site.id.clone(), self.endpoint.id.clone(), input, body),
+            |tx, (held, site, endpoint, input, body)| {
+                boxed!({
+                    if !held.is_stored(tx).await? {
+                        return Ok(false);
+                    }
+                    let queue = Queue { site, endpoint };
+                    body(tx, &queue, input).await?;
+                    Ok(true)
+                })
+            },
+        );
         if written.await? { Ok(()) } else { Err(Stop::Lost) }
     }
 }

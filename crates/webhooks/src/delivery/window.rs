@@ -197,7 +197,9 @@ impl<P: Copy + Debug, E: Clone> Window<P, E> {
 
     /// Moves the place over the rows that are done.
     fn settle(&mut self) {
-        while let Some(row) = self.rows.pop_front_if(|it| it.is_whole && it.left == 0) {
+        while self.rows.front().is_some_and(|it| it.is_whole && it.left == 0)
+            && let Some(row) = self.rows.pop_front()
+        {
             (self.first, self.kept, self.place) = (self.first + 1, self.kept - row.events, Some(row.end));
         }
     }

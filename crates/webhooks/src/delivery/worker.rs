@@ -45,6 +45,7 @@ async fn work(core: Arc<Core>, held: Held) -> Result<()> {
 async fn serve(core: Arc<Core>, held: Held, id: &EndpointId) -> Result<(), Stop> {
     let mut runner = Runner::open(core, held, id).await?;
     while runner.held.is_held() {
+        runner.check_changes().await?;
         if elapsing() - runner.looked >= runner.core.times.look {
             runner.look().await?;
         }
@@ -75,6 +76,7 @@ impl Runner {
         tokio::select! {
             Some((flight, report)) = self.flights.next() => self.landed(flight, report).await?,
             is_news = self.news.wait(NEWS), if hears => self.is_end &= !is_news,
+            _ = self.changes.changed() => self.changes.mark_changed(),
             () = pause => {}
         }
         Ok(())

@@ -10,7 +10,6 @@ use stoa_kernel::{Millis, Result};
 pub struct EndpointChange {
     pub(crate) url: Option<String>,
     pub(crate) types: Option<Vec<String>>,
-    #[expect(clippy::option_option, reason = "to leave it as it is, and to take all collections")]
     pub(crate) collections: Option<Option<Vec<String>>>,
     pub(crate) max_bytes: Option<usize>,
     pub(crate) timeout: Option<Millis>,

@@ -46,19 +46,19 @@ impl Webhooks {
         let (secret, sealed) = secret::make(core, &site.id, &endpoint.id)?;
         site.outbox().expect_consumers().await?;
         let most = core.limits.webhook_endpoints;
-        let input = (site.id.clone(), endpoint.clone(), sealed);
-        let made = site.write_alone_with(input, move |tx, (site, endpoint, sealed)| {
-            boxed!({
-                if row::all(tx, site).await?.len() >= most {
-                    let why = format!("A site has at most {most} webhook endpoints.");
-                    return Err(Fault::because(Code::TooMany, why));
-                }
-                row::put(tx, site, endpoint).await?;
-                secret::insert(tx, site, &endpoint.id, sealed).await?;
-                outbox::consumer_subscribe(tx, site, &endpoint.consumer(), Start::Newest).await?;
-                ask(tx, site).await
-            })
-        });
+        let made =
+            site.write_alone_with((site.id.clone(), endpoint.clone(), sealed), move |tx, (site, endpoint, sealed)| {
+                boxed!({
+                    if row::all(tx, site).await?.len() >= most {
+                        let why = format!("A site has at most {most} webhook endpoints.");
+                        return Err(Fault::because(Code::TooMany, why));
+                    }
+                    row::put(tx, site, endpoint).await?;
+                    secret::insert(tx, site, &endpoint.id, sealed).await?;
+                    outbox::consumer_subscribe(tx, site, &endpoint.consumer(), Start::Newest).await?;
+                    ask(tx, site).await
+                })
+            });
         made.await?;
         core.identity.redirect_session_log_read(site);
         tracing::info!(site = %site.id, endpoint = %endpoint.id, app = %endpoint.app, "a webhook endpoint was made");
@@ -144,6 +144,7 @@ impl Webhooks {
             })
         });
         deleted.await?;
+        self.core.changed();
         self.core.identity.redirect_session_log_read(site);
         tracing::info!(site = %site.id, endpoint = %id, "a webhook endpoint was deleted");
         Ok(())
@@ -195,6 +196,7 @@ impl Webhooks {
                 })
             });
             skipped.await?;
+            core.changed();
         }
         let resumed = self.write(site, &reaches, id, move |endpoint| {
             activate(endpoint);
@@ -217,19 +219,20 @@ impl Webhooks {
         let reaches = Reaches::of(caller, Right::Write)?;
         let (secret, sealed) = secret::make(core, &site.id, id)?;
         let until = core.world.now() + core.times.secret_overlap;
-        let input = (site.id.clone(), reaches, id.clone(), sealed);
-        let rotated = site.write_with(input, move |tx, (site, reaches, id, sealed)| {
-            boxed!({
-                let endpoint = within(tx, site, reaches, id).await?;
-                secret::retire(tx, site, id, until).await?;
-                secret::insert(tx, site, id, sealed).await?;
-                // Whoever sends for it begins again, with the new secret.
-                let consumer = endpoint.consumer();
-                outbox::consumer_rename(tx, site, &consumer, &consumer).await?;
-                Ok(())
-            })
-        });
+        let rotated =
+            site.write_with((site.id.clone(), reaches, id.clone(), sealed), move |tx, (site, reaches, id, sealed)| {
+                boxed!({
+                    let endpoint = within(tx, site, reaches, id).await?;
+                    secret::retire(tx, site, id, until).await?;
+                    secret::insert(tx, site, id, sealed).await?;
+                    // Whoever sends for it begins again, with the new secret.
+                    let consumer = endpoint.consumer();
+                    outbox::consumer_rename(tx, site, &consumer, &consumer).await?;
+                    Ok(())
+                })
+            });
         rotated.await?;
+        core.changed();
         Ok(secret)
     }
 
@@ -238,19 +241,22 @@ impl Webhooks {
     where
         F: Fn(&mut Endpoint) + Send + Sync + 'static,
     {
-        let input = (site.id.clone(), reaches.clone(), id.clone(), change);
-        let written = site.write_with(input, |tx, (site, reaches, id, change)| {
-            boxed!({
-                let mut endpoint = within(tx, site, reaches, id).await?;
-                let before = endpoint.consumer();
-                change(&mut endpoint);
-                row::put(tx, site, &endpoint).await?;
-                outbox::consumer_rename(tx, site, &before, &endpoint.consumer()).await?;
-                ask(tx, site).await?;
-                Ok(endpoint)
-            })
-        });
+        let written = site.write_with(
+            (site.id.clone(), reaches.clone(), id.clone(), change),
+            |tx, (site, reaches, id, change)| {
+                boxed!({
+                    let mut endpoint = within(tx, site, reaches, id).await?;
+                    let before = endpoint.consumer();
+                    change(&mut endpoint);
+                    row::put(tx, site, &endpoint).await?;
+                    outbox::consumer_rename(tx, site, &before, &endpoint.consumer()).await?;
+                    ask(tx, site).await?;
+                    Ok(endpoint)
+                })
+            },
+        );
         let endpoint = written.await?;
+        self.core.changed();
         self.core.identity.redirect_session_log_read(site);
         tracing::info!(site = %site.id, endpoint = %id, state = endpoint.state.as_str(), "a webhook endpoint changed");
         Ok(endpoint)

@@ -162,7 +162,6 @@ impl<'b> Fields<'b> {
     }
 
     /// Nothing where the member isn't there, and no list where it is null.
-    #[expect(clippy::option_option, reason = "absent and null mean different things where an endpoint is changed")]
     pub(crate) fn collections(&mut self) -> Option<Option<Vec<String>>> {
         if !self.has("collections") {
             return None;

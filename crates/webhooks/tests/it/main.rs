@@ -1,5 +1,7 @@
 //! Webhooks on both engines, sent to real receivers on this machine.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is the message of a test")]
+
 mod apart;
 mod common;
 mod delivery;
