@@ -371,7 +371,6 @@ on_both_engines! {
         let app = TestApp::new(engine).await;
         let id = application(&app).await;
         things(&app).await;
-        insert(&app, "before").await;
         let pull = async |body: Value| {
             let reply = app.app().post(PULL, &body).await;
             assert_eq!((reply.verdict().as_str(), &reply.headers["cache-control"]), ("200", &"no-store".parse().unwrap()));
