@@ -371,8 +371,7 @@ impl Writer {
             "collection": COLLECTION, "identity": { "type": "APP", "id": "model" },
             "items": [{ "_id": item, "n": "undone" }],
         });
-        let written = (self.site.id.clone(), payload.to_string());
-        let undone = self.site.write_with(written, |tx, (site, payload)| {
+        let undone = self.site.write_with((self.site.id.clone(), payload.to_string()), |tx, (site, payload)| {
             boxed!({
                 outbox::put(tx, site, "data_item_created", payload.clone(), 1).await?;
                 Err::<(), _>(Fault::new(Code::NotFound))

@@ -189,7 +189,7 @@ impl Queue {
         };
         self.bytes += change.size();
         self.by_item.insert(key, self.next);
-        self.append(subscription, What::Change(waiting));
+        self.push(subscription, What::Change(waiting));
         let is_over = self.entries.len() > self.bounds.messages || self.bytes > self.bounds.bytes;
         if is_over {
             self.overflow();
@@ -215,14 +215,14 @@ impl Queue {
             _ if state.has_ended => {}
             (Some(point), Some(position)) if point.includes(position) => {}
             // Perhaps what it is about to begin with has it already.
-            (None, Some(_)) => self.append(subscription, What::End(position, end.clone())),
+            (None, Some(_)) => self.push(subscription, What::End(position, end.clone())),
             _ => self.end_now(subscription, end),
         }
     }
 
     fn end_now(&mut self, subscription: u8, end: &End) {
         self.forget(subscription);
-        self.append(subscription, What::End(None, end.clone()));
+        self.push(subscription, What::End(None, end.clone()));
     }
 
     fn begin(&mut self, subscription: u8, point: ReadPoint) {
@@ -260,7 +260,7 @@ impl Queue {
         }
     }
 
-    fn append(&mut self, subscription: u8, what: What) {
+    fn push(&mut self, subscription: u8, what: What) {
         self.entries.insert(self.next, Entry { subscription, what });
         self.next += 1;
     }
