@@ -36,8 +36,7 @@ pub enum CollectionVerb {
     },
     /// Add or remove fields, change permissions, the name, how long caches keep items, what the log holds, or realtime
     #[command(after_help = "Examples:\n  stoa collection update books --field isbn:text --no-field author\n  \
-                            stoa collection update books --read anyone --insert site-member\n  \
-                            stoa collection update books --realtime")]
+                            stoa collection update books --read anyone --insert site-member --realtime")]
     Update(CollectionChange),
     /// Delete a collection with its items; it can be restored until its id is used again
     #[command(after_help = "Examples:\n  stoa collection delete books\n  stoa collection delete books --yes books")]

@@ -231,8 +231,9 @@ fn streams_go_on_from_node_to_node() {
     save(&here, &key, &json!({ "_id": "two" }));
     let mut follower =
         Follower::open(&here, &key, &json!({ "key": "a", "dataCollectionId": "things", "resume": place }));
-    let missed = follower.wait_for("event: ready");
-    assert!(missed.contains("\"id\":\"two\"") && !missed.contains("\"id\":\"one\""), "{missed}");
+    // Before it is ready or after it: the log is read up to the oldest transaction of the database.
+    let missed = follower.wait_for("\"id\":\"two\"");
+    assert!(!missed.contains("\"id\":\"one\""), "{missed}");
     save(&here, &key, &json!({ "_id": "three" }));
     follower.wait_for("\"id\":\"three\"");
 }
