@@ -199,6 +199,8 @@ on_both_engines! {
             ("refresh_token", "hash:b session:t children:i expires:i"),
             ("session", "id:t root:t member:t hash:b created:i used:i expires:i"),
             ("session_token", "hash:b member:t expires:i"),
+            ("webhook_event", "id:t endpoint:t sequence:i place:i entity:t type:t state:t kind:t payload:t happened:i attempts:i created:i died:i"),
+            ("webhook_secret", "id:t endpoint:t sealed:b created:i expires:i"),
             ("verification", "hash:b member:t email_folded:t code_hash:b code_expires:i attempts:i messages:i created:i expires:i"),
         ];
         let of_catalog = [
