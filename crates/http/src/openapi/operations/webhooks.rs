@@ -7,9 +7,8 @@ use crate::{
 };
 use stoa_kernel::Code;
 
-const FORBIDDEN: &[Code] = &[Code::Forbidden];
 const INVALID: &[Code] = &[Code::Validation, Code::Forbidden];
-const OF_ENDPOINT: &[Code] = &[Code::Forbidden, Code::NotFound];
+const OF_ENDPOINT: &[Code] = &[Code::Validation, Code::Forbidden, Code::NotFound];
 const ENDPOINT: &[Answer] = &[Answer::json("WebhookEndpointResponse", "The endpoint.")];
 
 const fn webhook(id: &'static str, summary: &'static str) -> Operation {
@@ -19,11 +18,11 @@ const fn webhook(id: &'static str, summary: &'static str) -> Operation {
 pub(crate) const WEBHOOK_EVENT_TYPE_LIST: Operation =
     webhook("webhookEventTypeList", "Lists the types of event that an endpoint can name")
         .answers(&[Answer::json("WebhookEventTypeListResponse", "The types.")])
-        .errors(&[FORBIDDEN]);
+        .errors(&[INVALID]);
 
 pub(crate) const WEBHOOK_ENDPOINT_LIST: Operation = webhook("webhookEndpointList", "Lists the endpoints of the site")
     .answers(&[Answer::json("WebhookEndpointListResponse", "The endpoints, at most 20, the oldest first.")])
-    .errors(&[FORBIDDEN]);
+    .errors(&[INVALID]);
 
 pub(crate) const WEBHOOK_ENDPOINT_CREATE: Operation =
     webhook("webhookEndpointCreate", "Makes an endpoint, which is told of what happens from now on")
@@ -39,7 +38,7 @@ pub(crate) const WEBHOOK_ENDPOINT_UPDATE: Operation = webhook("webhookEndpointUp
     .notes("What is not sent stays.")
     .takes("WebhookEndpointUpdateRequest")
     .answers(ENDPOINT)
-    .errors(&[INVALID, OF_ENDPOINT]);
+    .errors(&[OF_ENDPOINT]);
 
 pub(crate) const WEBHOOK_ENDPOINT_DELETE: Operation =
     webhook("webhookEndpointDelete", "Deletes an endpoint, with all that waits for it")
@@ -48,6 +47,7 @@ pub(crate) const WEBHOOK_ENDPOINT_DELETE: Operation =
 
 pub(crate) const WEBHOOK_ENDPOINT_PAUSE: Operation =
     webhook("webhookEndpointPause", "Sends nothing until the endpoint is resumed; what happens meanwhile waits")
+        .may_take("Empty")
         .answers(ENDPOINT)
         .errors(&[OF_ENDPOINT]);
 
@@ -56,10 +56,11 @@ pub(crate) const WEBHOOK_ENDPOINT_RESUME: Operation =
         .notes("After a pause, and after the server disabled the endpoint; an open breaker closes.")
         .may_take("WebhookEndpointResumeRequest")
         .answers(ENDPOINT)
-        .errors(&[INVALID, OF_ENDPOINT]);
+        .errors(&[OF_ENDPOINT]);
 
 pub(crate) const WEBHOOK_ENDPOINT_TEST: Operation =
     webhook("webhookEndpointTest", "Sends one signed message now and tells what the receiver answered")
+        .may_take("Empty")
         .answers(&[Answer::json("WebhookTestResponse", "What came of it.")])
         .errors(&[OF_ENDPOINT]);
 
@@ -68,10 +69,11 @@ pub(crate) const WEBHOOK_ENDPOINT_REPLAY: Operation =
         .notes("The events keep their ids. They are sent again as far back as the log reaches.")
         .takes("WebhookReplayRequest")
         .answers(&[Answer::json("WebhookReplayResponse", "How many will be sent.")])
-        .errors(&[INVALID, OF_ENDPOINT, &[Code::TooMany]]);
+        .errors(&[OF_ENDPOINT, &[Code::TooMany]]);
 
 pub(crate) const WEBHOOK_SECRET_ROTATE: Operation =
     webhook("webhookSecretRotate", "Makes another secret; the one before it signs as well for a day")
+        .may_take("Empty")
         .answers(&[Answer::json("WebhookSecretResponse", "The secret, which is answered this once.")])
         .errors(&[OF_ENDPOINT]);
 
@@ -83,7 +85,7 @@ pub(crate) const WEBHOOK_EVENT_LIST: Operation =
             Parameter::text("after", "Where the page before ended: its `next`."),
         ])
         .answers(&[Answer::json("WebhookEventListResponse", "A page of events, the oldest first.")])
-        .errors(&[INVALID, OF_ENDPOINT]);
+        .errors(&[OF_ENDPOINT]);
 
 pub(crate) const WEBHOOK_PULL: Operation =
     webhook("webhookPull", "Waits for messages and answers them signed, as an endpoint would be sent them")
