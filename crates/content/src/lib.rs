@@ -50,6 +50,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 use stoa_kernel::{Caller, Network, Result, World};
+use stoa_query::pipeline::SharedMemory;
 use stoa_store::{Area, Memory, ReaderPool, Requester, Site, Standing, Store, TxFuture, boxed};
 
 /// The content of all sites of this process. Cheap to clone: clones share what they know of schemas.
@@ -69,6 +70,8 @@ struct State {
     build_queue: BuildQueue,
     query_statistics: QueryStatistics,
     jobs: JobQueue,
+    /// What aggregations keep in memory, all together.
+    pipeline_memory: Arc<SharedMemory>,
     /// Who knows whether callers are still who they were.
     standing: OnceLock<Arc<dyn Standing>>,
 }
@@ -95,6 +98,7 @@ struct RequestContext<'a> {
 
 impl Content {
     pub fn new(world: World, limits: ContentLimits) -> Self {
+        let pipeline_memory = SharedMemory::new(limits.pipelines_bytes);
         let state = State {
             world,
             limits,
@@ -105,6 +109,7 @@ impl Content {
             build_queue: Default::default(),
             query_statistics: Default::default(),
             jobs: Default::default(),
+            pipeline_memory,
             standing: OnceLock::new(),
         };
         Self { state: Arc::new(state) }
