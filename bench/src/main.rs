@@ -12,6 +12,7 @@
 )]
 
 mod against;
+mod aggregations;
 mod attackers;
 mod attacks;
 mod bare;
@@ -81,6 +82,9 @@ struct Arguments {
     /// Only what a permission, a total, a lock, a hash or other nodes must not slow down
     #[arg(long, conflicts_with_all = ["only_large", "only_identity"])]
     only_speed: bool,
+    /// Only groups over the large collection
+    #[arg(long, conflicts_with_all = ["only_large", "only_identity", "only_speed"])]
+    only_aggregations: bool,
     /// Only compare with this other build, in short turns
     #[arg(long, value_name = "PROGRAM")]
     against: Option<PathBuf>,
@@ -131,6 +135,11 @@ fn main() {
             figures.extend(attacks::measure(&arguments.program, *engine, arguments.rounds, period));
             continue;
         }
+        if arguments.only_aggregations {
+            let sizes = figure::Sizes { items: arguments.large, rounds: arguments.rounds, period };
+            figures.extend(aggregations::measure(&arguments.program, *engine, &sizes));
+            continue;
+        }
         let (only_large, only_identity) = (arguments.only_large, arguments.only_identity);
         if !only_large && !only_identity && !arguments.only_speed {
             figures.extend(measure(&arguments, *engine));
@@ -161,6 +170,8 @@ fn main() {
             let (items, rounds) = (arguments.large, arguments.rounds);
             let sizes = large::Sizes { items, rounds, period };
             figures.extend(large::measure(&arguments.program, *engine, &sizes));
+            let sizes = figure::Sizes { items, rounds, period };
+            figures.extend(aggregations::measure(&arguments.program, *engine, &sizes));
         }
     }
     if arguments.json {

@@ -140,6 +140,16 @@ impl Content {
         ReaderPool::ScanFor(Requester { network: origin.map(Network::site), caller, max_wait })
     }
 
+    /// Bytes that aggregations keep at the moment.
+    pub fn pipeline_memory(&self) -> usize {
+        self.state.pipeline_memory.used()
+    }
+
+    /// Aggregations that are at work at the moment, for whoever waits or for nobody any more.
+    pub fn pipelines_running(&self) -> usize {
+        self.state.pipeline_memory.running()
+    }
+
     pub fn limits(&self) -> &ContentLimits {
         &self.state.limits
     }

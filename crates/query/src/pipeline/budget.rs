@@ -22,6 +22,7 @@ pub struct Bounds {
 pub struct SharedMemory {
     used: AtomicUsize,
     most: usize,
+    running: AtomicUsize,
 }
 
 /// Rows between two questions whether it is over.
@@ -44,17 +45,23 @@ pub(super) struct Budget {
 
 impl SharedMemory {
     pub fn new(most: usize) -> Arc<Self> {
-        Arc::new(Self { used: AtomicUsize::new(0), most })
+        Arc::new(Self { used: AtomicUsize::new(0), most, running: AtomicUsize::new(0) })
     }
 
     /// Bytes in use.
     pub fn used(&self) -> usize {
         self.used.load(Relaxed)
     }
+
+    /// Pipelines that are at work.
+    pub fn running(&self) -> usize {
+        self.running.load(Relaxed)
+    }
 }
 
 impl Budget {
     pub(super) fn new(bounds: Bounds, shared: Arc<SharedMemory>, is_over: Box<dyn Fn() -> bool + Send>) -> Self {
+        shared.running.fetch_add(1, Relaxed);
         Self { bounds, shared, reserved: 0, used: 0, rows: 0, is_over }
     }
 
@@ -116,6 +123,7 @@ impl Budget {
 impl Drop for Budget {
     fn drop(&mut self) {
         self.shared.used.fetch_sub(self.reserved, Relaxed);
+        self.shared.running.fetch_sub(1, Relaxed);
     }
 }
 

@@ -56,6 +56,7 @@ const MANY_IDS: &[Code] = &[Code::RemoveIdsInvalid, Code::TooManyIds];
 
 /// What is wrong with the names of an aggregation.
 const RESULTS_NAMED: &[Code] = &[Code::FieldNotText, Code::NameEmpty, Code::FieldInvalid];
+const RESULT_SORT: &[Code] = &[Code::SortNotText, Code::SortNotList, Code::SortElement, Code::SortDirection];
 const STAGE_SORT: &[Code] = &[Code::SortNotText, Code::SortElement, Code::SortDirection, Code::SortSeveralArrays];
 /// What an aggregation can't do: it keeps too much, or takes or answers too much.
 const WORK: &[Code] = &[Code::SortTooLarge, Code::PayloadTooLarge];
@@ -114,7 +115,7 @@ pub(crate) const ITEM_AGGREGATE: Operation =
         )
         .takes("ItemAggregateRequest")
         .answers(&[Answer::json("ItemAggregateResponse", "A page of groups.")])
-        .errors(&[ON_ITEMS, FILTER, PAGING, SORT, CURSORS, RESULTS_NAMED, WORK]);
+        .errors(&[ON_ITEMS, FILTER, PAGING, RESULT_SORT, CURSORS, RESULTS_NAMED, WORK]);
 
 pub(crate) const ITEM_PIPELINE: Operation = item("itemAggregatePipeline", "Passes items through stages")
     .notes(
