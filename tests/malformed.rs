@@ -339,7 +339,8 @@ on_both_engines! {
 
 /// A stage of each kind, and expressions of each form.
 fn stages(filter: &Value) -> Value {
-    let difference = json!({ "subtract": { "firstExpression": { "fieldPath": "n" }, "secondExpression": { "numeric": 1 } } });
+    let difference =
+        json!({ "subtract": { "firstExpression": { "fieldPath": "n" }, "secondExpression": { "numeric": 1 } } });
     let part = json!({ "substring": { "expression": { "text": "xyz" }, "startExpression": { "numeric": 0 }, "lengthExpression": { "numeric": 2 } } });
     let joined = json!({ "concat": { "expressions": [{ "toUpper": { "expression": { "text": "x" } } }, part] } });
     json!([

@@ -195,10 +195,15 @@ async fn cells(
     let operations = json!([{ "resultFieldName": "n", "itemCount": {} }, { "resultFieldName": "s", "sum": { "itemFieldName": "secret" } }]);
     let aggregate = json!({ "dataCollectionId": c, "aggregation": { "operations": operations } });
     let reply = caller.post("/v2/items/aggregate", &aggregate).await;
-    cell("aggregate".to_owned(), answer(&reply, |json| format!("{} {}", json["results"][0]["n"], json["results"][0]["s"])));
+    cell(
+        "aggregate".to_owned(),
+        answer(&reply, |json| format!("{} {}", json["results"][0]["n"], json["results"][0]["s"])),
+    );
     let ids = json!({ "push": { "expression": { "fieldPath": "_id" } }, "resultFieldName": "ids" });
     let stages = json!([{ "sort": { "values": [{ "fieldName": "secret" }, { "fieldName": "_id" }] } }, { "group": { "accumulators": [ids] } }]);
-    let reply = caller.post("/v2/items/aggregate-pipeline", &json!({ "dataCollectionId": c, "pipeline": { "stages": stages } })).await;
+    let reply = caller
+        .post("/v2/items/aggregate-pipeline", &json!({ "dataCollectionId": c, "pipeline": { "stages": stages } }))
+        .await;
     let pushed = |json: &Value| {
         let ids = json["results"][0]["ids"].as_array().cloned().unwrap_or_default();
         let letter = |it: &Value| ITEMS.iter().find(|item| *it == item.0).map_or('?', |it| it.1);

@@ -11,10 +11,43 @@ const REQUESTS: usize = 60;
 /// How often each stage, expression and accumulator is drawn at least, for each round of all.
 const LEAST: usize = 10;
 const DRAWN: &[&str] = &[
-    "filter", "projection", "include", "exclude", "reshape", "projectNested", "group", "unwindArray", "sort", "limit",
-    "skip", "objectToArray", "sum", "avg", "min", "max", "first", "last", "push", "fieldPath", "text", "numeric", "add",
-    "subtract", "multiply", "divide", "abs", "mod", "floor", "ceil", "concat", "stringify", "toLower", "toUpper",
-    "substring", "length", "aggregate",
+    "filter",
+    "projection",
+    "include",
+    "exclude",
+    "reshape",
+    "projectNested",
+    "group",
+    "unwindArray",
+    "sort",
+    "limit",
+    "skip",
+    "objectToArray",
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "first",
+    "last",
+    "push",
+    "fieldPath",
+    "text",
+    "numeric",
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "abs",
+    "mod",
+    "floor",
+    "ceil",
+    "concat",
+    "stringify",
+    "toLower",
+    "toUpper",
+    "substring",
+    "length",
+    "aggregate",
 ];
 
 on_both_engines! {
@@ -69,7 +102,9 @@ on_both_engines! {
 }
 
 async fn index(app: &TestApp, id: &str) {
-    for (name, fields) in [("by_n", json!([{ "path": "n" }])), ("by_kind", json!([{ "path": "kind" }, { "path": "m", "order": "DESC" }]))] {
+    for (name, fields) in
+        [("by_n", json!([{ "path": "n" }])), ("by_kind", json!([{ "path": "kind" }, { "path": "m", "order": "DESC" }]))]
+    {
         let body = json!({ "dataCollectionId": id, "index": { "name": name, "fields": fields } });
         assert_eq!(app.app().post("/v2/indexes", &body).await.verdict(), "200");
     }
@@ -112,7 +147,12 @@ async fn ask(app: &TestApp, id: &str, items: &[Json], draw: &mut Draw, engine: E
             body["returnTotalCount"] = json!(true);
             let reply = app.app().post(path, &body).await;
             let may_end_early = request.body.to_string().contains("\"limit\":");
-            assert!(reply.verdict() == "400 WDE0080" || may_end_early && reply.status.is_success(), "{} {}", reply.verdict(), request.body);
+            assert!(
+                reply.verdict() == "400 WDE0080" || may_end_early && reply.status.is_success(),
+                "{} {}",
+                reply.verdict(),
+                request.body
+            );
         }
     }
 }

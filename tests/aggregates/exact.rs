@@ -50,7 +50,8 @@ impl Big {
     fn of(value: f64) -> Self {
         let bits = value.to_bits();
         let (exponent, fraction) = (bits >> 52, bits & 0x000f_ffff_ffff_ffff);
-        let (mantissa, shift) = if exponent == 0 { (fraction, 0) } else { (fraction + 0x0010_0000_0000_0000, exponent - 1) };
+        let (mantissa, shift) =
+            if exponent == 0 { (fraction, 0) } else { (fraction + 0x0010_0000_0000_0000, exponent - 1) };
         let mut big = Self::default();
         for n in (0..53).filter(|n| mantissa >> n & 1 == 1) {
             let bit = shift + n;

@@ -159,7 +159,11 @@ fn holds(filter: &Json, row: &Json) -> bool {
         "$not" => !holds(it, row),
         path => {
             let found = leaves(&names(path, row), row);
-            let each = || found.iter().flat_map(|it| [vec![*it], it.as_array().map_or(Vec::new(), |it| it.iter().collect())].concat());
+            let each = || {
+                found
+                    .iter()
+                    .flat_map(|it| [vec![*it], it.as_array().map_or(Vec::new(), |it| it.iter().collect())].concat())
+            };
             match it.as_object().filter(|it| !it.contains_key("$date")) {
                 None if it.is_null() => found.is_empty() || found.iter().any(|it| it.is_null()),
                 None => each().any(|value| key::own_of(value) == key::own_of(it)),
@@ -357,7 +361,13 @@ fn accumulated(accumulator: &Json, rows: &[&Row]) -> Result<Json> {
 /// A number as the server prints it; those that texts are made of need no exponent.
 fn number(it: f64) -> String {
     let is_plain = it == 0.0 || (1e-6..1e21).contains(&it.abs());
-    if it == 0.0 { "0".to_owned() } else if is_plain { it.to_string() } else { format!("{it:e}") }
+    if it == 0.0 {
+        "0".to_owned()
+    } else if is_plain {
+        it.to_string()
+    } else {
+        format!("{it:e}")
+    }
 }
 
 /// Canonical text.
@@ -397,7 +407,10 @@ pub(super) fn value(expression: &Json, row: &Json) -> Result<Option<Json>> {
         "add" | "sum" | "multiply" => {
             let numbers = all()?.iter().map(number).collect::<Result<Vec<_>>>()?;
             let numbers: Option<Vec<f64>> = numbers.into_iter().collect();
-            made(numbers.map(|it| if name == "multiply" { it.iter().product() } else { it.iter().fold(0.0, |a, b| a + b) }))?
+            made(
+                numbers
+                    .map(|it| if name == "multiply" { it.iter().product() } else { it.iter().fold(0.0, |a, b| a + b) }),
+            )?
         }
         "concat" => {
             let texts = all()?.iter().map(string).collect::<Result<Vec<_>>>()?;

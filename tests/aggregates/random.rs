@@ -88,7 +88,8 @@ impl Draw {
             let value = if self.one_in(8) { Json::Null } else { self.number() };
             put(name, value, !self.one_in(8));
         }
-        let (wide, text, kind, any) = (self.wide(), json!(self.pick(TEXTS)), json!(self.pick(&["x", "y", "z"])), self.any(0));
+        let (wide, text, kind, any) =
+            (self.wide(), json!(self.pick(TEXTS)), json!(self.pick(&["x", "y", "z"])), self.any(0));
         put("w", wide, !self.one_in(3));
         put("t", text, !self.one_in(6));
         put("kind", kind, !self.one_in(10));
@@ -152,7 +153,8 @@ impl Draw {
                         json!({ name: { "firstExpression": a, "secondExpression": b } })
                     }
                     "divide" | "mod" => {
-                        let divisor = if self.one_in(60) { json!(0) } else { json!(self.pick(&[2.0, -3.0, 0.7, 10.0])) };
+                        let divisor =
+                            if self.one_in(60) { json!(0) } else { json!(self.pick(&[2.0, -3.0, 0.7, 10.0])) };
                         let a = self.numeric(fields, depth + 1);
                         json!({ name: { "firstExpression": a, "secondExpression": { "numeric": divisor } } })
                     }
@@ -198,7 +200,8 @@ impl Draw {
             _ => {
                 self.count("substring");
                 let number = |draw: &mut Self| json!({ "numeric": draw.pick(&[0.0, 1.0, 2.7, 5.0]) });
-                let mut inner = json!({ "expression": self.textual(fields, depth + 1), "startExpression": number(self) });
+                let mut inner =
+                    json!({ "expression": self.textual(fields, depth + 1), "startExpression": number(self) });
                 if self.one_in(2) {
                     inner["lengthExpression"] = number(self);
                 }
@@ -223,7 +226,9 @@ impl Draw {
             _ => {
                 self.count("fieldPath");
                 let all = [Kind::Number, Kind::Wide, Kind::Text, Kind::Any, Kind::List, Kind::Object];
-                let Some((name, kind)) = self.named(fields, &all) else { return (json!({ "numeric": 1 }), Kind::Number) };
+                let Some((name, kind)) = self.named(fields, &all) else {
+                    return (json!({ "numeric": 1 }), Kind::Number);
+                };
                 (json!({ "fieldPath": name }), kind)
             }
         }
@@ -327,7 +332,13 @@ impl Draw {
             self.count("exclude");
             let (name, _) = self.pick(&tops);
             members.push(json!({ "exclude": { "fieldName": name } }));
-            kept = fields.iter().filter(|it| it.0 != name && !it.0.starts_with(&format!("{name}.")) && !name.starts_with(&format!("{}.", it.0))).cloned().collect();
+            kept = fields
+                .iter()
+                .filter(|it| {
+                    it.0 != name && !it.0.starts_with(&format!("{name}.")) && !name.starts_with(&format!("{}.", it.0))
+                })
+                .cloned()
+                .collect();
         } else {
             for (name, kind) in tops.into_iter().filter(|_| self.one_in(3)).collect::<Vec<_>>() {
                 self.count("include");
@@ -343,10 +354,13 @@ impl Draw {
         }
         if self.one_in(3) {
             self.count("projectNested");
-            let is_of_object = fields.iter().any(|it| it.0 == "o") && !members.iter().any(|it| it["include"]["fieldName"].as_str().is_some_and(|it| it.starts_with('o')));
+            let is_of_object = fields.iter().any(|it| it.0 == "o")
+                && !members.iter().any(|it| it["include"]["fieldName"].as_str().is_some_and(|it| it.starts_with('o')));
             let name = if is_of_object { "o".to_owned() } else { fresh() };
             let inner = match self.below(3) {
-                0 => json!([{ "include": { "fieldName": "a" } }, { "reshape": { "resultFieldName": "z", "expression": self.numeric(fields, 1) } }]),
+                0 => {
+                    json!([{ "include": { "fieldName": "a" } }, { "reshape": { "resultFieldName": "z", "expression": self.numeric(fields, 1) } }])
+                }
                 1 => json!([{ "exclude": { "fieldName": "b" } }]),
                 _ => json!([{ "reshape": { "resultFieldName": "z", "expression": self.textual(fields, 1) } }]),
             };
@@ -420,7 +434,16 @@ impl Draw {
     /// Members that are drawn from anything, to be refused or answered, but not to break.
     pub(super) fn nonsense(&mut self, value: &Json) -> Json {
         match value {
-            _ if self.one_in(12) => self.pick(&[json!(null), json!(7), json!(-1), json!("x"), json!([]), json!({}), json!({ "$date": 1 }), json!(true)]),
+            _ if self.one_in(12) => self.pick(&[
+                json!(null),
+                json!(7),
+                json!(-1),
+                json!("x"),
+                json!([]),
+                json!({}),
+                json!({ "$date": 1 }),
+                json!(true),
+            ]),
             Json::Array(list) => list.iter().map(|it| self.nonsense(it)).collect(),
             Json::Object(members) => {
                 let each = members.iter().map(|(name, it)| (name.clone(), self.nonsense(it)));

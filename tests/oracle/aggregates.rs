@@ -47,7 +47,8 @@ impl World<'_> {
         let (filter, passes) = self.filter(caller, random, is_source);
         let (limit, skip) = (1 + random.below(12), random.below(3));
         let stages = json!([{ "filter": filter }, { "sort": { "values": pages::sort() } }, { "skip": skip }]);
-        let body = json!({ "dataCollectionId": side.id, "pipeline": { "stages": stages, "paging": { "limit": limit } } });
+        let body =
+            json!({ "dataCollectionId": side.id, "pipeline": { "stages": stages, "paging": { "limit": limit } } });
         let reply = caller.client.post("/v2/items/aggregate-pipeline", &body).await;
         let context = self.context(&format!("pipeline {body}"), caller, side, &reply);
         if right(caller, side, READ) == Right::Refused {

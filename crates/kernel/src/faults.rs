@@ -29,7 +29,7 @@ impl Faults {
     }
 
     /// Whether nothing was wrong so far.
-    pub fn is_empty(&self) -> bool {
+    pub fn are_none(&self) -> bool {
         self.0.is_empty()
     }
 

@@ -22,7 +22,7 @@ pub struct Pipeline {
 }
 
 /// The way to a value: the names of members, at least one.
-pub type Path = Vec<String>;
+pub type FieldPath = Vec<String>;
 
 /// What happens to the rows one after another.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,13 +33,13 @@ pub enum Stage {
     Group(Group),
     /// A row for each element of the array, which stands in its place. Rows without elements end here; what is no
     /// array stays.
-    Unwind(Path),
+    Unwind(FieldPath),
     Sort(Vec<SortKey>),
     Limit(u64),
     Skip(u64),
     /// The members of an object as a list of `{k, v}`.
     ObjectToArray {
-        from: Path,
+        from: FieldPath,
         to: String,
     },
 }
@@ -47,7 +47,7 @@ pub enum Stage {
 /// A key of an order of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SortKey {
-    pub path: Path,
+    pub path: FieldPath,
     pub direction: Direction,
 }
 
@@ -56,7 +56,7 @@ pub struct SortKey {
 pub struct Projected {
     pub kept: Kept,
     /// Taken out of what is kept.
-    pub excluded: Vec<Path>,
+    pub excluded: Vec<FieldPath>,
     /// In the order of the request.
     pub made: Vec<(String, Made)>,
 }
@@ -67,13 +67,13 @@ pub enum Kept {
     #[default]
     All,
     /// None but these.
-    Only(Vec<Path>),
+    Only(Vec<FieldPath>),
 }
 
 /// How a projection makes a member.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Made {
-    Value(Expression<Path>),
+    Value(Expression<FieldPath>),
     /// What another projection leaves of the member of this name. Expressions read from the whole row.
     Nested(Projected),
 }
@@ -81,7 +81,7 @@ pub enum Made {
 /// Rows of equal keys become one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    pub keys: Vec<(String, Expression<Path>)>,
+    pub keys: Vec<(String, Expression<FieldPath>)>,
     pub accumulators: Vec<(String, Accumulator)>,
     pub form: GroupForm,
 }
@@ -99,7 +99,7 @@ pub enum GroupForm {
 pub enum Accumulator {
     /// How many rows.
     Count,
-    Of(Function, Expression<Path>),
+    Of(Function, Expression<FieldPath>),
 }
 
 /// What an accumulator makes of the values of a group's rows.
@@ -272,7 +272,7 @@ impl Accumulator {
     }
 }
 
-fn outermost<'s>(path: &'s Path, each: &mut impl FnMut(&'s str)) {
+fn outermost<'s>(path: &'s FieldPath, each: &mut impl FnMut(&'s str)) {
     if let Some(it) = path.first() {
         each(it);
     }

@@ -2,7 +2,7 @@
 //! missing or null, and a fault for operands of another kind.
 
 use super::value::Value;
-use crate::stages::{Expression, Many, One, Path, Two};
+use crate::stages::{Expression, FieldPath, Many, One, Two};
 use std::borrow::Cow;
 use stoa_kernel::{Code, Fault, Result};
 
@@ -15,7 +15,7 @@ type Found<'v> = Option<Cow<'v, Value>>;
 ///
 /// # Errors
 /// WDE0080 for an operand of the wrong kind, a divisor of zero, and what is no double or a text too long.
-pub(super) fn value<'v>(expression: &Expression<Path>, row: &'v Value) -> Result<Found<'v>> {
+pub(super) fn value<'v>(expression: &Expression<FieldPath>, row: &'v Value) -> Result<Found<'v>> {
     Ok(match expression {
         Expression::Field(path) => return Ok(field(path, row)),
         Expression::Text(it) => Some(Cow::Owned(Value::text(it))),
@@ -48,11 +48,11 @@ fn flattened<'v>(path: &[String], list: &Value) -> Found<'v> {
     if let Value::Array(list) = list {
         list.iter().for_each(|it| it.leaves(path, &mut |leaf| leaves.push(leaf.clone())));
     }
-    (!leaves.is_empty()).then(|| Cow::Owned(Value::Array(leaves)))
+    (!leaves.is_empty()).then_some(Cow::Owned(Value::Array(leaves)))
 }
 
 /// The number that an expression comes to; nothing where an operand is null or missing.
-fn number(expression: &Expression<Path>, row: &Value) -> Result<Option<f64>> {
+fn number(expression: &Expression<FieldPath>, row: &Value) -> Result<Option<f64>> {
     match expression {
         Expression::Number(it) => Ok(Some(*it)),
         Expression::Two(operation, list) => {
@@ -115,7 +115,7 @@ fn one(operation: One, operand: Found<'_>) -> Result<Value> {
     })
 }
 
-fn concat(list: &[Expression<Path>], row: &Value) -> Result<Value> {
+fn concat(list: &[Expression<FieldPath>], row: &Value) -> Result<Value> {
     let (mut joined, mut is_null) = (String::new(), false);
     for it in list {
         match value(it, row)?.as_deref() {
@@ -131,9 +131,9 @@ fn concat(list: &[Expression<Path>], row: &Value) -> Result<Value> {
 
 /// Characters from one that is counted from zero; to the end without a length.
 fn substring(
-    text: &Expression<Path>,
-    start: &Expression<Path>,
-    length: Option<&Expression<Path>>,
+    text: &Expression<FieldPath>,
+    start: &Expression<FieldPath>,
+    length: Option<&Expression<FieldPath>>,
     row: &Value,
 ) -> Result<Value> {
     let text = value(text, row)?;

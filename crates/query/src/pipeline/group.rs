@@ -1,16 +1,16 @@
 //! Groups of rows and what is accumulated of them. Sums are exact and groups leave in the order of their keys, so
 //! that the order of the rows shows in nothing but what asks for it.
 
-use super::{Row, budget::Budget, expression, sum::Sum, value::Value};
-use crate::stages::{Accumulator, Expression, Function, Group, GroupForm, Path};
+use super::{budget::Budget, expression, row::Row, sum::Sum, value::Value};
+use crate::stages::{Accumulator, Expression, FieldPath, Function, Group, GroupForm};
 use std::{borrow::Cow, cmp::Ordering, collections::HashMap, mem, sync::Arc};
 use stoa_kernel::Result;
 
 /// The groups of a stage so far.
 pub(super) struct Grouper {
-    keys: Vec<(Arc<str>, Expression<Path>)>,
+    keys: Vec<(Arc<str>, Expression<FieldPath>)>,
     /// What accumulators read, each once.
-    inputs: Vec<Expression<Path>>,
+    inputs: Vec<Expression<FieldPath>>,
     accumulators: Vec<(Arc<str>, Kind)>,
     form: GroupForm,
     numbers: HashMap<Box<str>, usize>,
@@ -47,7 +47,7 @@ const SEPARATOR: char = '\0';
 
 impl Grouper {
     pub(super) fn new(group: &Group) -> Self {
-        let mut inputs: Vec<Expression<Path>> = Vec::new();
+        let mut inputs: Vec<Expression<FieldPath>> = Vec::new();
         let mut accumulators = Vec::with_capacity(group.accumulators.len());
         for (name, it) in &group.accumulators {
             let kind = match it {

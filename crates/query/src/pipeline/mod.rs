@@ -14,6 +14,7 @@ mod group;
 mod output;
 mod project;
 mod reading;
+mod row;
 mod sort;
 mod sum;
 mod value;
@@ -27,31 +28,17 @@ pub use value::{Members, Value};
 use crate::{
     matches,
     plan::{Filter, PageSpec},
-    stages::{Path, Pipeline, SortKey, Stage},
+    stages::{FieldPath, Pipeline, SortKey, Stage},
 };
 use budget::Budget;
 use group::Grouper;
 use output::Output;
 use project::Projector;
+use row::{DONE, Flow, MORE, Rank, Row};
 use sort::Sorter;
-use std::{mem, ops::ControlFlow, sync::Arc};
+use std::{mem, sync::Arc};
 use stoa_kernel::{Code, Fault, Result};
 use stoa_sql::Direction;
-
-/// A row on its way, and its place among the others.
-pub(crate) struct Row {
-    value: Value,
-    rank: Rank,
-}
-
-/// Where a row stands: by the keys of the last sort, then by its item's id or its group's key, then by the elements of
-/// arrays that it was unwound from. Empty where nobody asks.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Rank {
-    keys: Vec<String>,
-    id: Box<str>,
-    positions: String,
-}
 
 /// A pipeline that takes documents.
 pub struct Run {
@@ -67,23 +54,11 @@ enum Step {
     Project(Projector),
     Group(Box<Grouper>),
     /// Whether places are asked for behind it.
-    Unwind(Path, bool),
+    Unwind(FieldPath, bool),
     Sort(Sorter),
     Limit(u64),
     Skip(u64),
-    ObjectToArray(Path, Arc<str>),
-}
-
-/// Whether more rows would change anything.
-type Flow = ControlFlow<()>;
-
-const MORE: Flow = ControlFlow::Continue(());
-const DONE: Flow = ControlFlow::Break(());
-
-impl Row {
-    fn of_group(value: Value, key: Box<str>) -> Self {
-        Self { value, rank: Rank { id: key, ..Rank::default() } }
-    }
+    ObjectToArray(FieldPath, Arc<str>),
 }
 
 impl Run {

@@ -1,6 +1,10 @@
 //! The results of a pipeline: which of them are the page, as text.
 
-use super::{DONE, Flow, MORE, Rank, Row, budget::Budget, sort};
+use super::{
+    budget::Budget,
+    row::{DONE, Flow, MORE, Rank, Row},
+    sort,
+};
 use crate::plan::{KeysetValue, Position, Start};
 use std::{cmp::Ordering, collections::VecDeque};
 use stoa_kernel::Result;

@@ -13,7 +13,7 @@ pub(super) struct Projector {
 }
 
 enum Maker {
-    Value(crate::stages::Expression<crate::stages::Path>),
+    Value(crate::stages::Expression<crate::stages::FieldPath>),
     Nested(Projector),
 }
 

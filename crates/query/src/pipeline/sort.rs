@@ -1,6 +1,10 @@
 //! Rows in an order: by keys, ties by the id of the item or the key of the group.
 
-use super::{Rank, Row, budget::Budget, value::Value};
+use super::{
+    budget::Budget,
+    row::{Rank, Row},
+    value::Value,
+};
 use crate::stages::{SortKey, Stage};
 use std::{cmp::Ordering, mem};
 use stoa_kernel::Result;

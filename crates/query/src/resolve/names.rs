@@ -4,7 +4,7 @@ use super::{field, partial};
 use crate::{
     plan::{Field, Filter},
     schema::{Kind, Schema},
-    stages::{Expression, Path},
+    stages::{Expression, FieldPath},
     wire::{self, Named},
 };
 use std::collections::HashSet;
@@ -32,7 +32,7 @@ impl Names {
     }
 
     /// Forgets what fields were, but for those literal names that were kept.
-    pub(super) fn keep_only(&mut self, kept: &[Path]) {
+    pub(super) fn keep_only(&mut self, kept: &[FieldPath]) {
         self.schema = Schema::default();
         self.literal.retain(|it| kept.iter().any(|path| path.as_slice() == [it.as_str()]));
     }
@@ -57,24 +57,24 @@ impl Names {
         }
     }
 
-    pub(super) fn path(&self, named: &Named, faults: &mut Faults) -> Path {
+    pub(super) fn path(&self, named: &Named, faults: &mut Faults) -> FieldPath {
         let field = self.field(&named.name).map_err(|it| wire::at(it, &named.path));
         faults.take(field).map(|it| names(&it)).unwrap_or_default()
     }
 
     /// Where something is that is taken away: it may be what can't be read.
-    pub(super) fn path_away(&self, named: &Named, faults: &mut Faults) -> Path {
+    pub(super) fn path_away(&self, named: &Named, faults: &mut Faults) -> FieldPath {
         match field(&named.name, &Schema::default()) {
             Ok(_) if self.literal.contains(&named.name) => vec![named.name.clone()],
             Ok(it) => names(&it),
             Err(fault) => {
                 faults.add(wire::at(fault, &named.path));
-                Path::new()
+                FieldPath::new()
             }
         }
     }
 
-    pub(super) fn expression(&self, expression: &Expression<Named>, faults: &mut Faults) -> Expression<Path> {
+    pub(super) fn expression(&self, expression: &Expression<Named>, faults: &mut Faults) -> Expression<FieldPath> {
         expression.map(&mut |it| self.path(it, faults))
     }
 
@@ -106,7 +106,7 @@ impl Names {
 }
 
 /// The way to a field.
-pub(super) fn names(field: &Field) -> Path {
+pub(super) fn names(field: &Field) -> FieldPath {
     match field {
         Field::Path(names) => names.clone(),
         it => vec![it.name().into_owned()],

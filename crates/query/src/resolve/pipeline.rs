@@ -9,7 +9,7 @@ use crate::{
     item::MAX_DEPTH,
     plan::{Field, Filter, Find, Key, Order, PageSpec, Projection, Start},
     stages::{
-        Accumulator, Expression, Function, Group, GroupForm, Kept, Made, Path, Pipeline, Projected, SortKey, Stage,
+        Accumulator, Expression, FieldPath, Function, Group, GroupForm, Kept, Made, Pipeline, Projected, SortKey, Stage,
     },
     wire::{self, Member, Named},
 };
@@ -206,7 +206,7 @@ impl Stages {
     }
 
     /// The most levels of a value: a way through arrays gives a list, for which it passed one.
-    fn depth_of(&self, value: &Expression<Path>) -> usize {
+    fn depth_of(&self, value: &Expression<FieldPath>) -> usize {
         match value {
             Expression::Field(path) => self.depth.saturating_sub(path.len()).max(1),
             _ => 1,

@@ -59,7 +59,7 @@ impl Report {
 
     /// Whether something was wrong so far.
     pub(super) fn is_wrong(&self) -> bool {
-        !self.faults.is_empty()
+        !self.faults.are_none()
     }
 
     /// Whether no more faults would be told.
