@@ -300,10 +300,13 @@ fn without(value: &mut Json, path: &[&str]) {
     }
 }
 
+/// The keys of a group as they are shown, and its rows.
+type Members<'r> = (Map<String, Json>, Vec<&'r Row>);
+
 fn grouped(rows: &[Row], group: &Json) -> Result<Vec<Row>> {
     let none = Vec::new();
     let keys = group["groupIds"].as_array().unwrap_or(&none);
-    let mut groups: BTreeMap<Vec<String>, (Map<String, Json>, Vec<&Row>)> = BTreeMap::new();
+    let mut groups: BTreeMap<Vec<String>, Members<'_>> = BTreeMap::new();
     for row in rows {
         let mut values = Map::new();
         for it in keys {
@@ -313,7 +316,7 @@ fn grouped(rows: &[Row], group: &Json) -> Result<Vec<Row>> {
         let known = groups.entry(place).or_insert_with(|| (values.clone(), Vec::new()));
         for (name, it) in values {
             // Of objects that are equal in all but the order of their members one is shown.
-            if it.to_string() < known.0[&name].to_string() && (it.is_object() || it.is_array()) {
+            if (it.is_object() || it.is_array()) && printed(&it) < printed(&known.0[&name]) {
                 known.0[&name] = it;
             }
         }
