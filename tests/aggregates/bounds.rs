@@ -64,6 +64,14 @@ on_both_engines! {
         let copy = |name: &str| json!({ "reshape": { "resultFieldName": name, "expression": { "fieldPath": "o" } } });
         let twice = json!({ "projection": { "fields": [{ "projectNested": { "resultFieldName": "o", "fields": [copy("a"), copy("b")] } }] } });
         assert_eq!(outcome(client, "c", json!(vec![twice; 40])).await, json!("400 WDE0080"));
+        // Letters are looked at one by one, but not any number of times for one row.
+        let letters = |times: usize| {
+            let lengths = vec![json!({ "length": { "expression": field } }); times];
+            let sum = json!({ "add": { "expressions": lengths } });
+            json!([{ "limit": 1 }, group(json!([{ "resultFieldName": "n", "sum": { "expression": sum } }]))])
+        };
+        assert_eq!(outcome(client, "c", letters(50)).await, json!([{ "_id": {}, "n": 5_000_000 }]));
+        assert_eq!(outcome(client, "c", letters(200)).await, json!("400 WDE0080"));
         // An answer is no larger than a page may be.
         let copies: Vec<_> = (0..20).map(|n| json!({ "reshape": { "resultFieldName": format!("r{n}"), "expression": field } })).collect();
         assert_eq!(outcome(client, "c", json!([{ "projection": { "fields": copies } }])).await, json!("413 WDE0109"));

@@ -1,8 +1,11 @@
 //! What one pipeline may use, and all of them together.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
+use std::{
+    cell::Cell,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
 };
 use stoa_kernel::{Code, Fault, Result};
 
@@ -26,7 +29,7 @@ pub struct SharedMemory {
 }
 
 /// Rows between two questions whether it is over.
-const STEP: u64 = 256;
+const STEP: u64 = 8;
 /// Bytes that are taken from the shared memory at once.
 const CHUNK: usize = 1 << 20;
 /// Bytes of one row.
@@ -127,19 +130,46 @@ impl Drop for Budget {
     }
 }
 
+/// The bytes that expressions may still go through for one row: the time that is between two questions.
+pub(super) struct Work(Cell<usize>);
+
+/// About a tenth of a second.
+const MOST_WORK: usize = 64 << 20;
+
+impl Work {
+    pub(super) fn new() -> Self {
+        Self(Cell::new(MOST_WORK))
+    }
+
+    /// # Errors
+    /// WDE0080 when it is too much.
+    pub(super) fn take(&self, bytes: usize) -> Result<()> {
+        let left = self.0.get().checked_sub(bytes);
+        let too_much = || {
+            let text = format!("Expressions go through more than {MOST_WORK} bytes for one row.");
+            Fault::because(Code::BadRequest, text)
+        };
+        self.0.set(left.ok_or_else(too_much)?);
+        Ok(())
+    }
+}
+
 /// The bytes that one row may still grow by.
-pub(super) struct RowBudget(usize);
+pub(super) struct RowBudget {
+    left: usize,
+    pub(super) work: Work,
+}
 
 impl RowBudget {
     pub(super) fn new() -> Self {
-        Self(LARGEST_ROW)
+        Self { left: LARGEST_ROW, work: Work::new() }
     }
 
     /// # Errors
     /// WDE0080 when the row is too large.
     pub(super) fn take(&mut self, bytes: usize) -> Result<()> {
-        let left = self.0.checked_sub(bytes);
-        self.0 = left.ok_or_else(|| {
+        let left = self.left.checked_sub(bytes);
+        self.left = left.ok_or_else(|| {
             Fault::because(Code::BadRequest, format!("A projection makes a row larger than {LARGEST_ROW} bytes."))
         })?;
         Ok(())

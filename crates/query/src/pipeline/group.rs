@@ -1,7 +1,13 @@
 //! Groups of rows and what is accumulated of them. Sums are exact and groups leave in the order of their keys, so
 //! that the order of the rows shows in nothing but what asks for it.
 
-use super::{budget::Budget, expression, row::Row, sum::Sum, value::Value};
+use super::{
+    budget::{Budget, Work},
+    expression,
+    row::Row,
+    sum::Sum,
+    value::Value,
+};
 use crate::stages::{Accumulator, Expression, FieldPath, Function, Group, GroupForm};
 use std::{borrow::Cow, cmp::Ordering, collections::HashMap, mem, sync::Arc};
 use stoa_kernel::Result;
@@ -77,11 +83,14 @@ impl Grouper {
     }
 
     pub(super) fn add(&mut self, row: &Value, budget: &mut Budget) -> Result<()> {
-        let mut keys = Vec::with_capacity(self.keys.len());
+        let (mut keys, work) = (Vec::with_capacity(self.keys.len()), Work::new());
         self.key.clear();
         for (_, it) in &self.keys {
-            let value = expression::value(it, row)?;
+            let value = expression::value(it, row, &work)?;
             if let Some(it) = value.as_deref() {
+                if let Value::Array(_) | Value::Object(_) = it {
+                    work.take(8 * it.weight())?;
+                }
                 it.bounded_key(&mut self.key);
             }
             self.key.push(SEPARATOR);
@@ -95,7 +104,7 @@ impl Grouper {
         };
         let mut inputs = Vec::with_capacity(self.inputs.len());
         for it in &self.inputs {
-            inputs.push(expression::value(it, row)?);
+            inputs.push(expression::value(it, row, &work)?);
         }
         let group = &mut self.groups[number];
         for (known, new) in group.keys.iter_mut().zip(&keys) {

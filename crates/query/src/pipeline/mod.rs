@@ -236,7 +236,7 @@ fn at<'v>(value: &'v mut Value, path: &[String]) -> Option<&'v mut Value> {
 }
 
 fn object_to_array(from: &[String], to: &Arc<str>, row: &mut Value) -> Result<()> {
-    let list = match expression::field(from, row).as_deref() {
+    let list = match expression::field(from, row, &budget::Work::new())?.as_deref() {
         None | Some(Value::Null) => return Ok(()),
         Some(it @ Value::Object(members)) if it.date().is_none() => {
             let (k, v): (Arc<str>, Arc<str>) = ("k".into(), "v".into());

@@ -81,7 +81,7 @@ impl Projector {
         for (name, maker) in &self.made {
             let value = match maker {
                 Maker::Value(it) => {
-                    let value = expression::value(it, row)?;
+                    let value = expression::value(it, row, &budget.work)?;
                     budget.take(64 + value.as_deref().map_or(0, Value::weight))?;
                     value.map(std::borrow::Cow::into_owned)
                 }
