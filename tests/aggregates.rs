@@ -17,7 +17,7 @@ const PIPELINE: &str = "/v2/items/aggregate-pipeline";
 async fn open(app: &TestApp, id: &str) {
     let levels =
         json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
-    let fields = json!([{ "key": "title", "type": "TEXT" }]);
+    let fields = json!([{ "key": "title", "type": "TEXT" }, { "key": "tags", "type": "ARRAY" }, { "key": "others", "type": "ARRAY" }]);
     let body = json!({ "collection": { "id": id, "fields": fields, "dataPermissions": levels } });
     let reply = app.app().post("/v2/collections", &body).await;
     assert_eq!(reply.verdict(), "200", "{:?}", reply.body);

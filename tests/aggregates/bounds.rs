@@ -101,6 +101,11 @@ on_both_engines! {
             (json!([{ "filter": 7 }]), "400 WDE0016", "pipeline.stages[0].filter"),
             (json!([{ "limit": 5 }, { "filter": { "n": { "$regex": "x" } } }]), "400 WDE0070", "pipeline.stages[1].filter.n.$regex"),
             (json!([{ "sort": { "values": [] } }]), "400 WDE0080", "pipeline.stages[0].sort.values"),
+            (
+                json!([{ "sort": { "values": [{ "fieldName": "tags" }, { "fieldName": "others" }] } }]),
+                "400 WDE0121",
+                "pipeline.stages[0].sort.values[1].fieldName",
+            ),
             (json!([{ "sort": { "values": [7] } }]), "400 WDE0066", "pipeline.stages[0].sort.values[0]"),
             (json!([{ "sort": { "values": [{}] } }]), "400 WDE0051", "pipeline.stages[0].sort.values[0].fieldName"),
             (json!([{ "sort": { "values": [{ "fieldName": "n", "order": "UP" }] } }]), "400 WDE0067", "pipeline.stages[0].sort.values[0].order"),
@@ -130,6 +135,7 @@ on_both_engines! {
             let told = violations.as_array().is_some_and(|it| it.iter().any(|it| it["field"] == place));
             assert!(told || place.is_empty(), "{stages}: {violations}");
         }
+        let nested = (0..20).fold(json!({ "n": 1 }), |it, _| json!({ "$not": it }));
         for (body, verdict) in [
             (json!({}), "400 WDE0080"),
             (json!({ "aggregation": 7 }), "400 WDE0080"),
@@ -142,6 +148,8 @@ on_both_engines! {
             (json!({ "aggregation": { "operations": [{ "resultFieldName": "x", "sum": {} }] } }), "400 WDE0003"),
             (json!({ "aggregation": {}, "initialFilter": 7 }), "400 WDE0016"),
             (json!({ "aggregation": {}, "finalFilter": 7 }), "400 WDE0016"),
+            (json!({ "aggregation": {}, "finalFilter": { "n": { "$regex": "x" } } }), "400 WDE0070"),
+            (json!({ "aggregation": {}, "initialFilter": nested }), "400 WDE0169"),
             (json!({ "aggregation": {}, "sort": 7 }), "400 WDE0065"),
             (json!({ "aggregation": {}, "paging": { "limit": 0 } }), "400 WDE0033"),
             (json!({ "aggregation": {}, "cursorPaging": { "cursor": "x" } }), "400 WDE0151"),
