@@ -101,6 +101,12 @@ fn query(members: Value) -> Value {
     in_c(json!({ "query": members }))
 }
 
+/// A pipeline of so many stages, and a page of so many results.
+fn piped(stages: usize, limit: usize) -> Value {
+    let stages = vec![json!({ "skip": 0 }); stages];
+    in_c(json!({ "pipeline": { "stages": stages, "paging": { "limit": limit } } }))
+}
+
 fn including(names: usize, limit: Option<usize>) -> Value {
     let of = |n| match limit {
         Some(limit) => json!({ "field": format!("r{n}"), "limit": limit }),
@@ -177,6 +183,10 @@ fn rows() -> Vec<Row> {
         row!("cursor_limit" = 50 in content.query.cursor_limit, "itemQuery",
             [query(json!({ "cursorPaging": { "limit": 50 } }))], query(json!({ "cursorPaging": { "limit": 51 } })) => "400 WDE0036"),
         row!("filter_depth" = 5 in content.query.filter_depth, "itemQuery", [nested(5)], nested(6) => "400 WDE0169"),
+        row!("pipeline_results" = 50 in content.query.pipeline_results, "itemAggregatePipeline",
+            [piped(0, 50)], piped(0, 51) => "400 WDE0036"),
+        row!("pipeline_stages" = 2 in content.query.pipeline_stages, "itemAggregatePipeline",
+            [piped(2, 50)], piped(3, 50) => "400 WDE0080"),
         row!("includes" = 2 in content.query.includes, "itemQuery", [including(2, None)], including(3, None) => "400 WDE0080"),
         row!("include_limit" = 50 in content.query.include_limit, "itemQuery",
             [including(1, Some(50))], including(1, Some(51)) => "400 WDE0036"),
@@ -277,6 +287,35 @@ on_both_engines! {
 
     }
 
+    async fn aggregations_have_bounded_work(engine) {
+        let mut app = TestApp::new(engine).await;
+        open(&app).await;
+        assert_eq!(app.app().post("/v2/bulk/items/insert", &in_c(json!({ "dataItems": items(20) }))).await.verdict(), "200");
+        let whole = ("/v2/items/aggregate-pipeline", in_c(json!({ "pipeline": {} })));
+        let groups = ("/v2/items/aggregate", in_c(json!({ "aggregation": { "groupingFields": ["_id"] } })));
+        let group = json!([{ "group": { "groupIds": [{ "key": "k", "expression": { "fieldPath": "_id" } }] } }]);
+        let piped_groups = ("/v2/items/aggregate-pipeline", in_c(json!({ "pipeline": { "stages": group } })));
+        // Each item is a row where it comes in, and one where it goes out.
+        restart(&mut app, |it| it.content.pipeline_rows = 20);
+        assert_eq!(app.app().post(whole.0, &whole.1).await.verdict(), "200");
+        assert_refused("pipeline_rows", &app.app().post(groups.0, &groups.1).await, "400 WDE0080", 20);
+        restart(&mut app, |it| it.content.pipeline_rows = 40);
+        assert_eq!(app.app().post(groups.0, &groups.1).await.verdict(), "200");
+        for (path, body) in [&groups, &piped_groups] {
+            restart(&mut app, |it| it.content.pipeline_bytes = 2_000);
+            assert_refused("pipeline_bytes", &app.app().post(path, body).await, "400 WDE0092", 2_000);
+            restart(&mut app, |it| it.content.pipelines_bytes = 2_000);
+            assert_eq!(app.app().post(path, body).await.verdict(), "503 UNAVAILABLE");
+            restart(&mut app, |_| {});
+            let reply = app.app().post(path, body).await;
+            let size = reply.json()["results"].to_string().len() - "[]".len() + 1;
+            restart(&mut app, |it| it.content.page_bytes = size);
+            assert_eq!(app.app().post(path, body).await.verdict(), "200");
+            restart(&mut app, |it| it.content.page_bytes = size - 1);
+            assert_refused("page_bytes", &app.app().post(path, body).await, "413 WDE0109", size - 1);
+        }
+    }
+
     async fn bodies_of_every_call_are_counted_to_the_last(engine) {
         let mut app = TestApp::new(engine).await;
         open(&app).await;
@@ -353,9 +392,10 @@ on_both_engines! {
         let asking = |count: usize| {
             let filter: Value = (0..count).map(|n| json!({ "t": { "$contains": n.to_string() } })).collect();
             let filter = json!({ "$or": filter });
-            in_c(json!({ "query": { "filter": filter }, "filter": filter, "fieldName": "t" }))
+            in_c(json!({ "query": { "filter": filter }, "filter": filter, "fieldName": "t", "initialFilter": filter, "aggregation": {},
+                "pipeline": { "stages": [{ "limit": 1 }, { "filter": filter }] } }))
         };
-        for path in ["/v2/items/query", "/v2/items/count", "/v2/items/query-distinct-values"] {
+        for path in ["/v2/items/query", "/v2/items/count", "/v2/items/query-distinct-values", "/v2/items/aggregate", "/v2/items/aggregate-pipeline"] {
             let visitor = app.with_token(&visitor);
             assert_eq!(visitor.post(path, &asking(10)).await.verdict(), "200", "{path}");
             let refused = visitor.post(path, &asking(11)).await;

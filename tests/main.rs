@@ -4,6 +4,7 @@
 
 mod account;
 mod addresses;
+mod aggregates;
 mod answers;
 mod app_keys;
 mod caching;

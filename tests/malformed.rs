@@ -327,12 +327,33 @@ on_both_engines! {
             ("/v2/items/remove", json!({ "dataCollectionId": "things", "dataItemId": "none" }), "404 WDE0073"),
             ("/v2/bulk/items/insert", json!({ "dataCollectionId": "things", "dataItems": many }), "400 WDE0006"),
             ("/v2/bulk/items/insert", json!({ "dataCollectionId": "things", "dataItems": 7 }), "400 WDE0005"),
-            ("/v2/items/aggregate", json!({ "dataCollectionId": "things" }), "428 WDE0119"),
+            ("/v2/items/aggregate", json!({ "dataCollectionId": "things" }), "400 WDE0080"),
+            ("/v2/items/aggregate-pipeline", json!({ "dataCollectionId": "things" }), "400 WDE0080"),
+            ("/v2/items/search", json!({ "dataCollectionId": "things" }), "428 WDE0119"),
         ] {
             let reply = app.app().post(path, &body).await;
             assert_eq!(reply.verdict(), wants, "{path} {:?}", reply.body);
         }
     }
+}
+
+/// A stage of each kind, and expressions of each form.
+fn stages(filter: &Value) -> Value {
+    let difference =
+        json!({ "subtract": { "firstExpression": { "fieldPath": "n" }, "secondExpression": { "numeric": 1 } } });
+    let part = json!({ "substring": { "expression": { "text": "xyz" }, "startExpression": { "numeric": 0 }, "lengthExpression": { "numeric": 2 } } });
+    let joined = json!({ "concat": { "expressions": [{ "toUpper": { "expression": { "text": "x" } } }, part] } });
+    json!([
+        { "filter": filter },
+        { "projection": { "fields": [{ "include": { "fieldName": "n" } }, { "exclude": { "fieldName": "t" } }, { "reshape": { "resultFieldName": "j", "expression": joined } },
+            { "projectNested": { "resultFieldName": "o", "fields": [{ "include": { "fieldName": "p" } }] } }] } },
+        { "objectToArray": { "objectFieldName": "o", "destinationFieldName": "l" } },
+        { "unwindArray": { "arrayFieldName": "l" } },
+        { "group": { "groupIds": [{ "key": "j", "expression": { "fieldPath": "j" } }], "accumulators": [{ "resultFieldName": "s", "sum": { "expression": difference } }] } },
+        { "sort": { "values": [{ "fieldName": "s", "order": "DESC" }] } },
+        { "skip": 0 },
+        { "limit": 5 },
+    ])
 }
 
 /// Requests that are right, to be broken one member at a time.
@@ -364,6 +385,16 @@ fn requests() -> Vec<(&'static str, Value)> {
         (
             "/v2/items/query-distinct-values",
             json!({ "dataCollectionId": "things", "fieldName": "n", "filter": filter, "order": "ASC", "paging": { "limit": 5, "offset": 0 } }),
+        ),
+        (
+            "/v2/items/aggregate",
+            json!({ "dataCollectionId": "things", "initialFilter": filter, "finalFilter": { "count": { "$gt": 0 } }, "aggregation": { "groupingFields": ["t"],
+                "operations": [{ "resultFieldName": "count", "itemCount": {} }, { "resultFieldName": "s", "sum": { "itemFieldName": "n" } }] },
+                "sort": [{ "fieldName": "count", "order": "ASC" }], "paging": { "limit": 5, "offset": 0 }, "returnTotalCount": true }),
+        ),
+        (
+            "/v2/items/aggregate-pipeline",
+            json!({ "dataCollectionId": "things", "pipeline": { "stages": stages(&filter), "paging": { "limit": 5, "offset": 0 } }, "returnTotalCount": true }),
         ),
         ("/v2/items", json!({ "dataCollectionId": "things", "dataItem": { "data": { "n": 1, "o": { "p": [1] } } } })),
         (

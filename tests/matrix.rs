@@ -28,6 +28,8 @@ pub(crate) const OPERATIONS: &[(&str, &str)] = &[
     ("fields", "itemQuery"),
     ("count", "itemCount"),
     ("distinct", "itemDistinctQuery"),
+    ("aggregate", "itemAggregate"),
+    ("pipeline", "itemAggregatePipeline"),
     ("get", "itemGet"),
     ("insert", "itemInsert"),
     ("update", "itemUpdate"),
@@ -192,6 +194,24 @@ async fn cells(
     let distinct = json!({ "dataCollectionId": c, "fieldName": "secret" });
     let reply = caller.post("/v2/items/query-distinct-values", &distinct).await;
     cell("distinct".to_owned(), answer(&reply, |json| json["distinctValues"].to_string().replace(['[', ']'], "")));
+    let operations = json!([{ "resultFieldName": "n", "itemCount": {} }, { "resultFieldName": "s", "sum": { "itemFieldName": "secret" } }]);
+    let aggregate = json!({ "dataCollectionId": c, "aggregation": { "operations": operations } });
+    let reply = caller.post("/v2/items/aggregate", &aggregate).await;
+    cell(
+        "aggregate".to_owned(),
+        answer(&reply, |json| format!("{} {}", json["results"][0]["n"], json["results"][0]["s"])),
+    );
+    let ids = json!({ "push": { "expression": { "fieldPath": "_id" } }, "resultFieldName": "ids" });
+    let stages = json!([{ "sort": { "values": [{ "fieldName": "secret" }, { "fieldName": "_id" }] } }, { "group": { "accumulators": [ids] } }]);
+    let reply = caller
+        .post("/v2/items/aggregate-pipeline", &json!({ "dataCollectionId": c, "pipeline": { "stages": stages } }))
+        .await;
+    let pushed = |json: &Value| {
+        let ids = json["results"][0]["ids"].as_array().cloned().unwrap_or_default();
+        let letter = |it: &Value| ITEMS.iter().find(|item| *it == item.0).map_or('?', |it| it.1);
+        ids.iter().map(letter).collect::<String>()
+    };
+    cell("pipeline".to_owned(), answer(&reply, pushed));
     for (id, symbol) in ITEMS {
         let reply = caller.get(&format!("/v2/items/{id}?dataCollectionId={c}&dataItemId={id}")).await;
         cell(format!("get {symbol}"), reply.verdict());

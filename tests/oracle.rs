@@ -11,6 +11,7 @@ use std::io::Write;
 use std::ops::Range;
 use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines, rounds};
 
+mod aggregates;
 mod calls;
 mod links;
 mod many;

@@ -12,6 +12,7 @@
 )]
 
 mod against;
+mod aggregations;
 mod attackers;
 mod attacks;
 mod bare;
@@ -112,6 +113,8 @@ enum Part {
     Identity,
     /// The large collection
     Large,
+    /// Groups over the large collection
+    Aggregations,
 }
 
 impl Part {
@@ -136,6 +139,11 @@ impl Part {
                 identity::measure(program, engine, &sizes)
             }
             Self::Large if arguments.large == 0 => Vec::new(),
+            Self::Aggregations if arguments.large == 0 => Vec::new(),
+            Self::Aggregations => {
+                let sizes = figure::Sizes { items: arguments.large, rounds, period };
+                aggregations::measure(program, engine, &sizes)
+            }
             Self::Large => large::measure(program, engine, &large::Sizes { items: arguments.large, rounds, period }),
         }
     }

@@ -352,6 +352,11 @@ impl Program {
         self.post_with(path, if path == "/oauth2/token" { "" } else { &self.key }, body)
     }
 
+    /// The same by the holder of this token.
+    pub fn post_as(&self, token: &str, path: &str, body: &Value) -> Value {
+        self.post_with(path, token, body)
+    }
+
     fn post_with(&self, path: &str, token: &str, body: &Value) -> Value {
         let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         let request = agent.post(format!("http://{}{path}", self.address)).header("content-type", "application/json");

@@ -169,6 +169,41 @@ impl Raw {
         }
     }
 
+    /// The seconds that count, sum, average and extremes by one or two keys take.
+    pub fn group_seconds(&self, keys: usize, is_parallel: bool) -> f64 {
+        let [price, n, color] = self.fields();
+        let key = if keys == 1 { color } else { format!("{color}, {price}") };
+        let select = format!("select {key}, count(*), sum({n}), avg({n}), min({price}), max({price}) from");
+        let numbers: Vec<_> = (1..=keys).map(|it| it.to_string()).collect();
+        let by = format!("group by {}", numbers.join(", "));
+        match self {
+            Self::Sqlite { .. } => {
+                let conn = self.open();
+                let start = Instant::now();
+                let mut statement = conn.prepare(&format!("{select} c1 {by}")).unwrap();
+                let mut rows = statement.query(()).unwrap();
+                while rows.next().unwrap().is_some() {}
+                start.elapsed().as_secs_f64()
+            }
+            Self::Postgres { .. } => {
+                let sql = format!("{select} {} {by}", stoa_sql::Postgres.table(TABLE));
+                let workers = if is_parallel { 2 } else { 0 };
+                let seconds = Arc::new(std::sync::OnceLock::new());
+                let taken = seconds.clone();
+                self.on_postgres(move |client| {
+                    Box::pin(async move {
+                        let set = format!("set jit = off; set max_parallel_workers_per_gather = {workers}");
+                        client.batch_execute(&set).await.unwrap();
+                        let start = Instant::now();
+                        client.query(&sql, &[]).await.unwrap();
+                        let _ = taken.set(start.elapsed().as_secs_f64());
+                    })
+                });
+                seconds.get().copied().unwrap_or_default()
+            }
+        }
+    }
+
     /// PostgreSQL: one item a transaction, and nothing to announce it.
     pub fn plain_inserts(&self, connections: usize, period: Duration) -> f64 {
         let (table, doc) = (stoa_sql::Postgres.table(TABLE), item(7).to_string());

@@ -1,6 +1,7 @@
 // Item calls beside the plain ones: patches, several items at once, truncate, distinct values, an order
 // by chance, conditions, and cursor pagination.
-import { assert, failsWith, present } from '../lib/expect.mjs';
+import * as data from '@wix/data';
+import { assert, failsWith, member, present, untyped } from '../lib/expect.mjs';
 import { items as stored, shelf } from './shelf.mjs';
 
 /** @import { Row } from '../lib/runner.mjs' */
@@ -152,5 +153,43 @@ export const rows = [
     );
     assert.ok(!third.pagingMetadata.cursors?.next && !third.pagingMetadata.hasNext);
     return all;
+  }),
+  row('aggregate', 'groups, sums and counts', async (world) => {
+    const result = await world.app.items
+      .aggregate(await threeItems(world))
+      .group('kind')
+      .sum('n', 'total')
+      .count()
+      .ascending('total')
+      .run();
+    /** @type {Record<string, unknown>[]} */
+    const groups = result.items;
+    assert.deepEqual(
+      groups.map((group) => [group._id, group.total, group.count]),
+      [
+        ['x', 3, 2],
+        ['y', 3, 1],
+      ],
+    );
+  }),
+  row('aggregatePipeline', 'filter, group, sort', async (world) => {
+    const pipeline = {
+      stages: [
+        { filter: { n: { $gt: 0 } } },
+        {
+          group: {
+            groupIds: [{ key: 'kind', expression: { fieldPath: 'kind' } }],
+            accumulators: [{ resultFieldName: 'total', sum: { expression: { fieldPath: 'n' } } }],
+          },
+        },
+        { sort: { values: [{ fieldName: '_id.kind', order: 'DESC' }] } },
+      ],
+    };
+    assert.ok(member(data.items, 'expressions') && member(data.items, 'stages'));
+    const { results } = await world.app.items.aggregatePipeline(await threeItems(world), untyped(pipeline));
+    assert.deepEqual(
+      results?.map((group) => group.total),
+      [3, 3],
+    );
   }),
 ];

@@ -1,7 +1,6 @@
 // Item calls that are not required yet. Each does its work once and looks at the result, so that it
 // says `works` on the day it does.
-import * as data from '@wix/data';
-import { assert, codeOf, failure, member, undocumented, untyped } from '../lib/expect.mjs';
+import { assert, codeOf, failure, undocumented, untyped } from '../lib/expect.mjs';
 import { threeItems } from './items-many.mjs';
 import { shelf } from './shelf.mjs';
 
@@ -31,44 +30,6 @@ async function withDrafts(world) {
 
 /** @type {Row[]} */
 export const rows = [
-  optional('aggregate', 'groups, sums and counts', async (world) => {
-    const result = await world.app.items
-      .aggregate(await threeItems(world))
-      .group('kind')
-      .sum('n', 'total')
-      .count()
-      .ascending('total')
-      .run();
-    /** @type {Record<string, unknown>[]} */
-    const groups = result.items;
-    assert.deepEqual(
-      groups.map((group) => [group._id, group.total, group.count]),
-      [
-        ['x', 3, 2],
-        ['y', 3, 1],
-      ],
-    );
-  }),
-  optional('aggregatePipeline', 'filter, group, sort', async (world) => {
-    const pipeline = {
-      stages: [
-        { filter: { n: { $gt: 0 } } },
-        {
-          group: {
-            groupIds: [{ key: 'kind', expression: { fieldPath: 'kind' } }],
-            accumulators: [{ resultFieldName: 'total', sum: { expression: { fieldPath: 'n' } } }],
-          },
-        },
-        { sort: { values: [{ fieldName: '_id.kind', order: 'DESC' }] } },
-      ],
-    };
-    assert.ok(member(data.items, 'expressions') && member(data.items, 'stages'));
-    const { results } = await world.app.items.aggregatePipeline(await threeItems(world), untyped(pipeline));
-    assert.deepEqual(
-      results?.map((group) => group.total),
-      [3, 3],
-    );
-  }),
   optional('search', 'finds words', async (world) => {
     const id = await world.createCollection();
     await world.app.items.bulkInsert(id, [

@@ -26,7 +26,7 @@ pub(crate) fn body_about(collection: &str) -> Value {
     let changes = json!([{ "fieldPath": "n", "action": "SET_FIELD", "setFieldOptions": { "value": "taken" } }]);
     let patch = json!({ "dataItemId": "first", "fieldModifications": changes });
     json!({
-        "dataCollectionId": collection, "dataItemId": "first", "dataItemIds": ["first"], "query": {},
+        "dataCollectionId": collection, "dataItemId": "first", "dataItemIds": ["first"], "query": {}, "aggregation": {}, "pipeline": {},
         "dataItem": item, "dataItems": [item], "patch": patch, "patches": [patch], "fieldName": "n", "fieldKey": "n",
         "referringItemFieldName": "link", "referringItemId": "first", "referencedItemId": "first",
         "newReferencedItemIds": [], "dataItemReferences": [reference], "field": { "key": "m", "type": "TEXT" },

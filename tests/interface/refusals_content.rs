@@ -165,6 +165,10 @@ fn whole(id: &str, things: &str) -> Value {
         "includeReferences": [{ "field": "boss" }], "returnTotalCount": false, "sortMode": "WIX_QUERY", "randomOptions": { "seed": 1 },
         "referringItemFieldName": "peers", "referringItemId": "one", "referencedItemId": "two",
         "referringItemIds": null, "newReferencedItemIds": ["two"],
+        "initialFilter": { "n": 1 }, "finalFilter": { "count": 1 },
+        "aggregation": { "groupingFields": ["t"], "operations": [{ "resultFieldName": "count", "itemCount": {} }, { "resultFieldName": "nSum", "sum": { "itemFieldName": "n" } }] },
+        "sort": [{ "fieldName": "count", "order": "ASC" }],
+        "pipeline": { "stages": stages(), "paging": { "limit": 1, "offset": 0 } },
         "dataItemReferences": [reference],
     });
     let of_collections = json!({
@@ -185,6 +189,23 @@ fn whole(id: &str, things: &str) -> Value {
     Value::Object(picked)
 }
 
+/// One stage of each kind.
+fn stages() -> Value {
+    let product = json!({ "multiply": { "expressions": [{ "fieldPath": "n" }, { "numeric": 2 }] } });
+    let part = json!({ "substring": { "expression": { "text": "abc" }, "startExpression": { "numeric": 1 } } });
+    json!([
+        { "filter": { "n": 1 } },
+        { "projection": { "fields": [{ "include": { "fieldName": "n" } }, { "exclude": { "fieldName": "t" } }, { "reshape": { "resultFieldName": "part", "expression": part } },
+            { "projectNested": { "resultFieldName": "o", "fields": [{ "include": { "fieldName": "x" } }] } }] } },
+        { "unwindArray": { "arrayFieldName": "n" } },
+        { "sort": { "values": [{ "fieldName": "n", "order": "ASC" }] } },
+        { "skip": 0 },
+        { "limit": 5 },
+        { "objectToArray": { "objectFieldName": "o", "destinationFieldName": "p" } },
+        { "group": { "groupIds": [{ "key": "n", "expression": { "fieldPath": "n" } }], "accumulators": [{ "resultFieldName": "s", "sum": { "expression": product } }] } },
+    ])
+}
+
 /// What a call reads of its body or query.
 fn members(id: &str) -> Vec<&'static str> {
     let own = match id {
@@ -201,6 +222,8 @@ fn members(id: &str) -> Vec<&'static str> {
         "itemQuery" | "itemQueryByGet" => "query includeReferences returnTotalCount sortMode randomOptions",
         "itemCount" => "filter",
         "itemDistinctQuery" => "fieldName filter order paging returnTotalCount",
+        "itemAggregate" => "initialFilter finalFilter aggregation sort paging returnTotalCount",
+        "itemAggregatePipeline" => "pipeline returnTotalCount",
         "referenceBulkInsert" | "referenceBulkRemove" => "dataItemReferences",
         "referenceReplace" => "referringItemFieldName referringItemId newReferencedItemIds",
         "referenceCheck" => "referringItemFieldName referringItemId referencedItemId",

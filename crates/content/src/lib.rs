@@ -51,6 +51,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 use stoa_kernel::{Caller, Network, Result, World};
+use stoa_query::pipeline::SharedMemory;
 use stoa_store::{Area, Memory, ReaderPool, Requester, Site, Standing, Store, TxFuture, boxed};
 
 /// The content of all sites of this process. Cheap to clone: clones share what they know of schemas.
@@ -70,6 +71,8 @@ struct State {
     build_queue: BuildQueue,
     query_statistics: QueryStatistics,
     jobs: JobQueue,
+    /// What aggregations keep in memory, all together.
+    pipeline_memory: Arc<SharedMemory>,
     /// Who knows whether callers are still who they were.
     standing: OnceLock<Arc<dyn Standing>>,
 }
@@ -96,6 +99,7 @@ struct RequestContext<'a> {
 
 impl Content {
     pub fn new(world: World, limits: ContentLimits) -> Self {
+        let pipeline_memory = SharedMemory::new(limits.pipelines_bytes);
         let state = State {
             world,
             limits,
@@ -106,6 +110,7 @@ impl Content {
             build_queue: Default::default(),
             query_statistics: Default::default(),
             jobs: Default::default(),
+            pipeline_memory,
             standing: OnceLock::new(),
         };
         Self { state: Arc::new(state) }
@@ -134,6 +139,16 @@ impl Content {
         (origin, caller.id()).hash(&mut hasher);
         let (caller, max_wait) = (hasher.finish(), self.state.limits.scan_wait);
         ReaderPool::ScanFor(Requester { network: origin.map(Network::site), caller, max_wait })
+    }
+
+    /// Bytes that aggregations keep at the moment.
+    pub fn pipeline_memory(&self) -> usize {
+        self.state.pipeline_memory.used()
+    }
+
+    /// Aggregations that are at work at the moment, for whoever waits or for nobody any more.
+    pub fn pipelines_running(&self) -> usize {
+        self.state.pipeline_memory.running()
     }
 
     pub fn limits(&self) -> &ContentLimits {

@@ -16,6 +16,12 @@ stoa_kernel::limits! {
         /// Conditions that an anonymous caller's filter has where no index serves it, so that all items are asked for
         /// each (WDE0093).
         anonymous_conditions: usize = 100, 10..=500;
+        /// Bytes that one aggregation keeps of groups and of rows that wait for their order (WDE0092).
+        pipeline_bytes: usize = 67_108_864, 1_048_576..=1_073_741_824;
+        /// The same of all that run at the same time (503).
+        pipelines_bytes: usize = 201_326_592, 1_048_576..=8_589_934_592;
+        /// Rows that the stages of one aggregation let through, all together; the items are rows too (WDE0080).
+        pipeline_rows: usize = 50_000_000, 10_000..=1_000_000_000;
         /// How long a query that may look at many items waits for its turn (429): they take turns by network, and
         /// within one by caller.
         scan_wait: Millis = 10_000, 1_000..=60_000;

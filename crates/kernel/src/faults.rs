@@ -28,6 +28,11 @@ impl Faults {
         self.0.push(fault);
     }
 
+    /// Whether nothing was wrong so far.
+    pub fn are_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether more would not be told, so that nothing needs to look for it.
     pub fn is_full(&self) -> bool {
         self.0.len() >= MOST_TOLD

@@ -100,6 +100,23 @@ pub fn find_counted(dialect: &dyn Dialect, table: Table, plan: &Find) -> Option<
     Some(sql.finish())
 }
 
+/// Rows of the document, all of them in any order.
+pub fn scan(dialect: &dyn Dialect, table: Table, plan: &Find) -> Statement {
+    let mut sql = Writer::new(dialect);
+    let filter = Filter::all([plan.scope.filter(), plan.filter.clone()]);
+    for (n, rows) in Access::choose(dialect, &plan.indexes, &filter, None).rows().into_iter().enumerate() {
+        sql.push(if n > 0 { " union all " } else { "" }).push("select doc from ").push(&dialect.table(table));
+        Only::new(&filter, rows).write(&mut sql);
+    }
+    sql.finish()
+}
+
+/// Whether an index has the rows of [`find`] in their order, so that reading them all takes no memory.
+pub fn is_in_order(plan: &Find) -> bool {
+    let filter = Filter::all([plan.scope.filter(), plan.filter.clone()]);
+    access::is_in_order(&plan.indexes, &filter, &plan.order)
+}
+
 /// One row with one number.
 pub fn count(dialect: &dyn Dialect, table: Table, plan: &Count) -> Statement {
     let mut sql = Writer::new(dialect);

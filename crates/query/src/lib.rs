@@ -39,6 +39,9 @@
 //! `resolve::filter(&wire::Filter::parse(json, limits)?, &schema)?`, appended to an `update` or `delete` by
 //! [`compile::condition`].
 //!
+//! **Aggregation.** [`resolve::pipeline`] and [`resolve::aggregate`] give a [`stages::Pipeline`], and
+//! [`pipeline::Run`] takes documents and gives results.
+//!
 //! **In memory.** [`matches()`] and [`order::compare`] give the same answers for documents at hand.
 
 pub mod compile;
@@ -46,9 +49,11 @@ pub mod item;
 mod limits;
 mod matches;
 pub mod order;
+pub mod pipeline;
 pub mod plan;
 pub mod resolve;
 pub mod schema;
+pub mod stages;
 pub mod wire;
 
 pub use item::{CanonicalItem, RawId, Stamp, canonical, project};

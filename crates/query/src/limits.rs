@@ -25,6 +25,10 @@ stoa_kernel::limits! {
         include_limit: usize = 1_000, 50..=10_000;
         /// Names in `includeReferencedItems`, the older form of including (WDE0080).
         include_names: usize = 50, 1..=500;
+        /// Results of a page of a pipeline (WDE0036).
+        pipeline_results: usize = 10_000, 50..=100_000;
+        /// Stages of a pipeline (WDE0080).
+        pipeline_stages: usize = 100, 1..=100;
         /// Names in `includeFieldGroups` (WDE0080).
         field_groups: usize = 100, 1..=1_000;
     }

@@ -1,7 +1,13 @@
 //! From what was written to what it means: wire + schema + scope → plan. Every rejection happens here
 //! or in [`crate::wire`]; a plan always compiles.
 
+mod aggregate;
+mod names;
 mod operand;
+mod pipeline;
+
+pub use aggregate::aggregate;
+pub use pipeline::pipeline;
 
 use crate::{
     item::MAX_DEPTH,

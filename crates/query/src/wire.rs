@@ -13,15 +13,21 @@
 //!
 //! An object is operators when one of its names begins with `$`, except a date (`{"$date": …}`).
 
+mod aggregate;
+mod expression;
 mod filter;
 mod member;
 mod page;
+mod pipeline;
 mod report;
 
-pub(crate) use report::at;
+pub(crate) use report::{at, shortened};
 
+pub use aggregate::{Aggregate, Operation, OperationKind};
+pub use expression::Named;
 pub use filter::{Condition, Filter, Operator};
 pub use page::{Paging, Reference, Sort, SortKey};
+pub use pipeline::{Member, Pipeline, Stage};
 
 use crate::QueryLimits;
 use member::{field_name, flag, names, present};

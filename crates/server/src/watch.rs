@@ -259,5 +259,7 @@ async fn now(app: &App) -> Vec<Measure> {
         gauge("stoa_open_sites", "Sites that are open.", sites.len() as u64),
         gauge("stoa_mail_waiting", "Messages of open sites that are still to be sent.", waiting),
         gauge("stoa_hashes_waiting", "Passwords that wait to be hashed.", app.identity.hashes_waiting() as u64),
+        gauge("stoa_aggregations", "Aggregations that are at work.", app.content.pipelines_running() as u64),
+        gauge("stoa_aggregations_bytes", "Bytes that they keep.", app.content.pipeline_memory() as u64),
     ]
 }

@@ -89,6 +89,26 @@ impl<'a> Element<'a> {
         self.kind == ARRAY
     }
 
+    pub fn is_object(self) -> bool {
+        self.kind == OBJECT
+    }
+
+    /// The members of an object, each as its name and its value; none of anything else.
+    pub fn members(self) -> impl Iterator<Item = (Self, Self)> {
+        let mut rest = if self.is_object() { self.payload } else { &[] };
+        std::iter::from_fn(move || {
+            let (name, after) = first(rest)?;
+            let (value, after) = first(after)?;
+            rest = after;
+            Some((name, value))
+        })
+    }
+
+    /// Whether it is this text.
+    pub fn is_text(self, text: &str) -> bool {
+        self.is(text)
+    }
+
     /// The elements of an array; none of anything else.
     pub fn elements(self) -> impl Iterator<Item = Self> {
         let mut rest = if self.is_array() { self.payload } else { &[] };

@@ -152,6 +152,14 @@ fn date(object: &serde_json::Map<String, Json>) -> Option<&str> {
     object.get("$date").and_then(Json::as_str)
 }
 
+/// [`own`] of a number, appended.
+pub fn own_of_number(value: f64, out: &mut String) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let bits = number(value);
+    out.push('1');
+    out.extend((0..16).rev().map(|n| char::from(HEX[(bits >> (n * 4) & 15) as usize])));
+}
+
 /// Bits of a double that compare as the numbers do: the sign bit of positive numbers is set, all bits
 /// of negative ones are turned. Minus zero counts as zero.
 fn number(value: f64) -> u64 {

@@ -1,6 +1,6 @@
 //! A transaction, or a read, of either engine: the only match on the engine outside opening and migrating.
 
-use crate::{Error, InsertRows, Row, postgres::PgTx, sqlite::SqliteTx, trace};
+use crate::{Error, Fold, InsertRows, Row, postgres::PgTx, sqlite::SqliteTx, trace};
 use stoa_kernel::Result;
 use stoa_sql::{Dialect, Value};
 
@@ -80,6 +80,17 @@ impl Tx<'_> {
             (_, EngineTx::Postgres(tx)) => tx.rows(sql, params, each).await,
         };
         self.note(rows)
+    }
+
+    /// Runs a statement whose rows are documents, of which there may be any number, and answers what they come to.
+    /// Only in a read: on PostgreSQL it is a transaction of its own.
+    pub async fn fold<F: Fold>(&mut self, sql: &str, params: &[Value], fold: F) -> Result<F::Output> {
+        trace::statement(sql);
+        refuse_nul(params)?;
+        match &mut self.engine {
+            EngineTx::Sqlite(tx) => tx.fold(sql, params, fold),
+            EngineTx::Postgres(tx) => tx.fold(sql, params, fold).await,
+        }
     }
 
     /// The first row, if there is one.

@@ -1,5 +1,6 @@
 //! What callers do with items: insert, change, remove, query, truncate.
 
+pub(crate) mod aggregate;
 pub(crate) mod bulk;
 pub(crate) mod calls;
 pub(crate) mod change;

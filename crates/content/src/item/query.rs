@@ -31,8 +31,9 @@ use stoa_store::{ReaderPool, Row, Site, boxed};
 
 /// What queries leave to their cursors.
 const QUERY: CursorCall =
-    CursorCall { name: "items", outer: &["sortMode", "randomOptions"], inner: &["filter", "sort"] };
-const DISTINCT: CursorCall = CursorCall { name: "distinct", outer: &["fieldName", "filter", "order"], inner: &[] };
+    CursorCall { name: "items", outer: &["sortMode", "randomOptions"], within: "query", inner: &["filter", "sort"] };
+const DISTINCT: CursorCall =
+    CursorCall { name: "distinct", outer: &["fieldName", "filter", "order"], within: "query", inner: &[] };
 
 impl Content {
     /// A page of items.
@@ -193,7 +194,7 @@ impl Content {
 ///
 /// # Errors
 /// WDE0093 for a filter with too many conditions that no index serves.
-fn check_cost(
+pub(super) fn check_cost(
     limits: &ContentLimits,
     caller: &Caller,
     indexes: &[IndexSpec],
@@ -211,7 +212,7 @@ fn check_cost(
 }
 
 /// What a request is resolved against. A caller who may read nothing is refused here.
-fn query_context<'c>(caller: &Caller, collection: &Collection, schema: &'c Schema) -> Result<Context<'c>> {
+pub(super) fn query_context<'c>(caller: &Caller, collection: &Collection, schema: &'c Schema) -> Result<Context<'c>> {
     let scope = access::scope(caller, Operation::Read, collection)?;
     Ok(Context { schema, scope, seed: 0 })
 }

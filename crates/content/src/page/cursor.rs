@@ -39,7 +39,9 @@ pub(crate) struct CursorCall {
     pub name: &'static str,
     /// The members of a request that live on in its cursors.
     pub outer: &'static [&'static str],
-    /// Those inside `query`, where the paging is then as well.
+    /// The member of a request that has the inner ones.
+    pub within: &'static str,
+    /// Those inside of it, where the paging is then as well.
     pub inner: &'static [&'static str],
 }
 
@@ -167,7 +169,7 @@ fn keyset_value(json: &Json) -> Option<KeysetValue> {
 impl CursorCall {
     /// The object of a request that has its paging.
     fn paging_holder<'m>(&self, members: &'m Map<String, Json>) -> Option<&'m Map<String, Json>> {
-        if self.inner.is_empty() { Some(members) } else { members.get("query").and_then(Json::as_object) }
+        if self.inner.is_empty() { Some(members) } else { members.get(self.within).and_then(Json::as_object) }
     }
 
     /// The cursor that a request comes with.
@@ -178,9 +180,9 @@ impl CursorCall {
     /// What the cursors of a paging that begins with this request must keep.
     pub(crate) fn take(&self, members: &Map<String, Json>) -> Map<String, Json> {
         let mut kept = some_of(members, self.outer);
-        let inner = members.get("query").and_then(Json::as_object).map(|it| some_of(it, self.inner));
+        let inner = members.get(self.within).and_then(Json::as_object).map(|it| some_of(it, self.inner));
         if let Some(inner) = inner.filter(|it| !it.is_empty()) {
-            kept.insert("query".to_owned(), Json::Object(inner));
+            kept.insert(self.within.to_owned(), Json::Object(inner));
         }
         kept
     }
@@ -191,10 +193,10 @@ impl CursorCall {
         let none = Map::new();
         let holder = match self.inner {
             [] => Some(&mut members),
-            _ => members.get_mut("query").and_then(Json::as_object_mut),
+            _ => members.get_mut(self.within).and_then(Json::as_object_mut),
         };
         let Some(holder) = holder else { return members };
-        replace(holder, kept.get("query").and_then(Json::as_object).unwrap_or(&none), self.inner);
+        replace(holder, kept.get(self.within).and_then(Json::as_object).unwrap_or(&none), self.inner);
         if let Some(Json::Object(paging)) = holder.get_mut("cursorPaging") {
             paging.remove("cursor");
         }

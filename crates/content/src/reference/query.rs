@@ -50,6 +50,7 @@ const DEFAULT_LIMIT: u32 = 50;
 const REFERENCED: CursorCall = CursorCall {
     name: "referenced",
     outer: &["referringItemId", "referringItemIds", "referringItemFieldName", "order"],
+    within: "query",
     inner: &[],
 };
 

@@ -1,4 +1,4 @@
-//! Queries over items: `/v2/items/query`, `/count`, `/query-distinct-values`.
+//! Queries over items: `/v2/items/query`, `/count`, `/query-distinct-values`, `/aggregate`, `/aggregate-pipeline`.
 
 use super::{cache::Address, items, params};
 use crate::{App, Call, Problem, body};
@@ -42,6 +42,24 @@ pub(crate) async fn distinct(State(app): State<App>, call: Call, body: body::Raw
     let request = body.request().await?;
     let page = app.content.item_distinct(&call.site, &call.caller, call.origin(), &request.members).await?;
     Ok(answer("distinctValues", page))
+}
+
+/// `POST /v2/items/aggregate`.
+pub(crate) async fn aggregate(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
+    let request = body.request().await?;
+    let page = app.content.item_aggregate(&call.site, &call.caller, call.origin(), &request.members).await?;
+    Ok(answer("results", page))
+}
+
+/// `POST /v2/items/aggregate-pipeline`.
+pub(crate) async fn aggregate_pipeline(
+    State(app): State<App>,
+    call: Call,
+    body: body::Raw,
+) -> Result<Response, Problem> {
+    let request = body.request().await?;
+    let page = app.content.item_aggregate_pipeline(&call.site, &call.caller, call.origin(), &request.members).await?;
+    Ok(answer("results", page))
 }
 
 pub(super) fn answer(name: &str, mut page: Page) -> Response {

@@ -242,6 +242,15 @@ pub(super) fn decides(indexes: &[IndexSpec], filter: &Filter, order: &Order) -> 
     best(indexes, filter, Some(order)).is_some_and(|it| asked.order(it, order) && asked.is_decided_by(it))
 }
 
+/// Whether an index has all items that pass in this order, so that none is put in order.
+pub(super) fn is_in_order(indexes: &[IndexSpec], filter: &Filter, order: &Order) -> bool {
+    let asked = Asked::of(filter);
+    match best(indexes, filter, Some(order)) {
+        Some(index) => asked.order(index, order) && !has_array_valued_items(index),
+        None => asked.is_by_columns(order),
+    }
+}
+
 /// Whether indexes that every table has lead to the rows, which then are few.
 pub(super) fn is_found(filter: &Filter) -> bool {
     let asked = Asked::of(filter);

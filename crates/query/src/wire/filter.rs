@@ -120,11 +120,50 @@ impl Filter {
     }
 
     pub(super) fn read_member(request: &Map<String, Json>, limits: &QueryLimits, report: &mut Report) -> Self {
-        let Some(filter) = present(request, "filter") else { return Self::everything() };
-        let mark = report.enter("filter");
+        Self::read_named(request, "filter", limits, report)
+    }
+
+    /// The filter in a member of this name.
+    pub(super) fn read_named(
+        request: &Map<String, Json>,
+        name: &str,
+        limits: &QueryLimits,
+        report: &mut Report,
+    ) -> Self {
+        let Some(filter) = present(request, name) else { return Self::everything() };
+        let mark = report.enter(name);
         let read = Self::read(filter, limits, report);
         report.leave(mark);
         read
+    }
+
+    /// Refuses filters that are each as large as one may be, and become one statement.
+    ///
+    /// # Errors
+    /// WDE0093 when they have more conditions together than one filter may have.
+    pub fn check_together<'f>(filters: impl Iterator<Item = &'f Self>) -> Result<()> {
+        let (mut conditions, mut listed, mut size) = (0, 0, 0);
+        for it in filters {
+            it.conditions(&mut |it| {
+                let values = it.operand.as_array().map_or(0, Vec::len);
+                let here = if it.operator == Operator::HasAll { values.max(1) } else { 1 };
+                conditions += here;
+                listed += values;
+                size += here * bytes(&it.field);
+            });
+        }
+        if conditions > MAX_CONDITIONS || listed > MAX_LISTED || size > MAX_BYTES {
+            return Err(invalid("the leading filters have too many conditions together".to_owned()));
+        }
+        Ok(())
+    }
+
+    fn conditions<'f>(&'f self, each: &mut impl FnMut(&'f Condition)) {
+        match self {
+            Self::And(list) | Self::Or(list) => list.iter().for_each(|it| it.conditions(each)),
+            Self::Not(it) => it.conditions(each),
+            Self::Condition(it) => each(it),
+        }
     }
 
     /// The filter without what is wrong with it, which the report has.

@@ -112,6 +112,16 @@ fn seed(request: &Map<String, Json>) -> Result<Option<i64>> {
 }
 
 pub(super) fn paging(query: &Map<String, Json>, limits: &QueryLimits, report: &mut Report) -> Paging {
+    paging_within(query, limits.query_limit, limits.cursor_limit, report)
+}
+
+/// The same with the most that a page by offset and one by cursor may have.
+pub(super) fn paging_within(
+    query: &Map<String, Json>,
+    most: usize,
+    by_cursor_most: usize,
+    report: &mut Report,
+) -> Paging {
     let read = |name: &str| match present(query, name) {
         None => Ok(None),
         Some(Json::Object(it)) => Ok(Some(it)),
@@ -122,7 +132,7 @@ pub(super) fn paging(query: &Map<String, Json>, limits: &QueryLimits, report: &m
     let mark = report.enter("paging");
     let offset = by_offset.map_or(0, |it| report.member("offset", offset(it, by_cursor.is_some())));
     let Some(by_cursor) = by_cursor else {
-        let limit = by_offset.and_then(|it| report.member("limit", limit_to(it, limits.query_limit)));
+        let limit = by_offset.and_then(|it| report.member("limit", limit_to(it, most)));
         report.leave(mark);
         return Paging::Offset { limit, offset };
     };
@@ -134,7 +144,7 @@ pub(super) fn paging(query: &Map<String, Json>, limits: &QueryLimits, report: &m
         Some(_) => Err(Fault::because(Code::CursorInvalid, "cursor must be a string")),
     };
     let cursor = report.member("cursor", cursor);
-    let limit = report.member("limit", limit_to(by_cursor, limits.cursor_limit));
+    let limit = report.member("limit", limit_to(by_cursor, by_cursor_most));
     report.leave(mark);
     Paging::Cursor { limit, cursor }
 }
@@ -227,7 +237,7 @@ fn limit_to(object: &Map<String, Json>, most: usize) -> Result<Option<u32>> {
 }
 
 /// A whole number that clients can count with.
-fn integer(object: &Map<String, Json>, name: &str) -> Result<Option<i64>> {
+pub(super) fn integer(object: &Map<String, Json>, name: &str) -> Result<Option<i64>> {
     let Some(value) = present(object, name) else { return Ok(None) };
     // Numbers in the parameters of a URL arrive as text.
     let number = match value {

@@ -57,6 +57,11 @@ impl Report {
         kept.unwrap_or_default()
     }
 
+    /// Whether something was wrong so far.
+    pub(super) fn is_wrong(&self) -> bool {
+        !self.faults.are_none()
+    }
+
     /// Whether no more faults would be told.
     pub(super) fn is_full(&self) -> bool {
         self.faults.is_full()
@@ -70,7 +75,7 @@ impl Report {
 }
 
 /// The beginning of a name, which is enough for who looks for it: an answer is no longer than it must be.
-pub(super) fn shortened(name: &str) -> &str {
+pub(crate) fn shortened(name: &str) -> &str {
     name.char_indices().nth(100).map_or(name, |(end, _)| &name[..end])
 }
 

@@ -135,7 +135,14 @@ fn watch(engine: Engine) {
     for name in ["stoa_connections", "stoa_requests_in_progress", "stoa_bodies_bytes", "stoa_answers_bytes"] {
         value(&after, name);
     }
-    for name in ["stoa_mail_waiting", "stoa_hashes_waiting", "stoa_hashes_total", "stoa_scan_wait_seconds_total"] {
+    for name in [
+        "stoa_mail_waiting",
+        "stoa_aggregations",
+        "stoa_aggregations_bytes",
+        "stoa_hashes_waiting",
+        "stoa_hashes_total",
+        "stoa_scan_wait_seconds_total",
+    ] {
         value(&after, name);
     }
     assert_eq!(value(&after, "stoa_refused_total{what=\"body\"}"), 0.0);

@@ -4,6 +4,7 @@
 //! whose request was dropped takes its connection with it, so none is left open in the pool.
 
 mod consumers;
+mod fold;
 mod group;
 mod lane;
 mod listeners;

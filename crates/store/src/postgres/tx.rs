@@ -45,6 +45,10 @@ impl<'t> PgTx<'t> {
         Self { client, pending: Vec::new(), is_beginning: false, changed: 0 }
     }
 
+    pub(super) fn client(&self) -> &'t Object {
+        self.client
+    }
+
     /// A transaction whose `begin` travels with its first statement.
     pub(super) async fn begin(client: &'t Object, begin: &'t str) -> Result<Self, Error> {
         let mut tx = Self::new(client);

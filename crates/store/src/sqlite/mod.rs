@@ -9,7 +9,7 @@ pub(crate) use log::Gate;
 pub(crate) use reader::Readers;
 pub(crate) use writer::Writer;
 
-use crate::{Error, InsertRows, Row};
+use crate::{Error, Fold, InsertRows, Row};
 use rusqlite::{Connection, OpenFlags, Statement, ToSql, types::ToSqlOutput, types::ValueRef};
 use std::path::Path;
 use stoa_sql::{Value, probe};
@@ -48,6 +48,21 @@ impl<'t> SqliteTx<'t> {
             found.push(each(&Row::Sqlite(row))?);
         }
         Ok(found)
+    }
+
+    pub(crate) fn fold<F: Fold>(&mut self, sql: &str, params: &[Value], mut fold: F) -> stoa_kernel::Result<F::Output> {
+        let mut statement = prepare(self.conn, sql)?;
+        bind(&mut statement, params)?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(|it| Error::from_sqlite(&it))? {
+            if fold.take(Row::Sqlite(row).document(0)?)?.is_break() {
+                break;
+            }
+        }
+        // The snapshot is given back before what may take long.
+        drop(rows);
+        drop(statement);
+        fold.finish()
     }
 
     pub(crate) fn insert_rows(&mut self, insert: InsertRows<'_>) -> Result<Vec<bool>, Error> {

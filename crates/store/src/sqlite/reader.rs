@@ -7,6 +7,7 @@
 use super::{SqliteTx, log::Gate, map};
 use crate::{
     Error, Requester, Tx, TxFuture,
+    fold::step_back,
     line::{Line, Places},
     tx::EngineTx,
 };
@@ -150,6 +151,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, Error> {
 }
 
 fn run(mut conn: Connection, waiting: &Receiver<Scan>, gate: &Gate) {
+    step_back();
     while let Ok(scan) = waiting.recv() {
         let _pass = gate.enter();
         // A panic in a body must not take its reader with it.

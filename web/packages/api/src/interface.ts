@@ -504,6 +504,220 @@ export type ItemDistinctQueryResponse = {
   pagingMetadata: ItemPagingMetadata;
 };
 
+/** A value that is worked out for each row; exactly one member says how. Nothing comes of what is missing or null. */
+export type Expression = {
+  /** The value of a field; may be dotted. */
+  fieldPath?: string;
+  text?: string;
+  numeric?: number;
+  add?: {
+    expressions: Array<Expression>;
+  };
+  sum?: {
+    expressions: Array<Expression>;
+  };
+  multiply?: {
+    expressions: Array<Expression>;
+  };
+  concat?: {
+    expressions: Array<Expression>;
+  };
+  subtract?: {
+    firstExpression: Expression;
+    secondExpression: Expression;
+  };
+  divide?: {
+    firstExpression: Expression;
+    secondExpression: Expression;
+  };
+  mod?: {
+    firstExpression: Expression;
+    secondExpression: Expression;
+  };
+  abs?: {
+    expression: Expression;
+  };
+  floor?: {
+    expression: Expression;
+  };
+  ceil?: {
+    expression: Expression;
+  };
+  stringify?: {
+    expression: Expression;
+  };
+  toLower?: {
+    expression: Expression;
+  };
+  toUpper?: {
+    expression: Expression;
+  };
+  length?: {
+    expression: Expression;
+  };
+  substring?: {
+    expression: Expression;
+    startExpression: Expression;
+    lengthExpression?: Expression | null;
+  };
+};
+
+/** A member of each group's result: beside `resultFieldName` exactly one member says what of. */
+export type Accumulator = {
+  resultFieldName: string;
+  sum?: {
+    expression: Expression;
+  };
+  avg?: {
+    expression: Expression;
+  };
+  min?: {
+    expression: Expression;
+  };
+  max?: {
+    expression: Expression;
+  };
+  first?: {
+    expression: Expression;
+  };
+  last?: {
+    expression: Expression;
+  };
+  push?: {
+    expression: Expression;
+  };
+};
+
+/** What a projection does; exactly one member says what. */
+export type ProjectedField = {
+  include?: {
+    fieldName: string;
+  };
+  exclude?: {
+    fieldName: string;
+  };
+  reshape?: {
+    resultFieldName: string;
+    expression: Expression;
+  };
+  projectNested?: {
+    resultFieldName: string;
+    fields: Array<ProjectedField>;
+  };
+};
+
+export type PipelineSortKey = {
+  fieldName: string;
+  order?: ItemSortDirection;
+};
+
+/** What becomes of the rows; exactly one member says what. */
+export type Stage = {
+  filter?: Filter;
+  projection?: {
+    fields: Array<ProjectedField>;
+  };
+  group?: {
+    /** The members of `_id` of each result. */
+    groupIds?: Array<{
+      key: string;
+      expression: Expression;
+    }> | null;
+    accumulators?: Array<Accumulator> | null;
+  };
+  unwindArray?: {
+    arrayFieldName: string;
+  };
+  sort?: {
+    values: Array<PipelineSortKey>;
+  };
+  limit?: number;
+  skip?: number;
+  objectToArray?: {
+    objectFieldName: string;
+    destinationFieldName: string;
+  };
+};
+
+/** A member of each result: beside `resultFieldName` exactly one member says what of. */
+export type AggregateOperation = {
+  resultFieldName: string;
+  sum?: {
+    itemFieldName: string;
+  };
+  average?: {
+    itemFieldName: string;
+  };
+  min?: {
+    itemFieldName: string;
+  };
+  max?: {
+    itemFieldName: string;
+  };
+  itemCount?: Record<string, unknown>;
+};
+
+export type ItemAggregateRequest = {
+  dataCollectionId: string;
+  /** Of items. */
+  initialFilter?: Filter | null;
+  /** Of results. */
+  finalFilter?: Filter | null;
+  /** Needed unless a cursor is sent. */
+  aggregation?: {
+    groupingFields?: Array<string> | null;
+    operations?: Array<AggregateOperation> | null;
+  };
+  /** Of results, in order of importance; without it by their groups. */
+  sort?: Array<ItemSortKey> | null;
+  paging?: ItemOffsetPaging;
+  cursorPaging?: ItemCursorPaging;
+  returnTotalCount?: boolean | null;
+  environment?: Environment;
+  consistentRead?: ConsistentRead;
+  language?: ReadLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+/** `_id` has the grouping fields, which stand beside it as well, as do the results of the operations. */
+export type AggregateResult = {
+  _id: Record<string, unknown>;
+};
+
+export type ItemAggregateResponse = {
+  results: Array<AggregateResult>;
+  pagingMetadata: ItemPagingMetadata;
+};
+
+export type ItemPipelineRequest = {
+  dataCollectionId: string;
+  pipeline: {
+    /** One after another; needed unless a cursor is sent. */
+    stages?: Array<Stage> | null;
+    paging?: ItemOffsetPaging;
+    cursorPaging?: ItemCursorPaging;
+  };
+  /** Without effect yet. */
+  showDrafts?: boolean | null;
+  returnTotalCount?: boolean | null;
+  environment?: Environment;
+  consistentRead?: ConsistentRead;
+  language?: ReadLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+/** What the last stage lets through. */
+export type PipelineResult = Record<string, unknown>;
+
+export type ItemPipelineResponse = {
+  results: Array<PipelineResult>;
+  pagingMetadata: ItemPagingMetadata;
+};
+
 /** The id of an item, or an object that has it in `_id`. */
 export type ItemIdOrItem = string | {
   _id: string;
@@ -5444,6 +5658,22 @@ export interface Calls {
     query: Record<string, never>;
     request: ItemDistinctQueryRequest;
     answer: ItemDistinctQueryResponse;
+  };
+  /** Groups items and counts, sums or compares their values */
+  itemAggregate: {
+    method: 'POST';
+    path: '/v2/items/aggregate';
+    query: Record<string, never>;
+    request: ItemAggregateRequest;
+    answer: ItemAggregateResponse;
+  };
+  /** Passes items through stages */
+  itemAggregatePipeline: {
+    method: 'POST';
+    path: '/v2/items/aggregate-pipeline';
+    query: Record<string, never>;
+    request: ItemPipelineRequest;
+    answer: ItemPipelineResponse;
   };
   /** Replaces an item that is there */
   itemUpdate: {

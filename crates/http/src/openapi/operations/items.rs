@@ -54,6 +54,13 @@ const REMOVES: &[&[Code]] = &[ON_ITEMS, ID, MISSING, FILTER];
 const MANY: &[Code] = &[Code::ItemsNotObjects, Code::TooManyItems, Code::NotSupported];
 const MANY_IDS: &[Code] = &[Code::RemoveIdsInvalid, Code::TooManyIds];
 
+/// What is wrong with the names of an aggregation.
+const RESULTS_NAMED: &[Code] = &[Code::FieldNotText, Code::NameEmpty, Code::FieldInvalid];
+const RESULT_SORT: &[Code] = &[Code::SortNotText, Code::SortNotList, Code::SortElement, Code::SortDirection];
+const STAGE_SORT: &[Code] = &[Code::SortNotText, Code::SortElement, Code::SortDirection, Code::SortSeveralArrays];
+/// What an aggregation can't do: it keeps too much, or takes or answers too much.
+const WORK: &[Code] = &[Code::SortTooLarge, Code::PayloadTooLarge];
+
 const fn item(id: &'static str, summary: &'static str) -> Operation {
     Operation::new(id, Subject::Items, Callers::Permitted, summary)
 }
@@ -99,6 +106,25 @@ pub(crate) const ITEM_DISTINCT_QUERY: Operation =
         .takes("ItemDistinctQueryRequest")
         .answers(&[Answer::json("ItemDistinctQueryResponse", "A page of values.")])
         .errors(&[ON_ITEMS, FILTER, PAGING, &[Code::SortDirection, Code::FieldNotText]]);
+
+pub(crate) const ITEM_AGGREGATE: Operation =
+    item("itemAggregate", "Groups items and counts, sums or compares their values")
+        .notes(
+            "Results leave in the order of their groups unless `sort` says otherwise. Arithmetic, and what is missing: \
+         docs/semantics.md.",
+        )
+        .takes("ItemAggregateRequest")
+        .answers(&[Answer::json("ItemAggregateResponse", "A page of groups.")])
+        .errors(&[ON_ITEMS, FILTER, PAGING, RESULT_SORT, CURSORS, RESULTS_NAMED, WORK]);
+
+pub(crate) const ITEM_PIPELINE: Operation = item("itemAggregatePipeline", "Passes items through stages")
+    .notes(
+        "Each stage takes the rows of the one before it: the first takes the items that the caller may read. \
+         Arithmetic, and what is missing: docs/semantics.md.",
+    )
+    .takes("ItemPipelineRequest")
+    .answers(&[Answer::json("ItemPipelineResponse", "A page of results.")])
+    .errors(&[ON_ITEMS, FILTER, PAGING, STAGE_SORT, CURSORS, RESULTS_NAMED, WORK]);
 
 pub(crate) const ITEM_UPDATE: Operation =
     item("itemUpdate", "Replaces an item that is there").takes("ItemUpdateRequest").answers(ITEM).errors(CHANGES);

@@ -1,0 +1,215 @@
+//! Aggregation in both forms (docs/protocol/content.md §3.10, §3.11, §21.7): groups, sums and pipelines of stages.
+//!
+//! The scope of the caller is part of the statement that reads the items, and what isn't shown to the caller is taken
+//! out of them before the first stage: no stage sees past it. Encrypted fields can't be named at all.
+
+use crate::{
+    Content, Origin, RequestContext,
+    collection::{
+        self, Collection,
+        cipher::{self, FieldView},
+    },
+    index::auto::{self, Answered},
+    item::query::{check_cost, query_context},
+    page::{
+        Page,
+        cursor::{self, CursorCall, CursorPaging},
+    },
+    reference::filter,
+    wire::request,
+};
+use serde_json::{Map, Value as Json};
+use std::{
+    ops::ControlFlow,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
+use stoa_kernel::{Caller, Code, Fault, Millis, Result};
+use stoa_query::{
+    pipeline::{Bounds, Reading, Results, Run},
+    resolve,
+    stages::{Pipeline, Stage},
+    wire,
+};
+use stoa_sql::jsonb;
+use stoa_store::{Document, Fold, Site, boxed};
+
+/// What aggregations leave to their cursors.
+const AGGREGATE: CursorCall = CursorCall {
+    name: "aggregate",
+    outer: &["initialFilter", "finalFilter", "aggregation", "sort"],
+    within: "query",
+    inner: &[],
+};
+const PIPELINE: CursorCall = CursorCall { name: "pipeline", outer: &[], within: "pipeline", inner: &["stages"] };
+
+/// A pipeline is ended after this long, as a scan is (docs/protocol/content.md §15).
+const TIME_LIMIT: Millis = 30_000;
+
+impl Content {
+    /// A page of groups, by the older form.
+    ///
+    /// # Errors
+    /// As for a query; WDE0080 for what can't be worked out; WDE0092 when groups take too much memory.
+    pub async fn item_aggregate(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        origin: Origin,
+        members: &Map<String, Json>,
+    ) -> Result<Page> {
+        let context = RequestContext { content: self, site, caller };
+        let collection = collection::load(self, site, request::collection(members, caller)?).await?;
+        let (paging, members) = cursor::paging(context, &collection, &AGGREGATE, members).await?;
+        let request = wire::Aggregate::parse(&members, &self.limits().query)?;
+        let schema = filter::schema(context, &collection, &request.initial).await?;
+        let plan = resolve::aggregate(&request, query_context(caller, &collection, &schema)?)?;
+        self.run(context, origin, collection, plan, Paged { call: &AGGREGATE, paging, members: &members }).await
+    }
+
+    /// A page of what a pipeline makes of the items.
+    ///
+    /// # Errors
+    /// As for [`Content::item_aggregate`].
+    pub async fn item_aggregate_pipeline(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        origin: Origin,
+        members: &Map<String, Json>,
+    ) -> Result<Page> {
+        let context = RequestContext { content: self, site, caller };
+        let collection = collection::load(self, site, request::collection(members, caller)?).await?;
+        let (paging, members) = cursor::paging(context, &collection, &PIPELINE, members).await?;
+        let request = wire::Pipeline::parse(&members, &self.limits().query)?;
+        let schema = filter::schema(context, &collection, &request.leading_filter()).await?;
+        let plan = resolve::pipeline(&request, query_context(caller, &collection, &schema)?)?;
+        self.run(context, origin, collection, plan, Paged { call: &PIPELINE, paging, members: &members }).await
+    }
+
+    async fn run(
+        &self,
+        context: RequestContext<'_>,
+        origin: Origin,
+        collection: Arc<Collection>,
+        mut plan: Pipeline,
+        paged: Paged<'_>,
+    ) -> Result<Page> {
+        let RequestContext { site, caller, .. } = context;
+        let source = &plan.source;
+        check_cost(self.limits(), caller, &source.indexes, &source.scope, &source.filter)?;
+        check_stages(self.limits().anonymous_conditions, caller, &plan.stages)?;
+        if let Some(paging) = &paged.paging
+            && let Some(start) = paging.start(None)?
+        {
+            plan.page.start = start;
+        }
+        let view = cipher::view(self, site, caller, &collection).await?;
+        let (start, source, began) = (plan.page.start.clone(), plan.source.clone(), self.state.world.now());
+        let gone = Gone::default();
+        let work = Work { content: self.clone(), collection: collection.clone(), plan, view, gone: gone.0.clone() };
+        let found = site.read(self.scan(caller, origin), move |tx| {
+            boxed!({
+                let reading = Reading::of(&work.plan);
+                let (sql, params) = reading.statement(tx.dialect(), work.collection.table);
+                tx.fold(&sql, &params, work.fold(&reading)).await
+            })
+        });
+        let found = found.await;
+        let (scope, filter) = (&source.scope, &source.filter);
+        auto::record(self, site, &collection, &Answered { scope, filter, order: None, began });
+        let Results { elements, count, has_next, total, ends } = found?;
+        let total = total.and_then(|it| i64::try_from(it).ok());
+        let mut page = Page { elements, count, has_next, total, ..Page::new(&start) };
+        if let Some(paging) = paged.paging {
+            page.add_cursors(paging, || paged.call.take(paged.members), &start, ends)?;
+        }
+        Ok(page)
+    }
+}
+
+/// A request and how it is paged.
+struct Paged<'m> {
+    call: &'static CursorCall,
+    paging: Option<CursorPaging>,
+    members: &'m Map<String, Json>,
+}
+
+/// What a scan needs to know.
+struct Work {
+    content: Content,
+    collection: Arc<Collection>,
+    plan: Pipeline,
+    view: FieldView,
+    gone: Arc<AtomicBool>,
+}
+
+impl Work {
+    fn fold(&self, reading: &Reading) -> Documents {
+        let (limits, world) = (self.content.limits(), self.content.state.world.clone());
+        let bounds = Bounds {
+            bytes: limits.pipeline_bytes,
+            rows: u64::try_from(limits.pipeline_rows).unwrap_or(u64::MAX),
+            answer: limits.page_bytes,
+        };
+        let (gone, began) = (self.gone.clone(), world.now());
+        let is_over = move || gone.load(Relaxed) || world.now() - began > TIME_LIMIT;
+        let shared = self.content.state.pipeline_memory.clone();
+        let run = Run::new(&self.plan, reading, bounds, shared, Box::new(is_over));
+        // Fields that are named are none of the encrypted ones.
+        let view = if reading.is_whole() { self.view.clone() } else { FieldView::Plain };
+        Documents { run, view }
+    }
+}
+
+/// Documents on their way into a pipeline.
+struct Documents {
+    run: Run,
+    view: FieldView,
+}
+
+impl Fold for Documents {
+    type Output = Results;
+
+    fn take(&mut self, document: Document<'_>) -> Result<ControlFlow<()>> {
+        match document {
+            Document::Jsonb(it) if self.view.is_plain() => self.run.jsonb(it),
+            Document::Text(it) if self.view.is_plain() => self.run.text(it),
+            Document::Jsonb(it) => {
+                let text = jsonb::print(it).ok_or_else(Document::unreadable)?;
+                self.run.text(&self.view.show(text)?)
+            }
+            Document::Text(it) => self.run.text(&self.view.show(it)?),
+        }
+    }
+
+    fn finish(self) -> Result<Results> {
+        self.run.finish()
+    }
+}
+
+/// Says that nobody waits any more, when it is dropped.
+#[derive(Default)]
+struct Gone(Arc<AtomicBool>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+/// No index serves the filters of later stages.
+///
+/// # Errors
+/// WDE0093 when they have more conditions than an anonymous caller may ask of every row.
+fn check_stages(most: usize, caller: &Caller, stages: &[Stage]) -> Result<()> {
+    let tests = |it: &Stage| if let Stage::Filter(filter, _) = it { filter.tests() } else { 0 };
+    let conditions: usize = stages.iter().map(tests).sum();
+    if !matches!(caller.bare(), Caller::Visitor { .. }) || conditions <= most {
+        return Ok(());
+    }
+    let text = format!("The stages have {conditions} conditions; anonymous callers may have {most}.");
+    Err(Fault::because(Code::FilterInvalid, text).with("conditions", conditions).with("most", most))
+}

@@ -1,0 +1,177 @@
+//! What one pipeline may use, and all of them together.
+
+use std::{
+    cell::Cell,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
+use stoa_kernel::{Code, Fault, Result};
+
+/// How much a pipeline may use.
+#[derive(Debug, Clone)]
+pub struct Bounds {
+    /// Bytes that are kept at the same time: of groups, of rows that wait for their order, of results.
+    pub bytes: usize,
+    /// Rows that leave a stage, of all stages; the items are rows too.
+    pub rows: u64,
+    /// Bytes of the results' text.
+    pub answer: usize,
+}
+
+/// Bytes of all pipelines of the process.
+#[derive(Debug)]
+pub struct SharedMemory {
+    used: AtomicUsize,
+    most: usize,
+    running: AtomicUsize,
+}
+
+/// Rows between two questions whether it is over.
+const STEP: u64 = 8;
+/// Bytes that are taken from the shared memory at once.
+const CHUNK: usize = 1 << 20;
+/// Bytes of one row.
+const LARGEST_ROW: usize = 16 << 20;
+
+/// What a pipeline has used so far.
+pub(super) struct Budget {
+    bounds: Bounds,
+    shared: Arc<SharedMemory>,
+    /// Taken from the shared memory.
+    reserved: usize,
+    used: usize,
+    rows: u64,
+    is_over: Box<dyn Fn() -> bool + Send>,
+}
+
+impl SharedMemory {
+    pub fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self { used: AtomicUsize::new(0), most, running: AtomicUsize::new(0) })
+    }
+
+    /// Bytes in use.
+    pub fn used(&self) -> usize {
+        self.used.load(Relaxed)
+    }
+
+    /// Pipelines that are at work.
+    pub fn running(&self) -> usize {
+        self.running.load(Relaxed)
+    }
+}
+
+impl Budget {
+    pub(super) fn new(bounds: Bounds, shared: Arc<SharedMemory>, is_over: Box<dyn Fn() -> bool + Send>) -> Self {
+        shared.running.fetch_add(1, Relaxed);
+        Self { bounds, shared, reserved: 0, used: 0, rows: 0, is_over }
+    }
+
+    /// Counts a row that leaves a stage.
+    ///
+    /// # Errors
+    /// WDE0080 when there are too many, WDE0028 when time is over or nobody waits for the answer.
+    pub(super) fn row(&mut self) -> Result<()> {
+        self.rows += 1;
+        if self.rows > self.bounds.rows {
+            let text = format!("The stages let more than {} rows through; filter before.", self.bounds.rows);
+            return Err(Fault::because(Code::BadRequest, text));
+        }
+        if self.rows.is_multiple_of(STEP) && (self.is_over)() {
+            return Err(Fault::new(Code::TimeLimit));
+        }
+        Ok(())
+    }
+
+    /// Counts bytes that are kept.
+    ///
+    /// # Errors
+    /// WDE0092 when they are too many, UNAVAILABLE when others have all.
+    pub(super) fn take(&mut self, bytes: usize) -> Result<()> {
+        self.used += bytes;
+        if self.used > self.bounds.bytes {
+            let text = format!(
+                "Groups and rows that are put in order take more than {} bytes; filter before, or name fewer fields.",
+                self.bounds.bytes
+            );
+            return Err(Fault::because(Code::SortTooLarge, text));
+        }
+        if self.used > self.reserved {
+            let more = (self.used - self.reserved).next_multiple_of(CHUNK);
+            let before = self.shared.used.fetch_add(more, Relaxed);
+            self.reserved += more;
+            if before + more > self.shared.most {
+                return Err(Fault::new(Code::Unavailable));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn give(&mut self, bytes: usize) {
+        self.used = self.used.saturating_sub(bytes);
+    }
+
+    /// # Errors
+    /// WDE0109 when an answer is too large.
+    pub(super) fn check_answer(&self, bytes: usize) -> Result<()> {
+        if bytes > self.bounds.answer {
+            let text = format!("The results are larger than {} bytes; ask for fewer.", self.bounds.answer);
+            return Err(Fault::because(Code::PayloadTooLarge, text));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Budget {
+    fn drop(&mut self) {
+        self.shared.used.fetch_sub(self.reserved, Relaxed);
+        self.shared.running.fetch_sub(1, Relaxed);
+    }
+}
+
+/// The bytes that expressions may still go through for one row: the time that is between two questions.
+pub(super) struct Work(Cell<usize>);
+
+/// About a tenth of a second.
+const MOST_WORK: usize = 64 << 20;
+
+impl Work {
+    pub(super) fn new() -> Self {
+        Self(Cell::new(MOST_WORK))
+    }
+
+    /// # Errors
+    /// WDE0080 when it is too much.
+    pub(super) fn take(&self, bytes: usize) -> Result<()> {
+        let left = self.0.get().checked_sub(bytes);
+        let too_much = || {
+            let text = format!("Expressions go through more than {MOST_WORK} bytes for one row.");
+            Fault::because(Code::BadRequest, text)
+        };
+        self.0.set(left.ok_or_else(too_much)?);
+        Ok(())
+    }
+}
+
+/// The bytes that one row may still grow by.
+pub(super) struct RowBudget {
+    left: usize,
+    pub(super) work: Work,
+}
+
+impl RowBudget {
+    pub(super) fn new() -> Self {
+        Self { left: LARGEST_ROW, work: Work::new() }
+    }
+
+    /// # Errors
+    /// WDE0080 when the row is too large.
+    pub(super) fn take(&mut self, bytes: usize) -> Result<()> {
+        let left = self.left.checked_sub(bytes);
+        self.left = left.ok_or_else(|| {
+            Fault::because(Code::BadRequest, format!("A projection makes a row larger than {LARGEST_ROW} bytes."))
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,292 @@
+//! Groups of rows and what is accumulated of them. Sums are exact and groups leave in the order of their keys, so
+//! that the order of the rows shows in nothing but what asks for it.
+
+use super::{
+    budget::{Budget, Work},
+    expression,
+    row::Row,
+    sum::Sum,
+    value::Value,
+};
+use crate::stages::{Accumulator, Expression, FieldPath, Function, Group, GroupForm};
+use std::{borrow::Cow, cmp::Ordering, collections::HashMap, mem, sync::Arc};
+use stoa_kernel::Result;
+
+/// The groups of a stage so far.
+pub(super) struct Grouper {
+    keys: Vec<(Arc<str>, Expression<FieldPath>)>,
+    /// What accumulators read, each once.
+    inputs: Vec<Expression<FieldPath>>,
+    accumulators: Vec<(Arc<str>, Kind)>,
+    form: GroupForm,
+    numbers: HashMap<Box<str>, usize>,
+    groups: Vec<Accumulated>,
+    /// The key of the row at hand.
+    key: String,
+}
+
+/// An accumulator, and the number of its input.
+#[derive(Clone, Copy)]
+enum Kind {
+    Count,
+    Of(Function, usize),
+}
+
+struct Accumulated {
+    keys: Vec<Value>,
+    states: Vec<State>,
+    /// Bytes that were taken for it.
+    weight: usize,
+}
+
+enum State {
+    Count(u64),
+    Sum(Sum),
+    Average(Sum, u64),
+    /// The extreme value, the first or the last one.
+    One(Option<Value>),
+    List(Vec<Value>),
+}
+
+/// Between keys: no text has it.
+const SEPARATOR: char = '\0';
+
+impl Grouper {
+    pub(super) fn new(group: &Group) -> Self {
+        let mut inputs: Vec<Expression<FieldPath>> = Vec::new();
+        let mut accumulators = Vec::with_capacity(group.accumulators.len());
+        for (name, it) in &group.accumulators {
+            let kind = match it {
+                Accumulator::Count => Kind::Count,
+                Accumulator::Of(function, input) => {
+                    let known = inputs.iter().position(|it| it == input);
+                    Kind::Of(
+                        *function,
+                        known.unwrap_or_else(|| {
+                            inputs.push(input.clone());
+                            inputs.len() - 1
+                        }),
+                    )
+                }
+            };
+            accumulators.push((name.as_str().into(), kind));
+        }
+        Self {
+            keys: group.keys.iter().map(|(name, it)| (name.as_str().into(), it.clone())).collect(),
+            inputs,
+            accumulators,
+            form: group.form,
+            numbers: HashMap::new(),
+            groups: Vec::new(),
+            key: String::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, row: &Value, budget: &mut Budget) -> Result<()> {
+        let (mut keys, work) = (Vec::with_capacity(self.keys.len()), Work::new());
+        self.key.clear();
+        for (_, it) in &self.keys {
+            let value = expression::value(it, row, &work)?;
+            if let Some(it) = value.as_deref() {
+                if let Value::Array(_) | Value::Object(_) = it {
+                    work.take(8 * it.weight())?;
+                }
+                it.bounded_key(&mut self.key);
+            }
+            self.key.push(SEPARATOR);
+            keys.push(value);
+        }
+        let number = match self.numbers.get(self.key.as_str()) {
+            Some(it) => *it,
+            None => {
+                self.begin(keys.iter().map(|it| it.as_deref().cloned().unwrap_or(Value::Null)).collect(), budget)?
+            }
+        };
+        let mut inputs = Vec::with_capacity(self.inputs.len());
+        for it in &self.inputs {
+            inputs.push(expression::value(it, row, &work)?);
+        }
+        let group = &mut self.groups[number];
+        for (known, new) in group.keys.iter_mut().zip(&keys) {
+            settle(known, new.as_deref());
+        }
+        for ((_, kind), state) in self.accumulators.iter().zip(&mut group.states) {
+            let grown = match kind {
+                Kind::Count => state.count(),
+                Kind::Of(function, n) => state.add(*function, inputs[*n].as_ref()),
+            };
+            if grown > 0 {
+                budget.take(grown)?;
+                group.weight += grown;
+            }
+        }
+        Ok(())
+    }
+
+    /// A group that has no rows yet.
+    fn begin(&mut self, keys: Vec<Value>, budget: &mut Budget) -> Result<usize> {
+        let states: Vec<_> = self.accumulators.iter().map(|it| State::new(it.1)).collect();
+        let own = self.key.len() + 80 + size_of::<Accumulated>();
+        let weight = own + keys.iter().map(Value::weight).sum::<usize>() + states.len() * size_of::<State>();
+        budget.take(weight)?;
+        self.numbers.insert(self.key.as_str().into(), self.groups.len());
+        self.groups.push(Accumulated { keys, states, weight });
+        Ok(self.groups.len() - 1)
+    }
+
+    /// The groups in the order of their keys.
+    pub(super) fn finish(&mut self, budget: &mut Budget) -> Result<Finished> {
+        if self.keys.is_empty() && self.groups.is_empty() && self.form == GroupForm::Aggregate {
+            self.key.clear();
+            self.begin(Vec::new(), budget)?;
+        }
+        let mut order: Vec<_> = mem::take(&mut self.numbers).into_iter().collect();
+        order.sort_unstable();
+        let groups = mem::take(&mut self.groups).into_iter().map(Some).collect();
+        Ok(Finished { order: order.into_iter(), groups })
+    }
+
+    /// The result of a group.
+    fn row(&self, key: Box<str>, group: Accumulated) -> Result<Row> {
+        let names = self.keys.iter().map(|it| it.0.clone());
+        let keys: Vec<_> = names.zip(group.keys).collect();
+        let mut members = Vec::with_capacity(1 + keys.len() + group.states.len());
+        members.push(("_id".into(), Value::Object(keys.clone())));
+        if self.form == GroupForm::Aggregate {
+            members.extend(keys.into_iter().filter(|it| &*it.0 != "_id"));
+        }
+        for ((name, _), state) in self.accumulators.iter().zip(group.states) {
+            members.push((name.clone(), state.result()?));
+        }
+        Ok(Row::of_group(Value::Object(members), key))
+    }
+}
+
+/// Groups that leave one after another.
+pub(super) struct Finished {
+    order: std::vec::IntoIter<(Box<str>, usize)>,
+    groups: Vec<Option<Accumulated>>,
+}
+
+impl Finished {
+    pub(super) fn next(&mut self, grouper: &Grouper, budget: &mut Budget) -> Result<Option<Row>> {
+        let Some((key, number)) = self.order.next() else { return Ok(None) };
+        let Some(group) = self.groups[number].take() else { return Ok(None) };
+        budget.give(group.weight);
+        grouper.row(key, group).map(Some)
+    }
+}
+
+/// Objects that are equal may have their members in another order: one form of all is shown.
+fn settle(known: &mut Value, new: Option<&Value>) {
+    let Some(new @ (Value::Object(_) | Value::Array(_))) = new else { return };
+    if known != new && printed(new) < printed(known) {
+        *known = new.clone();
+    }
+}
+
+impl State {
+    fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Count => Self::Count(0),
+            Kind::Of(Function::Sum, _) => Self::Sum(Sum::default()),
+            Kind::Of(Function::Average, _) => Self::Average(Sum::default(), 0),
+            Kind::Of(Function::Push, _) => Self::List(Vec::new()),
+            Kind::Of(..) => Self::One(None),
+        }
+    }
+
+    fn count(&mut self) -> usize {
+        if let Self::Count(it) = self {
+            *it += 1;
+        }
+        0
+    }
+
+    /// Takes the value of a row, and answers by how many bytes it has grown.
+    fn add(&mut self, function: Function, value: Option<&Cow<'_, Value>>) -> usize {
+        let value = value.map(|it| &**it);
+        match self {
+            Self::Sum(sum) => match value {
+                Some(Value::Number(it)) => grown(sum, *it),
+                _ => 0,
+            },
+            Self::Average(sum, count) => match value {
+                Some(Value::Number(it)) => {
+                    *count += 1;
+                    grown(sum, *it)
+                }
+                _ => 0,
+            },
+            Self::One(known) => {
+                let takes = match function {
+                    Function::First => known.is_none(),
+                    Function::Last => true,
+                    _ => value.is_some_and(|it| is_extreme(it, known.as_ref(), function == Function::Max)),
+                };
+                if !takes {
+                    return 0;
+                }
+                let (before, new) = (known.as_ref().map_or(0, own_weight), value.cloned().unwrap_or(Value::Null));
+                let after = own_weight(&new);
+                *known = Some(new);
+                after.saturating_sub(before)
+            }
+            Self::List(list) => match value {
+                Some(it) => {
+                    list.push(it.clone());
+                    it.weight()
+                }
+                None => 0,
+            },
+            Self::Count(_) => 0,
+        }
+    }
+
+    fn result(self) -> Result<Value> {
+        Ok(match self {
+            Self::Count(it) => Value::Number(it as f64),
+            Self::Sum(it) => Value::Number(expression::finite(it.value())?),
+            Self::Average(_, 0) => Value::Null,
+            Self::Average(sum, count) => {
+                Value::Number(expression::finite(expression::finite(sum.value())? / count as f64)?)
+            }
+            Self::One(it) => it.unwrap_or(Value::Null),
+            Self::List(it) => Value::Array(it),
+        })
+    }
+}
+
+fn grown(sum: &mut Sum, value: f64) -> usize {
+    let before = sum.weight();
+    sum.add(value);
+    sum.weight() - before
+}
+
+/// What a value takes beside itself.
+fn own_weight(value: &Value) -> usize {
+    value.weight() - size_of::<Value>()
+}
+
+/// Whether a value goes before the one that is known. What ranks with null is none.
+fn is_extreme(value: &Value, known: Option<&Value>, is_max: bool) -> bool {
+    if matches!(value, Value::Null) || matches!(value, Value::Array(_)) && value.least_key().is_empty() {
+        return false;
+    }
+    let Some(known) = known else { return true };
+    let order = match (value, known) {
+        (Value::Number(a), Value::Number(b)) => a.partial_cmp(b).unwrap_or(Ordering::Equal),
+        (Value::Text(a), Value::Text(b)) if a.len().max(b.len()) < stoa_sql::key::LONGEST => a.cmp(b),
+        (a, b) if is_max => b.greatest_key().cmp(&a.greatest_key()).reverse(),
+        (a, b) => a.least_key().cmp(&b.least_key()),
+    };
+    let order = if is_max { order.reverse() } else { order };
+    // Of those that rank alike, the same one whatever came first.
+    order.then_with(|| printed(value).cmp(&printed(known))).is_lt()
+}
+
+fn printed(value: &Value) -> String {
+    let mut text = String::new();
+    value.print(&mut text);
+    text
+}
