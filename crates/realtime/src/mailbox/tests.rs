@@ -136,7 +136,9 @@ fn rows_wait_until_they_are_whole() {
     };
     let told = |text: &str, rest| Some((text.to_owned(), rest));
     for (n, id) in [(1, "a"), (1, "b"), (2, "c")] {
-        (0..2).for_each(|it| drop(mailbox.put(it, &change(n, id, Net::Enter))));
+        for it in 0..2 {
+            mailbox.put(it, &change(n, id, Net::Enter));
+        }
     }
     assert_eq!(next(0), None);
     assert_eq!(mailbox.next(None), None);
