@@ -45,7 +45,8 @@ pub struct Distinct {
     pub total: bool,
 }
 
-/// What the caller's permission lets through, whatever the filter says.
+/// What the caller's permission lets through, whatever the filter says. `Debug` stays derived: keys of those who are told
+/// the same changes are made of it (decision 30).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Scope {
     Everything,
@@ -63,6 +64,7 @@ pub enum Scope {
 /// The field of an item that says whether it is published: PUBLISHED or DRAFT.
 pub const PUBLISH_STATUS: &str = "_publishStatus";
 
+/// Which items are wanted. `Debug` stays derived, as for [`Scope`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Filter {
     True,

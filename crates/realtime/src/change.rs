@@ -1,7 +1,7 @@
 //! A change as it is told, made once for all who are told it.
 
 use stoa_content::feed::{FeedItem, FeedView, Judgement};
-use stoa_store::outbox::{Position, Token};
+use stoa_store::outbox::Position;
 
 /// What one row tells of one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,11 +78,6 @@ impl Change {
             document: document.filter(|_| net != Net::Leave).map(Into::into),
             modified,
         })
-    }
-
-    /// The place behind it.
-    pub(crate) fn token(&self, epoch: &str) -> Token {
-        Token { epoch: epoch.to_owned(), position: self.position, delivered: self.delivered }
     }
 
     /// Bytes that it holds.

@@ -40,8 +40,8 @@ pub(crate) struct Judged {
 }
 
 impl Group {
-    pub(crate) fn new(view: FeedView) -> Self {
-        Self { view: Arc::new(view), members: Mutex::default() }
+    pub(crate) fn new(view: Arc<FeedView>) -> Self {
+        Self { view, members: Mutex::default() }
     }
 
     pub(crate) fn add(&self, id: MemberId, mailbox: Arc<Mailbox>) {
@@ -55,15 +55,7 @@ impl Group {
         members.is_empty()
     }
 
-    /// What the items of a row are to the group.
-    ///
-    /// # Errors
-    /// [`stoa_kernel::Code::Internal`] when judging failed: that is this group's matter and no other's.
-    pub(crate) fn judge(&self, items: &[FeedItem], position: Position) -> Result<Judged> {
-        judge(&self.view, items, position)
-    }
-
-    /// Tells the members of changes, with a pause for others in between.
+    /// Tells the members of changes, with a pause for others in between. They read of it once they are woken.
     pub(crate) async fn tell(&self, judged: Judged, position: Position, counters: &Counters) {
         let Judged { changes, is_unknown } = judged;
         let changes: Vec<Arc<Change>> = changes.into_iter().map(Arc::new).collect();
@@ -92,6 +84,11 @@ impl Group {
         self.each(|id, mailbox| mailbox.rights(id.subscription, position)).await;
     }
 
+    /// Wakes the members, once all that a row tells them has been told.
+    pub(crate) async fn wake(&self) {
+        self.each(|_, mailbox| mailbox.wake.notify_one()).await;
+    }
+
     async fn each(&self, tell: impl Fn(MemberId, &Mailbox)) {
         let members: Vec<(MemberId, Arc<Mailbox>)> =
             self.members.lock().iter().map(|(id, it)| (*id, it.clone())).collect();
@@ -105,7 +102,7 @@ impl Group {
 /// What the items of a row are to those who have a view.
 ///
 /// # Errors
-/// As for [`Group::judge`].
+/// [`stoa_kernel::Code::Internal`] when judging failed: that is the matter of those with this view and of no others.
 pub(crate) fn judge(view: &FeedView, items: &[FeedItem], position: Position) -> Result<Judged> {
     let judged = catch_unwind(AssertUnwindSafe(|| {
         let (mut changes, mut is_unknown) = (Vec::new(), false);

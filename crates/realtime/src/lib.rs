@@ -14,6 +14,7 @@
 //! Nothing here knows HTTP or how a caller is recognised, and no node knows of another: where a client goes on is in the
 //! ids of its messages.
 
+mod behind;
 mod change;
 mod core;
 mod counts;
@@ -74,9 +75,9 @@ impl Realtime {
         core.store.withdrawals().held().await?;
         let caller = opening.asker.caller().await?;
         let following = Core::follow(core, &opening.site);
-        following.feed.start().await?;
+        let key = following.feed.start(&core.world).await?;
         let number = core.number();
-        Ok(EventStream::new(stream::Opened { opening, following, place, number, caller, withdrawn, seen }))
+        Ok(EventStream::new(stream::Opened { opening, following, key, place, number, caller, withdrawn, seen }))
     }
 
     /// How streams stand on this node.

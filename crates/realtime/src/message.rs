@@ -1,9 +1,6 @@
 //! Messages as they are sent: server-sent events.
 
-use crate::{
-    change::{Change, Modified, Net},
-    token::StreamToken,
-};
+use crate::change::{Change, Modified, Net};
 use bytes::Bytes;
 use stoa_content::feed::Interruption;
 use stoa_kernel::{Fault, Millis};
@@ -72,13 +69,13 @@ pub(crate) fn snapshot(key: &str, items: &[String]) -> Vec<Bytes> {
 }
 
 /// From here on a subscription tells of changes. `total` is told with a snapshot.
-pub(crate) fn ready(key: &str, total: Option<i64>, id: &StreamToken) -> Bytes {
+pub(crate) fn ready(key: &str, total: Option<i64>, id: &str) -> Bytes {
     let total = total.map(|it| format!(",\"total\":{it}")).unwrap_or_default();
     event("ready", Some(id), &format!("{{\"key\":{key}{total}}}"))
 }
 
 /// A change; without an id while there is no place that is good for all subscriptions of the stream.
-pub(crate) fn change(key: &str, net: Net, modified: Modified<'_>, change: &Change, id: Option<&StreamToken>) -> Bytes {
+pub(crate) fn change(key: &str, net: Net, modified: Modified<'_>, change: &Change, id: Option<&str>) -> Bytes {
     use std::fmt::Write;
     let document = change.document.as_deref().filter(|_| net != Net::Leave);
     let mut data = String::with_capacity(document.map_or(0, str::len) + key.len() + change.id.len() + 100);
@@ -116,7 +113,7 @@ pub(crate) fn bye(reconnect: Millis) -> Bytes {
 }
 
 /// A sign of life, which moves a quiet stream's place along.
-pub(crate) fn keep_alive(id: Option<&StreamToken>) -> Bytes {
+pub(crate) fn keep_alive(id: Option<&str>) -> Bytes {
     match id {
         None => Bytes::from_static(b": \n\n"),
         Some(id) => format!(": \nid: {id}\n\n").into(),
@@ -124,7 +121,7 @@ pub(crate) fn keep_alive(id: Option<&StreamToken>) -> Bytes {
 }
 
 /// JSON as we print it has no line breaks, so one line holds it.
-fn event(name: &str, id: Option<&StreamToken>, data: &str) -> Bytes {
+fn event(name: &str, id: Option<&str>, data: &str) -> Bytes {
     match id {
         None => format!("event: {name}\ndata: {data}\n\n").into(),
         Some(id) => format!("event: {name}\nid: {id}\ndata: {data}\n\n").into(),

@@ -2,9 +2,10 @@
 
 use crate::{
     counts::Counters,
-    group::{Group, MemberId},
+    group::{Group, MemberId, judge},
     mailbox::Mailbox,
     message::{End, Resync},
+    token::PlaceKey,
 };
 use parking_lot::Mutex;
 use std::{
@@ -16,10 +17,11 @@ use stoa_content::{
     Content,
     feed::{Before, FeedChange, FeedItem, FeedKey, FeedRow, FeedView, KINDS},
 };
-use stoa_kernel::Result;
+use stoa_kernel::{Result, World};
 use stoa_store::{
     Site,
     outbox::{Batch, Entry, Position, Read, Token},
+    setting,
 };
 use tokio::{sync::OnceCell, task::JoinHandle};
 
@@ -36,7 +38,9 @@ pub(crate) struct SiteFeed {
     content: Content,
     counters: Arc<Counters>,
     registry: Mutex<Registry>,
-    tail: OnceCell<Tail>,
+    /// All that rows up to here tell is in the mailboxes.
+    told: Mutex<Option<Token>>,
+    started: OnceCell<(Tail, Arc<PlaceKey>)>,
 }
 
 /// The task, which is ended when nobody follows the site any more.
@@ -55,8 +59,6 @@ struct Registry {
     count: usize,
     /// Rows up to here are told, or about to be, to those who were there when they were read.
     taken: Option<Token>,
-    /// Rows up to here are told.
-    told: Option<Token>,
 }
 
 /// The groups of a collection. Those that see one person's items alone are asked about those only: there may be as many
@@ -69,26 +71,28 @@ struct Groups {
 
 impl SiteFeed {
     pub(crate) fn new(site: Arc<Site>, content: Content, counters: Arc<Counters>) -> Arc<Self> {
-        Arc::new(Self { site, content, counters, registry: Mutex::default(), tail: OnceCell::new() })
+        let (registry, told, started) = Default::default();
+        Arc::new(Self { site, content, counters, registry, told, started })
     }
 
-    /// Begins to read the log, if nothing reads it yet.
+    /// Begins to read the log, if nothing reads it yet, and answers the key of the site's places.
     ///
     /// # Errors
     /// What reading answers.
-    pub(crate) async fn start(self: &Arc<Self>) -> Result<()> {
-        let start = self.tail.get_or_try_init(|| async {
+    pub(crate) async fn start(self: &Arc<Self>, world: &World) -> Result<Arc<PlaceKey>> {
+        let start = self.started.get_or_try_init(|| async {
+            let key = PlaceKey::new(&setting::secret(&self.site, PlaceKey::SETTING, world).await?);
             let end = self.site.outbox().end().await?;
-            let mut registry = self.registry.lock();
-            (registry.taken, registry.told) = (Some(end.clone()), Some(end.clone()));
-            drop(registry);
-            Ok(Tail(tokio::spawn(keep_reading(Arc::downgrade(self), self.site.clone(), end))))
+            self.registry.lock().taken = Some(end.clone());
+            *self.told.lock() = Some(end.clone());
+            let tail = Tail(tokio::spawn(keep_reading(Arc::downgrade(self), self.site.clone(), end)));
+            Ok((tail, Arc::new(key)))
         });
-        start.await.map(drop)
+        start.await.map(|it| it.1.clone())
     }
 
     /// Puts a subscription into the group of its view. It is told all rows behind the place that is answered.
-    pub(crate) fn join(&self, view: FeedView, id: MemberId, mailbox: Arc<Mailbox>) -> (Arc<Group>, Token) {
+    pub(crate) fn join(&self, view: Arc<FeedView>, id: MemberId, mailbox: Arc<Mailbox>) -> (Arc<Group>, Token) {
         let mut registry = self.registry.lock();
         let groups = registry.collections.entry(view.collection().to_owned()).or_default();
         let (count, list) = (groups.len(), groups.of(&view));
@@ -116,9 +120,9 @@ impl SiteFeed {
         registry.count -= before - after;
     }
 
-    /// The place up to which all rows have been told.
-    pub(crate) fn told(&self) -> Option<Token> {
-        self.registry.lock().told.clone()
+    /// The position up to which all that rows tell is in the mailboxes; nothing if the log is one of another epoch.
+    pub(crate) fn told(&self, epoch: &str) -> Option<Position> {
+        self.told.lock().as_ref().filter(|it| it.epoch == epoch).map(|it| it.position)
     }
 
     pub(crate) fn groups(&self) -> usize {
@@ -128,14 +132,20 @@ impl SiteFeed {
     /// Tells what a read found.
     async fn take(&self, epoch: &str, batch: Batch) {
         for entry in batch.entries {
-            self.take_row(epoch, &entry).await;
+            let told = self.tell_row(epoch, &entry).await;
+            *self.told.lock() = Some(Token { epoch: epoch.to_owned(), position: entry.position(), delivered: None });
+            // Not before: a place behind the row is good for all subscriptions of a stream, or for none.
+            for group in told {
+                group.wake().await;
+            }
         }
         let end = Token { epoch: epoch.to_owned(), position: batch.end, delivered: None };
-        let mut registry = self.registry.lock();
-        (registry.taken, registry.told) = (Some(end.clone()), Some(end));
+        self.registry.lock().taken = Some(end.clone());
+        *self.told.lock() = Some(end);
     }
 
-    async fn take_row(&self, epoch: &str, entry: &Entry) {
+    /// Tells what a row tells, and answers the groups to which that was anything.
+    async fn tell_row(&self, epoch: &str, entry: &Entry) -> Vec<Arc<Group>> {
         let position = entry.position();
         let row = match FeedRow::parse(entry) {
             Ok(row) => row,
@@ -143,39 +153,56 @@ impl SiteFeed {
                 // Whose row it is can't be read: whoever follows anything reads again.
                 tracing::warn!(site = %self.site.id, row = entry.id(), "a row of the log can't be read: {fault:?}");
                 let all = self.groups_of(epoch, position, Registry::all);
-                return end_all(&all, Some(position), &End::Resync(Resync::Gap)).await;
+                end_all(&all, Some(position), &End::Resync(Resync::Gap)).await;
+                return all;
             }
         };
         match row {
-            None => drop(self.groups_of(epoch, position, |_| Vec::new())),
+            None => self.groups_of(epoch, position, |_| Vec::new()),
             Some(FeedRow { collection, change: FeedChange::Items(items) }) => {
-                let concerned = self.groups_of(epoch, position, |it| it.concerned(&collection, &items));
-                for group in concerned {
-                    match group.judge(&items, position) {
-                        Ok(judged) => group.tell(judged, position, &self.counters).await,
-                        Err(fault) => {
-                            tracing::error!(site = %self.site.id, row = entry.id(), %collection, "{fault:?}");
-                            group.end(Some(position), &End::failed(&fault)).await;
-                        }
-                    }
+                let mut concerned = self.groups_of(epoch, position, |it| it.concerned(&collection, &items));
+                let mut is_told = Vec::with_capacity(concerned.len());
+                for group in &concerned {
+                    is_told.push(self.tell_items(group, &items, entry).await);
                 }
+                let mut is_told = is_told.into_iter();
+                concerned.retain(|_| is_told.next().unwrap_or(true));
+                concerned
             }
             Some(FeedRow { collection, change: FeedChange::Interrupted(why) }) => {
                 let concerned = self.groups_of(epoch, position, |it| it.of_collection(&collection));
                 end_all(&concerned, Some(position), &End::Resync(why.into())).await;
+                concerned
             }
             Some(FeedRow { collection, change: FeedChange::Definition }) => {
                 let concerned = self.groups_of(epoch, position, |it| it.of_collection(&collection));
-                for group in concerned {
-                    self.take_definition(&group, position).await;
+                for group in &concerned {
+                    self.take_definition(group, position).await;
                 }
+                concerned
             }
             Some(FeedRow { collection, change: FeedChange::Rights }) => {
-                for group in self.groups_of(epoch, position, |it| it.of_collection(&collection)) {
+                let concerned = self.groups_of(epoch, position, |it| it.of_collection(&collection));
+                for group in &concerned {
                     group.rights(position).await;
                 }
+                concerned
             }
         }
+    }
+
+    /// Tells a group what the items of a row are to it, and whether they are anything.
+    async fn tell_items(&self, group: &Group, items: &[FeedItem], entry: &Entry) -> bool {
+        let position = entry.position();
+        match judge(&group.view, items, position) {
+            Ok(judged) if judged.changes.is_empty() && !judged.is_unknown => return false,
+            Ok(judged) => group.tell(judged, position, &self.counters).await,
+            Err(fault) => {
+                tracing::error!(site = %self.site.id, row = entry.id(), "{fault:?}");
+                group.end(Some(position), &End::failed(&fault)).await;
+            }
+        }
+        true
     }
 
     /// Those who follow by another definition read again.
@@ -204,11 +231,15 @@ impl SiteFeed {
     async fn begin_again(&self, at: Token) {
         let all = {
             let mut registry = self.registry.lock();
-            (registry.taken, registry.told) = (Some(at.clone()), Some(at.clone()));
+            registry.taken = Some(at.clone());
+            *self.told.lock() = Some(at);
             registry.all()
         };
         // Positions of before and after may have nothing to do with each other.
         end_all(&all, None, &End::Resync(Resync::Gap)).await;
+        for group in all {
+            group.wake().await;
+        }
     }
 }
 

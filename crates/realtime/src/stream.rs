@@ -1,33 +1,29 @@
 //! One client's stream.
 
 use crate::{
-    change::Modified,
+    behind::{Behind, Missed},
+    change::{Change, Modified},
     core::{Core, Following, kilobytes},
-    group::{Group, MemberId, judge},
-    mailbox::{Bounds, Mailbox, Next},
+    group::{Group, MemberId},
+    mailbox::{Bounds, Mailbox, Next, Rest},
     message::{self, End, Resync},
     opening::{Asker, StreamOpening},
     places::Place,
     request::{Begin, Subscription},
-    token::{Identity, StreamToken},
+    token::{Identity, PlaceKey, StreamToken},
 };
 use bytes::Bytes;
 use std::{collections::VecDeque, sync::Arc, time::Duration};
-use stoa_content::{
-    Origin,
-    feed::{FeedChange, FeedRow, FeedView, KINDS},
-};
+use stoa_content::{Origin, feed::FeedView};
 use stoa_kernel::{Caller, Code, Fault, Millis, Result, clock::elapsing};
 use stoa_store::{
     Site,
-    outbox::{Entry, Position, Read, ReadPoint, Token, Visible},
+    outbox::{Position, ReadPoint, Token, Visible},
 };
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 /// Between two times in which a stream with nothing to tell asks again who asks.
 const PAUSE: Millis = 1_000;
-/// Rows that a subscription reads at once that comes back.
-const ROWS: usize = 50;
 /// When a client may come back whose stream has ended: from the first, and within the second after it, so that not all
 /// come at once.
 const RECONNECT: (Millis, u16) = (500, 4_500);
@@ -38,6 +34,7 @@ pub struct EventStream {
     asker: Arc<dyn Asker>,
     origin: Origin,
     following: Following,
+    key: Arc<PlaceKey>,
     place: Option<Place>,
     number: u64,
     caller: Caller,
@@ -82,31 +79,22 @@ struct Subscribed {
 /// How far a subscription is.
 enum Stage {
     Waiting,
-    /// It is told of changes, which wait until the items are read.
-    Snapshot,
+    /// It is told of changes, which wait until the items are read: those that its own view shows, in its order. Others of its
+    /// group may ask for other ones.
+    Snapshot(Arc<FeedView>),
+    /// The same until it is known where the log stands.
+    Now,
     /// The same until what it missed is read.
     Behind(Behind),
     Live,
     Ended,
 }
 
-/// What a subscription that comes back has read.
-#[derive(Debug, Clone)]
-struct Behind {
-    /// Where it began.
-    start: Position,
-    /// Up to where.
-    token: Token,
-    visible: Option<Visible>,
-    /// What comes behind this it is told as it happens.
-    until: Token,
-    rows: usize,
-}
-
 /// What a stream is made of.
 pub(crate) struct Opened {
     pub opening: StreamOpening,
     pub following: Following,
+    pub key: Arc<PlaceKey>,
     pub place: Place,
     pub number: u64,
     pub caller: Caller,
@@ -116,7 +104,7 @@ pub(crate) struct Opened {
 
 impl EventStream {
     pub(crate) fn new(opened: Opened) -> Self {
-        let Opened { opening, following, place, number, caller, withdrawn, seen } = opened;
+        let Opened { opening, following, key, place, number, caller, withdrawn, seen } = opened;
         let (core, limits) = (&following.core, &following.core.limits);
         let StreamOpening { site, asker, origin, request, until, .. } = opening;
         let subscribed = |asked| Subscribed { asked, stage: Stage::Waiting, group: None };
@@ -140,6 +128,7 @@ impl EventStream {
             asker,
             origin,
             following,
+            key,
             number,
             caller,
             subscriptions,
@@ -152,7 +141,17 @@ impl EventStream {
     /// over. May be dropped and called again: nothing is lost.
     pub async fn next(&mut self) -> Option<Bytes> {
         loop {
-            // What follows until something is handed out waits for nothing.
+            if !self.is_ending && self.is_over() {
+                self.end();
+            }
+            // The lease first, the number after it, and then nothing waits until something is handed out.
+            if !self.is_ending && !self.core().store.withdrawals().is_held() {
+                let held = Box::pin(self.following.core.store.withdrawals().held()).await;
+                if held.is_err() {
+                    self.end();
+                }
+                continue;
+            }
             if !self.is_ending && *self.withdrawn.borrow() != self.seen {
                 // Apart from the stream, which waits most of the time: so it takes little memory then.
                 Box::pin(self.look_again()).await;
@@ -166,16 +165,14 @@ impl EventStream {
                 self.release();
                 return None;
             }
-            if *self.closing.borrow() || self.core().world.now() >= self.until {
-                self.end();
-                continue;
-            }
             if let Some(n) = self.subscriptions.iter().position(Subscribed::is_beginning) {
                 Box::pin(self.set_up(n)).await;
                 continue;
             }
-            if let Some(it) = self.mailbox.next() {
-                let message = self.print(it);
+            // Asked for before the mailbox: all that these rows tell is there then.
+            let told = self.following.feed.told(&self.epoch);
+            if let Some((next, rest)) = self.mailbox.next(told) {
+                let message = self.print(next, told, rest);
                 return Some(self.hand_out(message));
             }
             if self.subscriptions.iter().all(|it| matches!(it.stage, Stage::Ended)) {
@@ -183,12 +180,18 @@ impl EventStream {
                 continue;
             }
             if elapsing() >= self.sign_at {
-                let place = self.quiet_place();
+                // The place of a stream to which everything was told.
+                let place = told.filter(|_| self.mailbox.is_empty()).and_then(|it| self.sealed(it, None));
                 self.sign_at = elapsing() + self.core().limits.stream_keep_alive;
-                return Some(message::keep_alive(place.as_ref()));
+                return Some(message::keep_alive(place.as_deref()));
             }
             self.wait().await;
         }
+    }
+
+    /// Whether its time is over, or that of its node.
+    fn is_over(&self) -> bool {
+        *self.closing.borrow() || self.core().world.now() >= self.until
     }
 
     fn core(&self) -> &Core {
@@ -257,56 +260,66 @@ impl EventStream {
 
     /// The next step of a subscription that is beginning.
     async fn set_up(&mut self, n: usize) {
-        match self.subscriptions[n].stage {
-            Stage::Waiting => match self.view(n, &self.caller).await {
-                Ok(view) => self.join(n, view),
-                Err(fault) => self.lose(n, &End::failed(&fault)),
-            },
-            Stage::Snapshot => match self.read_snapshot(n).await {
-                Ok(()) => {}
-                Err(fault) => self.lose(n, &End::failed(&fault)),
-            },
-            Stage::Behind(_) => match self.catch_up(n).await {
-                Ok(None) => {}
-                Ok(Some(end)) => self.lose(n, &end),
-                Err(fault) => self.lose(n, &End::failed(&fault)),
-            },
-            Stage::Live | Stage::Ended => {}
+        match self.take_step(n).await {
+            Ok(None) => {}
+            Ok(Some(end)) => self.lose(n, &end),
+            // In a moment it may well be: the client comes back.
+            Err(fault) if is_passing(&fault) => self.end(),
+            Err(fault) => self.lose(n, &End::failed(&fault)),
         }
     }
 
-    /// From now on the subscription is told of changes, which wait until it has begun.
-    fn join(&mut self, n: usize, view: FeedView) {
+    /// The same; how the subscription ends if it does.
+    async fn take_step(&mut self, n: usize) -> Result<Option<End>> {
+        match &self.subscriptions[n].stage {
+            Stage::Waiting => {
+                let view = self.view(n, &self.caller).await?;
+                Ok(self.join(n, Arc::new(view)))
+            }
+            Stage::Snapshot(view) => {
+                let view = view.clone();
+                self.read_snapshot(n, view).await.map(|()| None)
+            }
+            Stage::Now => {
+                let content = &self.core().content;
+                let point = content.feed_point(&self.site, &self.caller, self.origin).await?;
+                self.begin(n, point, None);
+                Ok(None)
+            }
+            Stage::Behind(_) => self.catch_up(n).await,
+            Stage::Live | Stage::Ended => Ok(None),
+        }
+    }
+
+    /// From now on the subscription is told of changes, which wait until it has begun; how it ends if it can't begin.
+    fn join(&mut self, n: usize, view: Arc<FeedView>) -> Option<End> {
         let member = self.member(n);
-        if matches!(self.subscriptions[n].asked.begin, Begin::Resume(_)) {
+        let begin = std::mem::replace(&mut self.subscriptions[n].asked.begin, Begin::Now);
+        if matches!(begin, Begin::Resume(_)) {
             self.mailbox.resume(index(n));
         }
-        let (group, taken) = self.following.feed.join(view, member, self.mailbox.clone());
+        let (group, taken) = self.following.feed.join(view.clone(), member, self.mailbox.clone());
         self.core().counters.subscribed();
         self.epoch.clone_from(&taken.epoch);
         self.subscriptions[n].group = Some(group);
-        match self.subscriptions[n].asked.begin.clone() {
-            Begin::Now => {
-                let Token { epoch, position, .. } = taken;
-                self.begin(n, ReadPoint { epoch, position, visible: None }, None);
-            }
-            Begin::Snapshot => self.subscriptions[n].stage = Stage::Snapshot,
-            Begin::Lost => self.lose(n, &End::Resync(Resync::Gap)),
-            Begin::Resume(it) if it.identity != self.identity => self.lose(n, &End::Resync(Resync::Permission)),
-            Begin::Resume(StreamToken { token, visible, .. }) => {
-                let start = token.after();
-                self.subscriptions[n].stage = Stage::Behind(Behind { start, token, visible, until: taken, rows: 0 });
-            }
-        }
+        self.subscriptions[n].stage = match begin {
+            Begin::Now => Stage::Now,
+            Begin::Snapshot => Stage::Snapshot(view),
+            Begin::Resume(place) => match self.key.open(&place) {
+                None => return Some(End::Resync(Resync::Gap)),
+                Some(it) if it.identity != self.identity => return Some(End::Resync(Resync::Permission)),
+                Some(it) => Stage::Behind(Behind::new(it, taken)),
+            },
+        };
+        None
     }
 
     /// The items that are there.
-    async fn read_snapshot(&mut self, n: usize) -> Result<()> {
-        let Some(group) = self.subscriptions[n].group.clone() else { return Ok(()) };
+    async fn read_snapshot(&mut self, n: usize, view: Arc<FeedView>) -> Result<()> {
         let most = self.core().limits.snapshot_bytes;
         self.hold_memory(most).await?;
         let content = &self.core().content;
-        let snapshot = content.feed_snapshot(&self.site, &self.caller, self.origin, group.view.clone(), most).await?;
+        let snapshot = content.feed_snapshot(&self.site, &self.caller, self.origin, view, most).await?;
         let pieces = message::snapshot(&self.subscriptions[n].asked.quoted_key, &snapshot.items);
         self.shrink_memory(pieces.iter().map(Bytes::len).sum());
         for message in pieces {
@@ -321,66 +334,29 @@ impl EventStream {
         let Subscribed { stage: Stage::Behind(behind), group: Some(group), .. } = &self.subscriptions[n] else {
             return Ok(None);
         };
-        let (mut behind, group) = (behind.clone(), group.clone());
-        self.hold_memory(self.core().limits.snapshot_bytes).await?;
-        let batch = match self.site.outbox().resume(&behind.token, &KINDS, ROWS).await? {
-            Read::Gap(_) => return Ok(Some(End::Resync(Resync::Gap))),
-            Read::Batch(batch) => batch,
-        };
-        behind.rows += batch.entries.len();
-        if behind.rows > self.core().limits.resume_rows {
-            return Ok(Some(End::Resync(Resync::Gap)));
-        }
-        for entry in batch.entries.iter().filter(|it| it.position() <= behind.until.position) {
-            if let Some(end) = self.tell_missed(n, &group, &behind, entry)? {
-                return Ok(Some(end));
+        let (mut behind, view) = (behind.clone(), group.view.clone());
+        let (most, rows) = (self.core().limits.snapshot_bytes, self.core().limits.resume_rows);
+        self.hold_memory(most).await?;
+        match behind.read(&self.site, &view, rows).await? {
+            Missed::End(end) => return Ok(Some(end)),
+            Missed::Some(changes) => {
+                self.tell_missed(n, &changes);
+                self.subscriptions[n].stage = Stage::Behind(behind);
+            }
+            Missed::Rest(changes, point) => {
+                self.tell_missed(n, &changes);
+                self.begin(n, point, None);
             }
         }
-        let is_done = batch.is_last || batch.end >= behind.until.position;
-        let end = batch.end.max(behind.token.after());
-        behind.token = Token { epoch: behind.token.epoch, position: end, delivered: None };
-        if !is_done {
-            self.subscriptions[n].stage = Stage::Behind(behind);
-            return Ok(None);
-        }
-        // What is behind both places it is told as it happens.
-        let Behind { token: Token { epoch, .. }, visible, start, until, .. } = behind;
-        let position = until.position.max(start);
-        let visible = visible.filter(|it| !it.is_past(position));
-        self.begin(n, ReadPoint { epoch, position, visible }, None);
         Ok(None)
     }
 
-    /// What a row tells one who missed it.
-    fn tell_missed(&mut self, n: usize, group: &Group, behind: &Behind, entry: &Entry) -> Result<Option<End>> {
-        let position = entry.position();
-        if behind.visible.as_ref().is_some_and(|it| it.includes(position)) {
-            return Ok(None);
-        }
-        let Some(row) = FeedRow::parse(entry)?.filter(|it| it.collection == group.view.collection()) else {
-            return Ok(None);
-        };
-        let items = match row.change {
-            FeedChange::Items(items) => items,
-            FeedChange::Interrupted(why) => return Ok(Some(End::Resync(why.into()))),
-            FeedChange::Definition => return Ok(Some(End::Resync(Resync::Schema))),
-            FeedChange::Rights => return Ok(Some(End::Resync(Resync::Permission))),
-        };
-        let judged = judge(&group.view, &items, position)?;
-        if judged.is_unknown {
-            return Ok(Some(End::Resync(Resync::Gap)));
-        }
-        let skip = behind.token.skip(position);
-        let is_missed = |delivered: Option<u32>| delivered.is_none_or(|it| it as usize > skip);
-        let visible = behind.visible.clone().filter(|it| !it.is_past(position));
-        for change in judged.changes.iter().filter(|it| is_missed(it.delivered)) {
-            let token = change.token(&behind.token.epoch);
-            let id = StreamToken { token, identity: self.identity, visible: visible.clone() };
-            let key = &self.subscriptions[n].asked.quoted_key;
-            let message = message::change(key, change.net, Modified::Fields(&change.modified), change, Some(&id));
-            self.ready.push_back(Ready { subscription: Some(n), message });
-        }
-        Ok(None)
+    /// Without ids: a place is told when the subscription has begun, and before that there is none that is good for others
+    /// as well.
+    fn tell_missed(&mut self, n: usize, changes: &[Change]) {
+        let key = &self.subscriptions[n].asked.quoted_key;
+        let messages = changes.iter().map(|it| message::change(key, it.net, Modified::Fields(&it.modified), it, None));
+        self.ready.extend(messages.map(|message| Ready { subscription: Some(n), message }));
     }
 
     /// The subscription has what a point of the log includes, and is told the rest as it happens.
@@ -388,7 +364,8 @@ impl EventStream {
         self.mailbox.begin(index(n), point.clone());
         self.floor = self.floor.max(point.position);
         self.visible.extend(point.visible.clone());
-        let id = StreamToken { token: point.token(), identity: self.identity, visible: point.visible };
+        let place = StreamToken { token: point.token(), identity: self.identity, visible: point.visible };
+        let id = self.key.seal(&place);
         let message = message::ready(&self.subscriptions[n].asked.quoted_key, total, &id);
         self.ready.push_back(Ready { subscription: Some(n), message });
         self.subscriptions[n].stage = Stage::Live;
@@ -419,30 +396,38 @@ impl EventStream {
         }
     }
 
-    fn print(&mut self, next: Next) -> Bytes {
+    fn print(&mut self, next: Next, told: Option<Position>, rest: Rest) -> Bytes {
         match next {
             Next::End(n, end) => self.close(n, &end),
             Next::Change(n, waiting) => {
                 let change = &waiting.change;
-                let id = self.token(change.token(&self.epoch));
+                let id = told.and_then(|told| self.place_after(change, told, rest));
                 let key = &self.subscriptions[n].asked.quoted_key;
-                message::change(key, waiting.net(), waiting.modified(), change, id.as_ref())
+                message::change(key, waiting.net(), waiting.modified(), change, id.as_deref())
             }
         }
     }
 
-    /// The place of a stream to which everything was told; nothing where that isn't so, or not known.
-    fn quiet_place(&mut self) -> Option<StreamToken> {
-        // In this order: what is told before the place is in the mailbox before it is looked at.
-        let told = self.following.feed.told().filter(|it| it.epoch == self.epoch)?;
-        if self.mailbox.is_empty() { self.token(told) } else { None }
+    /// The place behind all that was told with this change: before the row of the first that still waits, and not behind rows
+    /// of which some may still come. A row that several subscriptions are told of is behind it only when all were.
+    fn place_after(&mut self, change: &Change, told: Position, rest: Rest) -> Option<String> {
+        match rest {
+            Rest::Unknown => None,
+            Rest::From(row) if row <= told => {
+                let is_within = row == change.position && self.subscriptions.len() == 1;
+                self.sealed(row, Some(change.delivered.filter(|_| is_within).unwrap_or(0)))
+            }
+            Rest::From(_) | Rest::Nothing => self.sealed(told, None),
+        }
     }
 
     /// A place as it is told, if it is good for all subscriptions.
-    fn token(&mut self, token: Token) -> Option<StreamToken> {
-        self.visible.retain(|it| !it.is_past(token.position));
-        let is_good = self.visible.is_empty() && token.position >= self.floor;
-        is_good.then_some(StreamToken { token, identity: self.identity, visible: None })
+    fn sealed(&mut self, position: Position, delivered: Option<u32>) -> Option<String> {
+        let token = Token { epoch: self.epoch.clone(), position, delivered };
+        let place = token.after();
+        self.visible.retain(|it| !it.is_past(place));
+        let is_good = self.visible.is_empty() && place >= self.floor;
+        is_good.then(|| self.key.seal(&StreamToken { token, identity: self.identity, visible: None }))
     }
 
     /// The stream ends: its client may come back soon.
@@ -491,7 +476,7 @@ impl Drop for EventStream {
 
 impl Subscribed {
     fn is_beginning(&self) -> bool {
-        matches!(self.stage, Stage::Waiting | Stage::Snapshot | Stage::Behind(_))
+        !matches!(self.stage, Stage::Live | Stage::Ended)
     }
 }
 
@@ -500,7 +485,7 @@ fn index(n: usize) -> u8 {
     u8::try_from(n).unwrap_or(u8::MAX)
 }
 
-/// Whether a fault is the server's, and not what the caller asked for.
+/// Whether a fault is the server's of this moment, and not what the caller asked for.
 fn is_passing(fault: &Fault) -> bool {
-    matches!(fault.code(), Code::Unavailable | Code::Internal | Code::TimeLimit)
+    matches!(fault.code(), Code::Unavailable | Code::Internal | Code::TimeLimit | Code::Throttled)
 }

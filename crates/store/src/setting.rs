@@ -1,7 +1,7 @@
 //! Small texts that a site keeps by name: the words of its mail, its pages, the key of its cursors.
 
-use crate::{Error, Tx};
-use stoa_kernel::SiteId;
+use crate::{Error, ReaderPool, Site, Tx, boxed};
+use stoa_kernel::{Fault, Result, SiteId, World};
 use stoa_sql::params;
 
 /// What is kept under the name.
@@ -22,6 +22,29 @@ pub async fn put_first(tx: &mut Tx<'_>, site: &SiteId, name: &str, value: String
     let sql = "insert into stoa.setting (site, name, value) values ($1, $2, $3) on conflict (site, name) do nothing";
     tx.send(sql, params![site, name, value.clone()]).await?;
     Ok(get(tx, site, name).await?.unwrap_or(value))
+}
+
+/// A secret of a site by its name, made on first use and the same on all nodes.
+///
+/// # Errors
+/// What the engine says.
+pub async fn secret(site: &Site, name: &'static str, world: &World) -> Result<String> {
+    let text = match known(site, name).await? {
+        Some(it) => it,
+        None => {
+            let fresh = serde_json::Value::from(world.token::<32>()).to_string();
+            let made = site.write_with((site.id.clone(), fresh), move |tx, (site, fresh)| {
+                boxed!(Ok(put_first(tx, site, name, fresh.clone()).await?))
+            });
+            made.await?
+        }
+    };
+    serde_json::from_str(&text).map_err(Fault::internal)
+}
+
+async fn known(site: &Site, name: &'static str) -> Result<Option<String>> {
+    let id = site.id.clone();
+    site.read(ReaderPool::Point, move |tx| boxed!(Ok(get(tx, &id, name).await?))).await
 }
 
 pub async fn remove(tx: &mut Tx<'_>, site: &SiteId, name: &str) -> Result<(), Error> {

@@ -143,6 +143,12 @@ impl Withdrawals {
         self.told.subscribe()
     }
 
+    /// Whether this node holds its lease at this moment. Whoever grants over a long time asks for this first and for the
+    /// number of [`Self::watch`] after it: while the lease was held, no withdrawal was acknowledged without that number.
+    pub fn is_held(&self) -> bool {
+        self.nodes.as_ref().is_none_or(Nodes::is_held)
+    }
+
     /// Answers once this node holds its lease: what is granted by memory is granted after this.
     ///
     /// # Errors

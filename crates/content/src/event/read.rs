@@ -67,8 +67,7 @@ pub struct ItemChange {
     pub id: String,
     /// The item as it was written; nothing for one that was deleted.
     pub after: Option<Map<String, Value>>,
-    /// The item as it was before. Nothing where it isn't known, and for one that
-    /// wasn't there.
+    /// The item as it was before. Nothing where it isn't known, and for one that wasn't there.
     pub before: Option<Map<String, Value>>,
     /// The fields that an update changed.
     pub modified: Vec<String>,

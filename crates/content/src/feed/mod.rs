@@ -15,6 +15,6 @@ mod snapshot;
 mod view;
 
 pub use request::FeedRequest;
-pub use row::{Before, FeedChange, FeedItem, FeedRow, Interruption, KINDS};
+pub use row::{Before, FeedChange, FeedItem, FeedRow, Interruption, KINDS, RIGHTS};
 pub use snapshot::FeedSnapshot;
 pub use view::{FeedKey, FeedView, Judgement};

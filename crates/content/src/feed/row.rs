@@ -21,6 +21,15 @@ pub const KINDS: [&str; 10] = [
     EntryKind::CollectionRestored.name(),
 ];
 
+/// Those of them that change who may see what, or what it is: rows as rare as changes of definitions.
+pub const RIGHTS: [&str; 5] = [
+    EntryKind::CollectionUpdated.name(),
+    EntryKind::CollectionAccessChanged.name(),
+    EntryKind::CollectionCreated.name(),
+    EntryKind::CollectionDeleted.name(),
+    EntryKind::CollectionRestored.name(),
+];
+
 /// A row about a collection.
 #[derive(Debug)]
 pub struct FeedRow {

@@ -29,11 +29,7 @@ impl Content {
         view: Arc<FeedView>,
         most: usize,
     ) -> Result<FeedSnapshot> {
-        let requester = match self.scan(caller, origin) {
-            ReaderPool::ScanFor(it) => it,
-            ReaderPool::Point | ReaderPool::Scan => Requester::SERVER,
-        };
-        let read = site.read_at_point(requester, move |tx| {
+        let read = site.read_at_point(requester(self, caller, origin), move |tx| {
             boxed!({
                 let (plan, table) = (&view.plan, view.collection.table);
                 let (limit, mut items, mut held, mut count) = (plan.page.limit as usize, Vec::new(), 0, 0);
@@ -64,5 +60,23 @@ impl Content {
         });
         let ((items, total), point) = read.await?;
         Ok(FeedSnapshot { items, total, point })
+    }
+
+    /// Where the log stands, for one who begins without the items: what was written before this call is told to them no
+    /// more, also where readers of the log haven't come to it yet.
+    ///
+    /// # Errors
+    /// THROTTLED_FEATURE when it waited too long for its turn.
+    pub async fn feed_point(&self, site: &Site, caller: &Caller, origin: Origin) -> Result<ReadPoint> {
+        let read = site.read_at_point(requester(self, caller, origin), |_| boxed!(Ok(()))).await?;
+        Ok(read.1)
+    }
+}
+
+/// Whose turn among scans it is.
+fn requester(content: &Content, caller: &Caller, origin: Origin) -> Requester {
+    match content.scan(caller, origin) {
+        ReaderPool::ScanFor(it) => it,
+        ReaderPool::Point | ReaderPool::Scan => Requester::SERVER,
     }
 }

@@ -81,7 +81,7 @@ impl FeedView {
     fn new(collection: Arc<Collection>, plan: Find) -> Self {
         let visible = Filter::all([plan.scope.filter(), plan.filter.clone()]);
         let shape = shape(&collection);
-        // What is printed for people to read tells any two of them apart.
+        // Whoever has an equal key is told the same: `Debug` of these three is derived, and so tells any two apart.
         let whole = format!("{:?} {:?} {:?} {:?}", shape.0, plan.filter, plan.scope, plan.projection);
         Self { key: FeedKey::of(&whole), visible, collection, plan, shape }
     }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value as Json};
 use std::{borrow::Cow, sync::Arc};
 use stoa_kernel::{Caller, Fault, Result, SiteId};
 use stoa_query::plan::{KeysetValue, Order, Position, Start};
-use stoa_store::{ReaderPool, Site, boxed, setting};
+use stoa_store::{Site, setting};
 
 /// The name of the setting with the site's key.
 const SETTING: &str = "cursor key";
@@ -263,19 +263,7 @@ async fn site_key(content: &Content, site: &Site) -> Result<Arc<hmac::Key>> {
     if let Some(it) = keys.get(&site.id) {
         return Ok(it);
     }
-    let id = site.id.clone();
-    let known = site.read(ReaderPool::Point, move |tx| boxed!(Ok(setting::get(tx, &id, SETTING).await?))).await?;
-    let text = match known {
-        Some(it) => it,
-        None => {
-            let fresh = Json::from(content.state.world.token::<32>()).to_string();
-            let made = site.write_with((site.id.clone(), fresh), |tx, (site, fresh)| {
-                boxed!(Ok(setting::put_first(tx, site, SETTING, fresh.clone()).await?))
-            });
-            made.await?
-        }
-    };
-    let secret: String = serde_json::from_str(&text).map_err(Fault::internal)?;
+    let secret = setting::secret(site, SETTING, &content.state.world).await?;
     let key = Arc::new(hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()));
     keys.insert(site.id.clone(), key.clone());
     Ok(key)

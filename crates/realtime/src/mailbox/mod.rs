@@ -26,8 +26,8 @@ pub(crate) struct Mailbox {
     pub wake: Notify,
 }
 
-/// In the order in which they are delivered. What is said of an item takes the place of what was said of it before, and
-/// goes to the end: so the place behind a message is behind everything that was delivered.
+/// In the order in which they are delivered, which is that of their rows. What is said of an item takes the place of what
+/// was said of it before, and goes to the end: so before the row of the first that waits everything was delivered.
 struct Queue {
     bounds: Bounds,
     entries: BTreeMap<u64, Entry>,
@@ -55,7 +55,7 @@ struct Entry {
 
 enum What {
     Change(Waiting),
-    /// At a position of the log; nothing for an end that no beginning can have in it already.
+    /// At a position of the log; nothing for an end that isn't told by one of its rows.
     End(Option<Position>, End),
 }
 
@@ -63,12 +63,24 @@ enum What {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Waiting {
     pub change: Arc<Change>,
+    /// Behind the row of the first of them.
+    since: Position,
     /// Whether the client holds the item before it reads this.
     was_held: bool,
     /// The fields that all of them changed; nothing where it is the change's own.
     modified: Option<Vec<Box<str>>>,
     /// Whether the item went and came in between.
     is_broken: bool,
+}
+
+/// What waits when a message was taken out: before the row of the first of them everything has been delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest {
+    Nothing,
+    /// Behind the row of the first.
+    From(Position),
+    /// The first is of no row.
+    Unknown,
 }
 
 /// The next message.
@@ -81,7 +93,12 @@ pub(crate) enum Next {
 impl Waiting {
     fn new(change: Arc<Change>) -> Self {
         let was_held = change.net != Net::Enter;
-        Self { change, was_held, modified: None, is_broken: false }
+        Self { since: change.position, change, was_held, modified: None, is_broken: false }
+    }
+
+    /// This for one who has some of what it took the place of: what came in between isn't known any more.
+    fn without_history(self) -> Self {
+        Self { is_broken: true, ..Self::new(self.change) }
     }
 
     /// This, and then the other.
@@ -93,7 +110,7 @@ impl Waiting {
             all.extend(change.modified.iter().filter(|it| !all.contains(it)).cloned().collect::<Vec<_>>());
             all
         });
-        Self { change, was_held: self.was_held, modified, is_broken }
+        Self { change, modified, is_broken, ..self }
     }
 
     /// What it comes to. An item that came and went is told as gone, since the client may hold it from an earlier stream.
@@ -127,17 +144,15 @@ impl Mailbox {
         Self { queue: Mutex::new(queue), wake: Notify::new() }
     }
 
-    /// Tells a subscription of a change. `true`: that was too much, and it is told to read again.
+    /// Tells a subscription of a change. `true`: that was too much, and it is told to read again. Nobody is woken: that is
+    /// for when all that the row tells is here.
     pub(crate) fn put(&self, subscription: u8, change: &Arc<Change>) -> bool {
-        let is_over = self.queue.lock().put(subscription, change);
-        self.wake.notify_one();
-        is_over
+        self.queue.lock().put(subscription, change)
     }
 
     /// Ends a subscription at a position of the log; without one whatever it begins with.
     pub(crate) fn end(&self, subscription: u8, position: Option<Position>, end: &End) {
         self.queue.lock().end(subscription, position, end);
-        self.wake.notify_one();
     }
 
     /// Says that who may read was changed at a position of the log. Whoever was there has been asked again; but one who
@@ -146,7 +161,6 @@ impl Mailbox {
         let mut queue = self.queue.lock();
         if queue.subscriptions[usize::from(subscription)].is_resumed {
             queue.end(subscription, Some(position), &End::Resync(Resync::Permission));
-            self.wake.notify_one();
         }
     }
 
@@ -165,13 +179,33 @@ impl Mailbox {
         self.queue.lock().forget(subscription);
     }
 
-    /// The next message.
-    pub(crate) fn next(&self) -> Option<Next> {
-        self.queue.lock().next()
+    /// The next message, and what waits then. Rows behind `told` may not be here as a whole yet, and wait.
+    pub(crate) fn next(&self, told: Option<Position>) -> Option<(Next, Rest)> {
+        let mut queue = self.queue.lock();
+        if let Some(Rest::From(position)) = queue.entries.first_key_value().map(|it| it.1.rest())
+            && told.is_none_or(|told| position > told)
+        {
+            return None;
+        }
+        let next = queue.next()?;
+        Some((next, queue.entries.first_key_value().map_or(Rest::Nothing, |it| it.1.rest())))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.lock().entries.is_empty()
+    }
+}
+
+impl Entry {
+    fn position(&self) -> Option<Position> {
+        match &self.what {
+            What::Change(waiting) => Some(waiting.change.position),
+            What::End(position, _) => *position,
+        }
+    }
+
+    fn rest(&self) -> Rest {
+        self.position().map_or(Rest::Unknown, Rest::From)
     }
 }
 
@@ -204,7 +238,7 @@ impl Queue {
         concerned.dedup();
         for subscription in concerned {
             if !self.subscriptions[usize::from(subscription)].has_ended {
-                self.end_now(subscription, &End::Resync(Resync::Overload));
+                self.end_now(subscription, None, &End::Resync(Resync::Overload));
             }
         }
     }
@@ -216,13 +250,13 @@ impl Queue {
             (Some(point), Some(position)) if point.includes(position) => {}
             // Perhaps what it is about to begin with has it already.
             (None, Some(_)) => self.push(subscription, What::End(position, end.clone())),
-            _ => self.end_now(subscription, end),
+            _ => self.end_now(subscription, position, end),
         }
     }
 
-    fn end_now(&mut self, subscription: u8, end: &End) {
+    fn end_now(&mut self, subscription: u8, position: Option<Position>, end: &End) {
         self.forget(subscription);
-        self.push(subscription, What::End(None, end.clone()));
+        self.push(subscription, What::End(position, end.clone()));
     }
 
     fn begin(&mut self, subscription: u8, point: ReadPoint) {
@@ -231,31 +265,30 @@ impl Queue {
             return;
         }
         state.point = Some(point.clone());
-        let is_told = |it: &Entry| {
-            let position = match &it.what {
-                What::Change(waiting) => Some(waiting.change.position),
-                What::End(position, _) => *position,
-            };
-            it.subscription == subscription && position.is_some_and(|it| point.includes(it))
-        };
-        let told: Vec<u64> = self.entries.iter().filter(|(_, it)| is_told(it)).map(|it| *it.0).collect();
-        for it in told {
-            self.remove(it);
+        self.remove_all(|_, it| it.subscription == subscription && it.position().is_some_and(|it| point.includes(it)));
+        for it in self.entries.values_mut().filter(|it| it.subscription == subscription) {
+            if let What::Change(waiting) = &mut it.what
+                && point.includes(waiting.since)
+            {
+                *waiting = waiting.clone().without_history();
+            }
         }
-        let end = self.entries.values().find_map(|it| match &it.what {
-            What::End(_, end) if it.subscription == subscription => Some(end.clone()),
-            _ => None,
-        });
-        if let Some(end) = end {
-            self.end_now(subscription, &end);
+        let is_end = |it: &Entry| it.subscription == subscription && matches!(it.what, What::End(..));
+        // It stays where its row is among those of others.
+        if let Some(end) = self.entries.iter().find(|it| is_end(it.1)).map(|it| *it.0) {
+            self.subscriptions[usize::from(subscription)].has_ended = true;
+            self.remove_all(|at, it| it.subscription == subscription && at != end);
         }
     }
 
     fn forget(&mut self, subscription: u8) {
         self.subscriptions[usize::from(subscription)].has_ended = true;
-        let own: Vec<u64> =
-            self.entries.iter().filter(|(_, it)| it.subscription == subscription).map(|it| *it.0).collect();
-        for it in own {
+        self.remove_all(|_, it| it.subscription == subscription);
+    }
+
+    fn remove_all(&mut self, is_to_go: impl Fn(u64, &Entry) -> bool) {
+        let all: Vec<u64> = self.entries.iter().filter(|(at, it)| is_to_go(**at, it)).map(|it| *it.0).collect();
+        for it in all {
             self.remove(it);
         }
     }

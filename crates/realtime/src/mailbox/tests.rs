@@ -25,9 +25,14 @@ fn mailbox(messages: usize) -> Mailbox {
     mailbox
 }
 
+/// The next message, when all rows are there.
+fn next(mailbox: &Mailbox) -> Option<Next> {
+    mailbox.next(Some(position(i64::MAX))).map(|it| it.0)
+}
+
 /// What is said of items: subscription, number of the row, and what it comes to.
 fn delivered(mailbox: &Mailbox) -> Vec<String> {
-    std::iter::from_fn(|| mailbox.next())
+    std::iter::from_fn(|| next(mailbox))
         .map(|it| match it {
             Next::Change(n, waiting) => {
                 let fields = match waiting.modified() {
@@ -120,6 +125,48 @@ fn full_mailbox_ends_those_whose_messages_wait() {
     assert!((1..10).contains(&count), "{count}");
 }
 
+#[test]
+fn rows_wait_until_they_are_whole() {
+    let mailbox = mailbox(100);
+    let next = |told: i64| {
+        mailbox.next(Some(position(told))).map(|(next, rest)| match next {
+            Next::Change(n, it) => (format!("{n} {}", it.change.id), rest),
+            Next::End(n, end) => (format!("{n} {end:?}"), rest),
+        })
+    };
+    let told = |text: &str, rest| Some((text.to_owned(), rest));
+    for (n, id) in [(1, "a"), (1, "b"), (2, "c")] {
+        for it in 0..2 {
+            mailbox.put(it, &change(n, id, Net::Enter));
+        }
+    }
+    assert_eq!(next(0), None);
+    assert_eq!(mailbox.next(None), None);
+    assert_eq!(next(1), told("0 a", Rest::From(position(1))));
+    // What is said of it again waits for its row.
+    mailbox.put(1, &change(3, "a", Net::Update));
+    assert_eq!(next(1), told("0 b", Rest::From(position(1))));
+    assert_eq!(next(1), told("1 b", Rest::From(position(2))));
+    assert_eq!(next(1), None);
+    mailbox.end(0, Some(position(3)), &End::Resync(Resync::Import));
+    mailbox.end(1, None, &End::Resync(Resync::Gap));
+    assert_eq!(next(2), None, "an end is at its row");
+    assert_eq!(next(3), told("0 Resync(Import)", Rest::Unknown));
+    assert_eq!(mailbox.next(None).map(|it| it.1), Some(Rest::Nothing), "what is of no row waits for none");
+}
+
+#[test]
+fn what_the_beginning_has_is_no_history() {
+    use Net::{Enter, Update};
+    let mailbox = Mailbox::new(1, Bounds { messages: 100, bytes: 1 << 20 });
+    for (n, id, net) in [(1, "a", Enter), (3, "a", Update), (2, "b", Update), (4, "b", Update), (3, "c", Enter)] {
+        mailbox.put(0, &change(n, id, net));
+    }
+    mailbox.put(0, &change(5, "c", Update));
+    mailbox.begin(0, point(2));
+    assert_eq!(delivered(&mailbox), ["0 a 3 update ?", "0 b 4 update ?", "0 c 5 enter ?"]);
+}
+
 proptest! {
     /// A client that holds what it should before any of the changes, or at some point among them, holds what it should
     /// after it has read the messages.
@@ -168,7 +215,7 @@ proptest! {
         for (n, item) in items.iter().enumerate() {
             mailbox.put(0, &change(n as i64 + 1, &item.to_string(), Net::Update));
         }
-        let all: Vec<Waiting> = std::iter::from_fn(|| mailbox.next())
+        let all: Vec<Waiting> = std::iter::from_fn(|| next(&mailbox))
             .filter_map(|it| if let Next::Change(_, waiting) = it { Some(waiting) } else { None })
             .collect();
         prop_assert!(all.is_sorted_by_key(|it| it.change.position));
@@ -178,7 +225,7 @@ proptest! {
 
 /// Reads one message into what a client holds.
 fn read(mailbox: &Mailbox, held: &mut Items<String, i64>) -> bool {
-    let Some(Next::Change(_, waiting)) = mailbox.next() else { return false };
+    let Some(Next::Change(_, waiting)) = next(mailbox) else { return false };
     let id = waiting.change.id.clone();
     match waiting.net() {
         Net::Leave => {

@@ -131,6 +131,19 @@ on_both_engines! {
         assert_eq!(late.err().unwrap().code(), Code::Unavailable);
     }
 
+    async fn what_waits_ends_with_the_token(engine) {
+        let kit = Kit::new(engine).await;
+        let node = kit.node();
+        node.create("c", "ANYONE", json!({})).await;
+        node.bulk("bulk-insert", "c", (0..250).map(|n| json!({ "_id": format!("i{n}") }))).await;
+        let mut client = kit.open(visitor(), with_snapshot("c", json!({ "limit": 250 }))).await;
+        assert_eq!(client.expect().await.event, "snapshot");
+        kit.test.clock.advance(1_800_000);
+        assert_eq!(client.expect().await.event, "bye");
+        client.quiet().await;
+        assert!(client.is_over && client.held["a"].items.len() == 100);
+    }
+
     async fn signs_of_life_move_the_place_on(engine) {
         let kit = Kit::with(engine, 1, RealtimeLimits { stream_keep_alive: 300, ..RealtimeLimits::default() }).await;
         let node = kit.node();

@@ -10,8 +10,9 @@ use std::{
 use stoa_content::{Content, ContentLimits, Request};
 use stoa_kernel::{Caller, Code, Fault, Network, Result, Role, World};
 use stoa_realtime::{Asker, EventStream, Realtime, RealtimeLimits, StreamOpening, StreamRequest};
-use stoa_store::{Area, Site, TxFuture, boxed};
+use stoa_store::{Area, Site, TxFuture, boxed, setting};
 use stoa_testkit::{Engine, Node, TestStore};
+use tokio::sync::oneshot;
 
 /// Longer than anything takes here.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -28,7 +29,7 @@ pub struct Process {
     pub site: Arc<Site>,
     pub content: Content,
     pub realtime: Realtime,
-    _node: Node,
+    node: Node,
 }
 
 /// Somebody who may have another role tomorrow, or none.
@@ -115,7 +116,7 @@ impl Kit {
             let content = Content::new(test.world.clone(), ContentLimits::default());
             content.hear(&node.store).await.unwrap();
             let realtime = Realtime::new(node.store.clone(), content.clone(), test.world.clone(), limits.clone());
-            processes.push(Process { site, content, realtime, _node: node });
+            processes.push(Process { site, content, realtime, node });
         }
         Self { test, nodes: processes }
     }
@@ -264,6 +265,24 @@ impl Process {
         self.site.withdrawals().announce(Area::Identity).await.unwrap();
     }
 
+    /// Holds no lease any more and hears of no withdrawal, as one that has lost touch.
+    pub async fn lose_touch(&self) {
+        self.node.store.leave().await;
+    }
+
+    /// On PostgreSQL a transaction that has written and is running until the guard is gone: what commits after this can't be
+    /// read from the log until then.
+    pub async fn hold_readers_up(&self) -> Option<oneshot::Sender<()>> {
+        if !self.site.is_shared() {
+            return None;
+        }
+        let (begun, has_begun) = oneshot::channel();
+        let (guard, is_over) = oneshot::channel::<()>();
+        tokio::spawn(write_until(self.site.clone(), begun, is_over));
+        has_begun.await.unwrap();
+        Some(guard)
+    }
+
     pub async fn levels(&self, collection: &str, read: &str) {
         let object = json!({ "id": collection, "dataPermissions": { "itemRead": read } });
         self.content.collection_patch(&self.site, &app(), &object).await.unwrap();
@@ -338,6 +357,11 @@ impl Client {
         self.place = id.clone().or(self.place.take());
         let message = Message { event: event?, id, data: data.unwrap() };
         self.apply(&message);
+        if message.event == "change" && message.id.is_some() {
+            for held in self.held.values_mut().filter(|it| it.is_ready && it.ended.is_none()) {
+                held.place.clone_from(&message.id);
+            }
+        }
         self.messages.push_back(message.clone());
         Some(message)
     }
@@ -350,8 +374,11 @@ impl Client {
         }
         let held = self.held.get_mut(message.data["key"].as_str().unwrap()).unwrap();
         assert!(held.ended.is_none(), "after its end a subscription is told nothing: {message:?}");
-        if message.event != "resync" && message.event != "failed" {
-            held.place = message.id.clone().or(held.place.take());
+        if message.event == "change" && !held.is_ready {
+            assert_eq!(message.id, None, "before all have begun no place is good for all");
+        }
+        if message.event == "ready" {
+            held.place.clone_from(&message.id);
         }
         let data = &message.data;
         match message.event.as_str() {
@@ -395,6 +422,23 @@ impl Client {
     pub fn ended(&self) -> Option<&str> {
         self.held.values().next().unwrap().ended.as_deref()
     }
+}
+
+/// Writes something that nobody asks for in a transaction that runs until then.
+async fn write_until(site: Arc<Site>, begun: oneshot::Sender<()>, is_over: oneshot::Receiver<()>) {
+    let signals = Mutex::new(Some((begun, is_over)));
+    let write = site.write_with((site.id.clone(), signals), |tx, (site, signals)| {
+        boxed!({
+            setting::put(tx, site, "of no consequence", "1".to_owned()).await?;
+            let signals = signals.lock().take();
+            if let Some((begun, is_over)) = signals {
+                begun.send(()).unwrap();
+                let _ = is_over.await;
+            }
+            Ok(())
+        })
+    });
+    write.await.unwrap();
 }
 
 /// One subscription `a` with a snapshot.

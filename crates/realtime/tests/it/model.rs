@@ -53,12 +53,16 @@ struct Follower {
     person: Person,
     caller: Caller,
     collection: &'static str,
-    filter: Value,
+    /// Of its subscriptions, by key.
+    filters: BTreeMap<&'static str, Value>,
     node: usize,
     client: Option<Client>,
-    /// Where it was, and what it held.
-    left: Option<(String, BTreeMap<String, Value>)>,
+    /// By subscription where it was, and what it held.
+    left: Option<BTreeMap<String, Held>>,
 }
+
+/// Two on one collection: a row tells both, one after the other.
+const KEYS: [&str; 2] = ["a", "b"];
 
 fn name(caller: &Caller) -> String {
     format!("{} {}", caller.identity_type(), caller.id())
@@ -94,7 +98,7 @@ impl Model {
                 person: Person::new(caller.clone()),
                 caller,
                 collection: model.collections[model.draw(2)],
-                filter: filters()[model.draw(5)].clone(),
+                filters: KEYS.map(|key| (key, filters()[model.draw(5)].clone())).into(),
                 node: n % model.kit.nodes.len(),
                 client: None,
                 left: None,
@@ -128,7 +132,7 @@ impl Model {
         let collection = self.collections[self.draw(2)];
         let caller = callers()[1 + self.draw(4)].clone();
         self.kit.test.clock.advance(1 + self.draw(1_000) as i64);
-        match self.draw(22) {
+        match self.draw(24) {
             0..=3 => drop(node.put(&caller, "insert", collection, self.item(&self.id())).await),
             4..=6 => drop(node.put(&caller, "update", collection, self.item(&self.id())).await),
             7 => {
@@ -166,6 +170,18 @@ impl Model {
             16 | 20 => self.take_rights_away().await,
             17..=19 => {
                 let n = self.draw(CLIENTS as u64);
+                self.followers[n].leave();
+            }
+            22 | 23 => {
+                // The connection breaks somewhere within what a row tells both subscriptions.
+                let n = self.draw(CLIENTS as u64);
+                self.read(n, 50).await;
+                let ids: BTreeSet<String> = (0..6).map(|_| self.id()).collect();
+                let items = ids.iter().map(|it| self.item(it));
+                self.kit.node().bulk("bulk-save", self.followers[n].collection, items).await;
+                self.note().await;
+                let most = 1 + self.draw(8);
+                self.read(n, most).await;
                 self.followers[n].leave();
             }
             _ => {
@@ -217,7 +233,7 @@ impl Model {
                 assert!(was_shown, "seed {seed}: {caller} was told of {item}, which no query has shown");
             }
         }
-        if follower.client.as_ref().is_some_and(|it| it.is_over || it.ended().is_some()) {
+        if follower.client.as_ref().is_some_and(|it| it.is_over || it.held.values().any(|it| it.ended.is_some())) {
             // The client asks for the items again.
             (follower.client, follower.left) = (None, None);
         }
@@ -232,24 +248,26 @@ impl Model {
                 self.read(n, 50).await;
                 let follower = &self.followers[n];
                 let node = &self.kit.nodes[follower.node];
-                let there = node.query(&follower.caller, follower.collection, &follower.filter).await;
-                let Some(client) = &follower.client else {
-                    // It ended, and rightly so if there is nothing to follow.
-                    is_right = there.is_err();
-                    if is_right {
-                        break;
+                is_right = true;
+                for (key, filter) in &follower.filters {
+                    let there = node.query(&follower.caller, follower.collection, filter).await;
+                    let held = follower.client.as_ref().map(|it| &it.held[*key]);
+                    let is_same = match held {
+                        // It ended, and rightly so if there is nothing to follow.
+                        None => there.is_err(),
+                        Some(held) => held.is_ready && there.as_ref().is_ok_and(|it| *it == held.items),
+                    };
+                    if !is_same {
+                        last = format!("{key} {held:?}\n{there:?}");
                     }
-                    continue;
-                };
-                let held = &client.held["a"];
-                is_right = held.is_ready && there.as_ref().is_ok_and(|it| *it == held.items);
+                    is_right &= is_same;
+                }
                 if is_right {
                     break;
                 }
-                last = format!("{held:?}\n{there:?}");
             }
             let follower = &self.followers[n];
-            let (who, what) = (name(&follower.caller), (follower.collection, &follower.filter));
+            let (who, what) = (name(&follower.caller), (follower.collection, &follower.filters));
             assert!(is_right, "seed {}: {who} on {} holds of {what:?}\n{last}", self.seed, follower.node);
         }
     }
@@ -259,24 +277,25 @@ impl Follower {
     /// Goes away without reading what there is.
     fn leave(&mut self) {
         let Some(client) = self.client.take() else { return };
-        let held = &client.held["a"];
-        self.left = held.place.clone().filter(|_| held.is_ready).map(|place| (place, held.items.clone()));
+        self.left = Some(client.held).filter(|it| it.values().all(|it| it.place.is_some()));
     }
 
     /// Comes to another node, going on from where it was.
     async fn come(&mut self, kit: &Kit) {
         self.node = (self.node + 1) % kit.nodes.len();
-        let filter = json!({ "filter": self.filter });
-        let subscriptions = match &self.left {
-            Some((place, _)) => from_place(self.collection, filter, place),
-            None => {
-                let all = json!({ "filter": self.filter, "limit": 1000 });
-                with_snapshot(self.collection, all)
-            }
+        let begin = |key: &str| match &self.left {
+            Some(left) => json!({ "resume": left[key].place }),
+            None => json!({ "snapshot": true, "limit": 1000 }),
         };
-        let mut client = kit.open_on(self.node, &self.person, subscriptions).await.unwrap();
-        if let Some((_, items)) = self.left.take() {
-            client.held.get_mut("a").unwrap().items = items;
+        let subscriptions = self.filters.iter().map(|(key, filter)| {
+            let mut it = begin(key);
+            (it["key"], it["dataCollectionId"], it["filter"]) = (json!(key), json!(self.collection), filter.clone());
+            it
+        });
+        let mut client = kit.open_on(self.node, &self.person, subscriptions.collect()).await.unwrap();
+        for (key, left) in self.left.take().into_iter().flatten() {
+            let held = client.held.get_mut(&key).unwrap();
+            (held.items, held.place) = (left.items, left.place);
         }
         self.client = Some(client);
     }

@@ -97,6 +97,24 @@ on_both_engines! {
         assert_eq!((small.messages.len(), small.held["a"].total), (1, Some(0)), "nothing but ready");
     }
 
+    /// Those who are told the same of changes may ask for other items to begin with.
+    async fn each_begins_with_the_items_it_asked_for(engine) {
+        let kit = Kit::new(engine).await;
+        let node = kit.node();
+        node.create("c", "ANYONE", json!({})).await;
+        node.bulk("bulk-insert", "c", (0..5).map(|n| json!({ "_id": format!("i{n}"), "n": n }))).await;
+        let mut held = Vec::new();
+        for (limit, order, expected) in [(2, "ASC", [0, 1].as_slice()), (3, "DESC", &[4, 3, 2])] {
+            let asked = json!({ "limit": limit, "sort": [{ "fieldName": "n", "order": order }] });
+            let client = kit.follow(visitor(), with_snapshot("c", asked)).await;
+            let items = client.messages[0].data["items"].as_array().unwrap();
+            let numbers: Vec<i64> = items.iter().map(|it| it["n"].as_i64().unwrap()).collect();
+            assert_eq!(numbers, expected);
+            held.push(client);
+        }
+        assert_eq!(node.realtime.counts().groups, 1);
+    }
+
     async fn some_fields_are_told_only_when_they_change(engine) {
         let kit = Kit::new(engine).await;
         let node = kit.node();

@@ -111,4 +111,40 @@ on_both_engines! {
         assert_eq!(client.held["kept"].ended.as_deref(), Some("WDE0027"));
         assert_eq!(client.held["edited"].ended, None);
     }
+
+    /// Rows that were written before somebody might read them, and that readers of the log come to only later.
+    async fn now_is_behind_what_was_written_before(engine) {
+        let kit = Kit::new(engine).await;
+        let node = kit.node();
+        node.create("open", "ANYONE", json!({})).await;
+        node.create("c", "PRIVILEGED", json!({})).await;
+        let _follows = kit.follow(visitor(), with_snapshot("open", json!({}))).await;
+        let running = node.hold_readers_up().await;
+        node.insert("c", json!({ "_id": "before", "title": "secret" })).await;
+        node.levels("c", "ANYONE").await;
+        let mut client = kit.follow(visitor(), json!([{ "key": "a", "dataCollectionId": "c" }])).await;
+        drop(running);
+        node.insert("c", json!({ "_id": "after" })).await;
+        client.quiet().await;
+        assert_eq!((client.changes(), client.ended()), (vec!["enter after".to_owned()], None));
+    }
+
+    /// A node that hears of no withdrawal isn't waited for, and tells nothing.
+    async fn node_without_its_lease_tells_nothing(engine) {
+        let kit = Kit::with(engine, 2, Default::default()).await;
+        let (first, last) = (kit.node(), kit.nodes.last().unwrap());
+        last.create("c", "ANYONE", json!({})).await;
+        let mut client = kit.follow(visitor(), with_snapshot("c", json!({}))).await;
+        last.insert("c", json!({ "_id": "a" })).await;
+        assert_eq!(client.expect().await.data["type"], "enter");
+        if first.site.is_shared() {
+            first.lose_touch().await;
+        }
+        last.levels("c", "PRIVILEGED").await;
+        last.insert("c", json!({ "_id": "after" })).await;
+        let message = client.expect().await;
+        assert_eq!(message.event, if first.site.is_shared() { "bye" } else { "failed" });
+        client.quiet().await;
+        assert_eq!((client.changes(), client.is_over), (vec!["enter a".to_owned()], true));
+    }
 }

@@ -154,6 +154,14 @@ impl<'s> Outbox<'s> {
         read.await
     }
 
+    /// The entries of these kinds behind a token, at most `most`, also those that [`Self::resume`] doesn't come to yet
+    /// because of a transaction that is still running: all whose effect can be seen. For whoever must know what was
+    /// changed before anything is read.
+    pub async fn committed(&self, token: &Token, kinds: &[&str], most: usize) -> Result<Vec<Entry>> {
+        let wanted = self.wanted(token.after(), kinds, most);
+        self.database.read(ReaderPool::Point, move |tx| boxed!(Ok(read::committed(tx, &wanted).await?))).await
+    }
+
     /// A place behind all that can be read now, to be told to others.
     pub async fn end(&self) -> Result<Token> {
         let site = self.site.clone();

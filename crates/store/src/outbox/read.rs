@@ -49,14 +49,28 @@ pub(super) async fn batch(tx: &mut Tx<'_>, wanted: &Wanted) -> Result<Batch, Err
     let columns = "select tx, seq, kind, payload, created from stoa.outbox where ";
     behind(sql.push(&format!("{columns}{kinds} and site = ")), wanted, count as i64);
     let (text, params) = sql.finish();
-    let entry = |row: &crate::Row<'_>| {
-        let position = position(row)?;
-        let (kind, payload, created) = (row.get(2)?, row.get(3)?, row.get(4)?);
-        Ok(Entry { site: wanted.site.clone(), sequence: position.number, kind, payload, created, position })
-    };
-    let mut entries = tx.rows(&text, &params, entry).await?;
+    let mut entries = tx.rows(&text, &params, |row| entry(row, &wanted.site)).await?;
     entries.retain(|it| it.position <= end);
     Ok(Batch { entries, end, is_last })
+}
+
+/// The rows behind a position that are there, whether or not reading comes to them yet: for few of few kinds.
+pub(super) async fn committed(tx: &mut Tx<'_>, wanted: &Wanted) -> Result<Vec<Entry>, Error> {
+    let mut sql = Writer::new(tx.dialect());
+    let kinds = of_kinds(&mut sql, wanted);
+    sql.push(&format!("select tx, seq, kind, payload, created from stoa.outbox where {kinds} and site = "));
+    sql.bind(&wanted.site).push(" and ");
+    let (transaction, number) = (sql.param(wanted.after.transaction), sql.param(wanted.after.number));
+    let unread = sql.dialect().outbox_unread(&transaction, &number);
+    sql.push(&unread).push(" limit ").bind(wanted.limit as i64);
+    let (text, params) = sql.finish();
+    tx.rows(&text, &params, |row| entry(row, &wanted.site)).await
+}
+
+fn entry(row: &crate::Row<'_>, site: &SiteId) -> Result<Entry, Error> {
+    let position = position(row)?;
+    let (kind, payload, created) = (row.get(2)?, row.get(3)?, row.get(4)?);
+    Ok(Entry { site: site.clone(), sequence: position.number, kind, payload, created, position })
 }
 
 /// The rows behind the place of a consumer.
