@@ -17,9 +17,11 @@
 mod change;
 mod core;
 mod counts;
+mod effort;
 mod group;
 mod limits;
 mod mailbox;
+mod memory;
 mod message;
 mod opening;
 mod places;

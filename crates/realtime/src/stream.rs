@@ -2,9 +2,11 @@
 
 use crate::{
     change::Modified,
-    core::{Core, Following, kilobytes},
+    core::{Core, Following},
+    effort::{Effort, cost},
     group::{Group, MemberId, judge},
     mailbox::{Bounds, Mailbox, Next},
+    memory::Room,
     message::{self, End, Resync},
     opening::{Asker, StreamOpening},
     places::Place,
@@ -22,7 +24,7 @@ use stoa_store::{
     Site,
     outbox::{Entry, Position, Read, ReadPoint, Token, Visible},
 };
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 
 /// Between two times in which a stream with nothing to tell asks again who asks.
 const PAUSE: Millis = 1_000;
@@ -46,8 +48,8 @@ pub struct EventStream {
     mailbox: Arc<Mailbox>,
     /// Made, and not handed out yet.
     ready: VecDeque<Ready>,
-    /// Holds the memory of what is made.
-    permit: Option<OwnedSemaphorePermit>,
+    /// For what is made.
+    room: Option<Room>,
     /// The epoch of the log that is followed.
     epoch: String,
     /// Up to here some subscription has been told everything otherwise, and of these rows behind it: a place is good for
@@ -64,6 +66,9 @@ pub struct EventStream {
     /// When a sign of life is due.
     sign_at: Millis,
     is_ending: bool,
+    opened: Millis,
+    /// Why it ends, for the log.
+    end: &'static str,
 }
 
 /// A message of a subscription, or of the stream.
@@ -77,6 +82,8 @@ struct Subscribed {
     stage: Stage,
     /// Whose changes it is told.
     group: Option<Arc<Group>>,
+    /// What that costs.
+    effort: Option<Effort>,
 }
 
 /// How far a subscription is.
@@ -119,18 +126,20 @@ impl EventStream {
         let Opened { opening, following, place, number, caller, withdrawn, seen } = opened;
         let (core, limits) = (&following.core, &following.core.limits);
         let StreamOpening { site, asker, origin, request, until, .. } = opening;
-        let subscribed = |asked| Subscribed { asked, stage: Stage::Waiting, group: None };
+        let subscribed = |asked| Subscribed { asked, stage: Stage::Waiting, group: None, effort: None };
         let subscriptions: Vec<Subscribed> = request.subscriptions.into_iter().map(subscribed).collect();
         let bounds = Bounds { messages: limits.stream_messages, bytes: limits.stream_bytes };
         Self {
             mailbox: Arc::new(Mailbox::new(subscriptions.len(), bounds)),
             until: until.min(core.world.now() + limits.stream_life),
+            opened: elapsing(),
+            end: "its client went",
             closing: core.closing.subscribe(),
             sign_at: elapsing() + limits.stream_keep_alive,
             identity: Identity::of(&caller),
             place: Some(place),
             ready: VecDeque::new(),
-            permit: None,
+            room: None,
             epoch: String::new(),
             floor: Position::default(),
             visible: Vec::new(),
@@ -161,7 +170,7 @@ impl EventStream {
             if let Some(it) = self.ready.pop_front() {
                 return Some(self.hand_out(it.message));
             }
-            self.permit = None;
+            self.room = None;
             if self.is_ending {
                 self.release();
                 return None;
@@ -171,7 +180,7 @@ impl EventStream {
                 continue;
             }
             if let Some(n) = self.subscriptions.iter().position(Subscribed::is_beginning) {
-                Box::pin(self.set_up(n)).await;
+                Box::pin(self.set_up_in_time(n)).await;
                 continue;
             }
             if let Some(it) = self.mailbox.next() {
@@ -203,11 +212,10 @@ impl EventStream {
 
     /// Waits until there may be something to do.
     async fn wait(&mut self) {
-        let time = |millis: Millis| Duration::from_millis(u64::try_from(millis).unwrap_or(0));
         let now = elapsing();
         let end = self.until - self.following.core.world.now();
-        let longest = time((self.sign_at - now).min(end).max(1));
-        let pause = time(self.seen_at + PAUSE - now);
+        let longest = millis((self.sign_at - now).min(end).max(1));
+        let pause = millis((self.seen_at + PAUSE - now).max(0) + self.spread());
         let (withdrawn, closing, mailbox) = (&mut self.withdrawn, &mut self.closing, &self.mailbox);
         let looks_again = async {
             // Whoever makes withdrawals one after another makes nobody ask more often than this.
@@ -222,6 +230,13 @@ impl EventStream {
         }
     }
 
+    /// How much later than others a stream with nothing to tell asks again: a few milliseconds where streams are few, and ten
+    /// seconds where they are as many as a node has by default.
+    fn spread(&self) -> Millis {
+        let most = Millis::try_from(self.core().places.count() / 5).unwrap_or(0);
+        Millis::from(u16::from_be_bytes(self.core().world.bytes())) % (most + 1)
+    }
+
     /// Something was withdrawn, perhaps from others: asks again who asks, and what they may see.
     async fn look_again(&mut self) {
         let seen = *self.withdrawn.borrow_and_update();
@@ -231,6 +246,10 @@ impl EventStream {
         let Ok(caller) = self.asker.caller().await else { return self.end() };
         for n in 0..self.subscriptions.len() {
             let Some(group) = self.subscriptions[n].group.clone() else { continue };
+            // What was withdrawn was another's, most often.
+            if caller == self.caller && self.core().content.feed_is_current(&self.site, &group.view) {
+                continue;
+            }
             match self.view(n, &caller).await {
                 Ok(view) if view.key() == group.view.key() => {}
                 Ok(view) if !view.has_shape_of(&group.view) => self.lose(n, &End::Resync(Resync::Schema)),
@@ -255,11 +274,35 @@ impl EventStream {
         Ok(view)
     }
 
+    /// The next step of a subscription that is beginning, for which there must be memory. Nothing is done where the stream is
+    /// to end meanwhile: what was begun is begun again, or never.
+    async fn set_up_in_time(&mut self, n: usize) {
+        let left = millis(self.until - self.core().world.now());
+        let mut closing = self.closing.clone();
+        let setting_up = async {
+            if !self.hold_memory(n).await {
+                return self.end();
+            }
+            self.set_up(n).await;
+            self.shrink_memory(self.ready.iter().map(|it| it.message.len()).sum());
+        };
+        tokio::select! {
+            biased;
+            _ = closing.wait_for(|it| *it) => {}
+            () = tokio::time::sleep(left) => {}
+            () = setting_up => {}
+        }
+    }
+
     /// The next step of a subscription that is beginning.
     async fn set_up(&mut self, n: usize) {
         match self.subscriptions[n].stage {
             Stage::Waiting => match self.view(n, &self.caller).await {
-                Ok(view) => self.join(n, view),
+                Ok(view) => {
+                    if let Err(fault) = self.join(n, view) {
+                        self.lose(n, &End::failed(&fault));
+                    }
+                }
                 Err(fault) => self.lose(n, &End::failed(&fault)),
             },
             Stage::Snapshot => match self.read_snapshot(n).await {
@@ -276,12 +319,24 @@ impl EventStream {
     }
 
     /// From now on the subscription is told of changes, which wait until it has begun.
-    fn join(&mut self, n: usize, view: FeedView) {
+    ///
+    /// # Errors
+    /// [`Code::Throttled`] and [`Code::Unavailable`] where its filter is more than this node may still be asked for.
+    fn join(&mut self, n: usize, view: FeedView) -> Result<()> {
         let member = self.member(n);
+        let effort = match &self.place {
+            Some(place) => {
+                let (core, most) = (self.core(), self.core().limits.network_conditions);
+                Some(core.efforts.take(place.network(), cost(&view), most)?)
+            }
+            None => None,
+        };
+        let (group, taken) =
+            self.following.feed.join(view, member, self.mailbox.clone(), self.core().limits.site_conditions)?;
+        self.subscriptions[n].effort = effort;
         if matches!(self.subscriptions[n].asked.begin, Begin::Resume(_)) {
             self.mailbox.resume(index(n));
         }
-        let (group, taken) = self.following.feed.join(view, member, self.mailbox.clone());
         self.core().counters.subscribed();
         self.epoch.clone_from(&taken.epoch);
         self.subscriptions[n].group = Some(group);
@@ -298,17 +353,15 @@ impl EventStream {
                 self.subscriptions[n].stage = Stage::Behind(Behind { start, token, visible, until: taken, rows: 0 });
             }
         }
+        Ok(())
     }
 
     /// The items that are there.
     async fn read_snapshot(&mut self, n: usize) -> Result<()> {
         let Some(group) = self.subscriptions[n].group.clone() else { return Ok(()) };
-        let most = self.core().limits.snapshot_bytes;
-        self.hold_memory(most).await?;
-        let content = &self.core().content;
+        let (most, content) = (self.core().limits.snapshot_bytes, &self.core().content);
         let snapshot = content.feed_snapshot(&self.site, &self.caller, self.origin, group.view.clone(), most).await?;
-        let pieces = message::snapshot(&self.subscriptions[n].asked.quoted_key, &snapshot.items);
-        self.shrink_memory(pieces.iter().map(Bytes::len).sum());
+        let pieces = message::snapshot(&self.subscriptions[n].asked.quoted_key, snapshot.items);
         for message in pieces {
             self.ready.push_back(Ready { subscription: Some(n), message });
         }
@@ -322,7 +375,6 @@ impl EventStream {
             return Ok(None);
         };
         let (mut behind, group) = (behind.clone(), group.clone());
-        self.hold_memory(self.core().limits.snapshot_bytes).await?;
         let batch = match self.site.outbox().resume(&behind.token, &KINDS, ROWS).await? {
             Read::Gap(_) => return Ok(Some(End::Resync(Resync::Gap))),
             Read::Batch(batch) => batch,
@@ -335,6 +387,8 @@ impl EventStream {
             if let Some(end) = self.tell_missed(n, &group, &behind, entry)? {
                 return Ok(Some(end));
             }
+            // Each row costs something, also where it is another's.
+            tokio::task::yield_now().await;
         }
         let is_done = batch.is_last || batch.end >= behind.until.position;
         let end = batch.end.max(behind.token.after());
@@ -357,9 +411,7 @@ impl EventStream {
         if behind.visible.as_ref().is_some_and(|it| it.includes(position)) {
             return Ok(None);
         }
-        let Some(row) = FeedRow::parse(entry)?.filter(|it| it.collection == group.view.collection()) else {
-            return Ok(None);
-        };
+        let Some(row) = FeedRow::parse_of(entry, group.view.collection())? else { return Ok(None) };
         let items = match row.change {
             FeedChange::Items(items) => items,
             FeedChange::Interrupted(why) => return Ok(Some(End::Resync(why.into()))),
@@ -413,6 +465,7 @@ impl EventStream {
     }
 
     fn part(&mut self, n: usize) {
+        self.subscriptions[n].effort = None;
         if let Some(group) = self.subscriptions[n].group.take() {
             self.following.feed.part(&group, self.member(n));
             self.core().counters.unsubscribed();
@@ -453,6 +506,7 @@ impl EventStream {
         self.ready.clear();
         self.ready.push_back(Ready { subscription: None, message });
         self.is_ending = true;
+        self.end = self.reason();
         (0..self.subscriptions.len()).for_each(|n| self.part(n));
     }
 
@@ -462,19 +516,33 @@ impl EventStream {
         (0..self.subscriptions.len()).for_each(|n| self.part(n));
     }
 
-    async fn hold_memory(&mut self, bytes: usize) -> Result<()> {
-        if self.permit.is_none() {
-            let permits = u32::try_from(kilobytes(bytes)).unwrap_or(u32::MAX);
-            let permit = self.core().memory.clone().acquire_many_owned(permits).await;
-            self.permit = Some(permit.map_err(Fault::internal)?);
+    /// Why the stream ends from this side, for the log.
+    fn reason(&self) -> &'static str {
+        if *self.closing.borrow() {
+            "this node stops"
+        } else if self.core().world.now() >= self.until {
+            "its time is over"
+        } else if self.subscriptions.iter().all(|it| matches!(it.stage, Stage::Ended)) {
+            "its subscriptions have all ended"
+        } else {
+            "it isn't known who asks, or there is no room"
         }
-        Ok(())
+    }
+
+    /// Whether there is memory for the next step of a subscription; the first needs none.
+    async fn hold_memory(&mut self, n: usize) -> bool {
+        let (Some(place), None) = (&self.place, &self.room) else { return true };
+        if matches!(self.subscriptions[n].stage, Stage::Waiting) {
+            return true;
+        }
+        let core = &self.following.core;
+        self.room = core.memory.hold(place.network(), core.limits.snapshot_bytes).await;
+        self.room.is_some()
     }
 
     fn shrink_memory(&mut self, bytes: usize) {
-        if let Some(permit) = &mut self.permit {
-            let surplus = permit.num_permits().saturating_sub(kilobytes(bytes));
-            drop(permit.split(surplus));
+        if let Some(it) = &mut self.room {
+            it.shrink(bytes);
         }
     }
 
@@ -486,6 +554,8 @@ impl EventStream {
 impl Drop for EventStream {
     fn drop(&mut self) {
         self.release();
+        let millis = elapsing() - self.opened;
+        tracing::debug!(site = %self.site.id, stream = self.number, millis, "a stream is over: {}", self.end);
     }
 }
 
@@ -493,6 +563,11 @@ impl Subscribed {
     fn is_beginning(&self) -> bool {
         matches!(self.stage, Stage::Waiting | Stage::Snapshot | Stage::Behind(_))
     }
+}
+
+/// How long a time is; none where it is over.
+fn millis(time: Millis) -> Duration {
+    Duration::from_millis(u64::try_from(time).unwrap_or(0))
 }
 
 /// The number of a subscription; a stream has at most a hundred.
