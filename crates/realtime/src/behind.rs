@@ -75,6 +75,8 @@ impl Behind {
                 Ok(changes) => missed.extend(changes),
                 Err(end) => return Ok(Missed::End(end)),
             }
+            // Each row costs something, also where it is another's.
+            tokio::task::yield_now().await;
         }
         let end = batch.end.max(self.token.after());
         self.token = Token { epoch: self.token.epoch.clone(), position: end, delivered: None };
