@@ -61,10 +61,7 @@ impl ServerLimits {
         let names: Vec<&str> = names.iter().copied().flatten().map(|it| it.name).collect();
         let set = |key: &str, text: &str| {
             let is_of_content = it.content.set(key, text)? || it.content.query.set(key, text)?;
-            Ok(is_of_content
-                || it.http.set(key, text)?
-                || it.realtime.set(key, text)?
-                || it.webhooks.set(key, text)?)
+            Ok(is_of_content || it.http.set(key, text)? || it.realtime.set(key, text)? || it.webhooks.set(key, text)?)
         };
         limits.apply("limits", &names, set, mistakes);
         let names: Vec<&str> = stoa_identity::IdentityLimits::DECLARED.iter().map(|it| it.name).collect();
