@@ -127,6 +127,7 @@ pub(super) struct Runner {
     pub saved: Millis,
     pub looked: Millis,
     pub refreshed: Millis,
+    pub checked: Millis,
     /// Whether something was sent since the place was stored, and whether the stored endpoint lacks that it arrived.
     pub is_lively: bool,
     pub has_more_to_note: bool,
@@ -144,7 +145,7 @@ impl Runner {
         let site = held.site().clone();
         let (news, changes) = (held.news(), core.changes.subscribe());
         let (site_id, endpoint_id) = (site.id.clone(), id.clone());
-        let read = site.read(ReaderPool::Point, move |tx| boxed!({ row::get(tx, &site_id, &endpoint_id).await }));
+        let read = site.read(ReaderPool::Point, move |tx| boxed!(row::get(tx, &site_id, &endpoint_id).await));
         let Some(endpoint) = read.await?.filter(|it| it.state.is_on()) else {
             return Err(Stop::Lost);
         };
@@ -190,6 +191,7 @@ impl Runner {
             saved: now,
             looked: now - quiet,
             refreshed: now - quiet,
+            checked: now - quiet,
             is_lively: false,
             has_more_to_note: false,
             is_hearing_known: false,
@@ -235,12 +237,18 @@ impl Runner {
         Ok(())
     }
 
+    /// When changes may be looked at again: who changes one endpoint often doesn't have the leases of all read as often.
+    pub(super) fn next_check(&self) -> Millis {
+        self.checked + self.core.times.look
+    }
+
     /// Where an endpoint was changed in this process: whether it was another one.
     pub(super) async fn check_changes(&mut self) -> Result<(), Stop> {
-        if !self.changes.has_changed().unwrap_or(false) {
+        if !self.changes.has_changed().unwrap_or(false) || elapsing() < self.next_check() {
             return Ok(());
         }
         self.changes.mark_unchanged();
+        self.checked = elapsing();
         let held = self.held.clone();
         match self.site.read(ReaderPool::Point, move |tx| boxed!(held.is_stored(tx).await)).await? {
             true => Ok(()),

@@ -79,7 +79,7 @@ impl Runner {
         tokio::select! {
             Some((origin, report)) = self.flights.next() => self.landed(origin, report).await?,
             is_news = self.news.wait(NEWS), if hears => self.is_end &= !is_news,
-            _ = self.changes.changed() => self.changes.mark_changed(),
+            _ = self.changes.changed(), if elapsing() >= self.next_check() => self.changes.mark_changed(),
             () = pause => {}
         }
         Ok(())
@@ -115,6 +115,9 @@ impl Runner {
             false if is_open => look * QUIET,
             false => self.looked + look * QUIET - now,
         };
+        if self.next_check() > now {
+            pause = pause.min(self.next_check() - now);
+        }
         if self.window.has_moved() {
             pause = pause.min(self.next_store() - now);
         }
