@@ -185,7 +185,7 @@ impl Webhooks {
         check(core, site, &reaches, &wanted).await?;
         let now = core.world.now();
         if from_now {
-            let skipped = site.write_with((site.id.clone(), id.clone()), |tx, (site, id)| {
+            let skipped = site.append_with((site.id.clone(), id.clone()), |tx, (site, id)| {
                 boxed!({
                     for is_on in [true, false] {
                         outbox::consumer_move(tx, site, &consumer(id, is_on), Start::Newest).await?;
