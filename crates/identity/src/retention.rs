@@ -31,8 +31,9 @@ fn of_site(config: &Config) -> [Rule; 16] {
         Rule { table: "install_code", key: Key::Hash, over: "expires < $1", kept: 0 },
         // Messages that were given up.
         Rule { table: "mail", key: id, over: "due is null and created < $1", kept: 30 * DAY },
-        // Events that were given up, and secrets that another has followed.
-        Rule { table: "webhook_event", key: id, over: "died < $1", kept: 14 * DAY },
+        // Events that were given up, and those that waited for as long with an endpoint that is paused or disabled; and
+        // secrets that another has followed.
+        Rule { table: "webhook_event", key: id, over: "died < $1 or (died is null and created < $1)", kept: 14 * DAY },
         Rule { table: "webhook_secret", key: id, over: "expires < $1", kept: 0 },
     ]
 }

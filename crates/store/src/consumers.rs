@@ -32,8 +32,9 @@ use tokio::sync::Notify;
 const MOST: usize = 64;
 /// How long one look may take.
 const LONGEST_LOOK: Duration = Duration::from_secs(5);
-/// So many renewals a consumer keeps its node when others wait for a free place.
-const TURN: Millis = 6;
+/// So many renewals a consumer keeps its node when others wait for a free place: two minutes, in which what works for it
+/// can come to an end with three attempts of half a minute each.
+const TURN: Millis = 24;
 /// Consumers that give way to others at one renewal.
 const TURNS: usize = 8;
 

@@ -75,8 +75,14 @@ impl Held {
         Ok(self.is_held() && self.outbox().advance(&self.lease, position).await?)
     }
 
-    /// Whether the lease is the one that is stored, within the transaction of what is written for the consumer: without
-    /// this check a holder that stood still would write over what the next one has written.
+    /// Whether the lease is the one that is stored, and stays it until the end of the transaction: within that of what is
+    /// written for the consumer. Without this check a holder that stood still would write over what the next one has
+    /// written.
+    pub async fn keep(&self, tx: &mut Tx<'_>) -> Result<bool> {
+        outbox::keeps(tx, &self.site.id, &self.lease).await
+    }
+
+    /// Whether the lease is the one that is stored, for those who only read.
     pub async fn is_stored(&self, tx: &mut Tx<'_>) -> Result<bool> {
         outbox::holds(tx, &self.site.id, &self.lease).await
     }

@@ -51,6 +51,11 @@ impl Reaches {
 pub(crate) struct Hearing(Option<Scopes>);
 
 impl Hearing {
+    /// Of nothing.
+    pub(crate) fn nothing() -> Self {
+        Self(Some(Scopes::default()))
+    }
+
     /// What the maker of an endpoint was held to, and its application is.
     pub(crate) fn of(maker: Option<&Scopes>, app: &Client) -> Self {
         Self(Scopes::narrowed(maker, app.bound().as_ref()))

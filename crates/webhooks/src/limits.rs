@@ -11,24 +11,26 @@ stoa_kernel::limits! {
     pub struct WebhookLimits {
         /// Webhook endpoints of a site (TOO_MANY).
         webhook_endpoints: usize = 20, 0..=1_000;
-        /// Events of an endpoint that wait apart because they, or one before them about the same thing, alone failed. With
-        /// so many the endpoint reads no more until some have arrived (TOO_MANY for a replay).
+        /// Events of an endpoint that wait apart because they, or one before them about the same thing, alone failed. Where
+        /// there are more, the oldest about whatever has the most are given up (TOO_MANY for a replay). So many of those that
+        /// were given up are kept.
         webhook_parked: usize = 10_000, 10..=1_000_000;
         /// Calls of webhooks at the same time.
         webhook_calls: usize = 128, 1..=384;
         /// Of them those of one site, however many endpoints it has.
         webhook_calls_of_site: usize = 16, 1..=384;
         /// Hundredths of all cores that signing and sending may take.
-        webhook_processor_percent: usize = 25, 1..=100;
+        webhook_processor_percent: usize = 50, 1..=100;
     }
 }
 
 /// How soon what happens, in milliseconds. The defaults are the product's; tests pass shorter ones.
 #[derive(Debug, Clone)]
 pub struct Times {
-    /// The place of an endpoint is stored so often at most.
+    /// The place of an endpoint is stored so often at most; twenty times more seldom where nothing was sent.
     pub place: Millis,
-    /// How soon what waits apart, and whether the application may still hear, is looked at again.
+    /// How soon it is looked at again what the application may hear, where there is something to send; where there is
+    /// nothing, and what waits apart, sixty times more seldom.
     pub look: Millis,
     /// After how long an event that alone failed is tried again, before it is parked.
     pub early: Vec<Millis>,
@@ -38,7 +40,7 @@ pub struct Times {
     pub probes: Vec<Millis>,
     /// The longest wait that an endpoint can ask for.
     pub longest_wait: Millis,
-    /// An endpoint that took nothing for so long is disabled.
+    /// An endpoint that fails for so long is disabled, once all waits between probes have passed.
     pub without_success: Millis,
     /// The same for one that is so far behind.
     pub behind: Millis,

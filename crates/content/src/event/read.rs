@@ -214,12 +214,20 @@ impl Content {
             }
             return Ok(ItemEvents { events, next, is_last: next >= all });
         }
-        let next = end(payload.ids.len(), count.min(READ_AT_ONCE));
-        let ids = payload.ids.get(from..next).unwrap_or_default();
+        let ids = payload.ids.get(from..end(payload.ids.len(), count.min(READ_AT_ONCE))).unwrap_or_default();
         let now_there = documents(self, site, &payload.collection, ids).await?;
         // The place in the row names an event, so that it stays the same when others are gone.
-        let there = |(n, id)| now_there.get(id).map(|doc: &String| builder.written_event(n, doc));
-        let events = (from..).zip(ids).filter_map(there).collect::<Result<_>>()?;
+        let (mut events, mut next, mut size) = (Vec::new(), from, 0);
+        for id in ids {
+            if size >= bytes && next > from {
+                break;
+            }
+            if let Some(doc) = now_there.get(id) {
+                size += doc.len();
+                events.push(builder.written_event(next, doc)?);
+            }
+            next += 1;
+        }
         Ok(ItemEvents { events, next, is_last: next >= payload.ids.len() })
     }
 }

@@ -13,7 +13,8 @@ pub struct Call<'a> {
     /// What is sent besides `Host`, `User-Agent`, `Connection` and the length of the body, which are ours.
     pub headers: HeaderMap,
     pub body: Bytes,
-    /// The longest that the call takes, from waiting for its turn to the last byte; at most [`ReachLimits::whole`].
+    /// The longest that the call takes, from its turn to the last byte; at most [`ReachLimits::whole`]. It waits no longer
+    /// for its turn either.
     pub timeout: Duration,
     /// Bytes of the answer's body that are read.
     pub answer_bytes: usize,
@@ -37,7 +38,7 @@ pub enum Unreached {
     Refused(String),
     /// The name has no address, or no name server said so in time.
     Unresolved(String),
-    /// Too many calls to this host wait already.
+    /// Too many calls to this host wait already, or none of the places was free in time.
     Busy,
     /// What takes too long.
     TimedOut(&'static str),
@@ -84,7 +85,7 @@ pub struct ReachLimits {
     pub ask: Duration,
     /// For connecting to one of them, TLS included.
     pub connect: Duration,
-    /// For a call from its beginning to its end, whatever it asks for.
+    /// For a call from its turn to its end, whatever it asks for.
     pub whole: Duration,
     /// Bytes of a request's body.
     pub request_bytes: usize,

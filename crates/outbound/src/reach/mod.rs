@@ -98,11 +98,10 @@ impl Reach {
             return Err(Unreached::Failed(format!("the request has {} bytes, more than {most}", call.body.len())));
         }
         let whole = call.timeout.min(self.0.limits.whole);
-        within(whole, "the call", async {
-            let _turn = self.0.turns.take(&call.target.host().to_string()).await.ok_or(Unreached::Busy)?;
-            self.0.call(call).await
-        })
-        .await
+        // Who waits for a turn in vain was kept from calling by others, not by the address.
+        let turn = timeout(whole, self.0.turns.take(&call.target.host().to_string())).await;
+        let _turn = turn.ok().flatten().ok_or(Unreached::Busy)?;
+        within(whole, "the call", self.0.call(call)).await
     }
 }
 

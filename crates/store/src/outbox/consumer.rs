@@ -76,7 +76,16 @@ pub async fn consumer_unsubscribe(tx: &mut Tx<'_>, site: &SiteId, name: &str) ->
     Ok(tx.execute(sql, &params![site, name]).await? > 0)
 }
 
-/// Whether a lease is still the one that is stored: for what a holder writes beside its place.
+/// Whether a lease is still the one that is stored, and keeps it so until the end of the transaction: for what a holder
+/// writes beside its place. Whoever takes the lease at the same moment waits, and sees what was written. Looked at alone
+/// the row would not be among what a transaction is checked against, since leases are taken without such checks.
+pub(crate) async fn keeps(tx: &mut Tx<'_>, site: &SiteId, lease: &Lease) -> Result<bool> {
+    let sql =
+        "update stoa.outbox_consumer set lease = lease where site = $1 and name = $2 and lease = $3 and holder = $4";
+    Ok(tx.execute(sql, &params![site, &lease.consumer, lease.number, &lease.node]).await? == 1)
+}
+
+/// Whether a lease is still the one that is stored.
 pub(crate) async fn holds(tx: &mut Tx<'_>, site: &SiteId, lease: &Lease) -> Result<bool> {
     let sql = "select 1 from stoa.outbox_consumer where site = $1 and name = $2 and lease = $3 and holder = $4";
     let found = tx.row(sql, &params![site, &lease.consumer, lease.number, &lease.node], |_| Ok(())).await?;

@@ -41,7 +41,7 @@ pub use prune::{KEPT, KEPT_BYTES, KEPT_FOR, UNREAD_BYTES, UNREAD_FOR};
 pub use read_point::{ReadPoint, Visible};
 pub use status::{ConsumerStatus, LogStatus, MOST_COUNTED};
 
-pub(crate) use consumer::holds;
+pub(crate) use consumer::{holds, keeps};
 pub(crate) use log_row::{NewEpoch, begin, find};
 pub(crate) use read_point::read_point;
 

@@ -63,16 +63,12 @@ pub(crate) enum Verdict {
 /// Sends an event once; and again at once without what its entity holds, where it was too long.
 pub(crate) async fn attempt(core: &Core, site: &Site, receiver: Arc<Receiver>, event: Arc<Event>) -> Report {
     let began = elapsing();
-    let report = match send(core, site, receiver, event).await {
-        Ok(report) => report,
-        Err(fault) => {
-            tracing::debug!(site = %site.id, "a message can't be sent: {fault:?}");
-            Report::of(Verdict::Busy, "the server is busy")
-        }
-    };
+    let report = send(core, site, receiver, event).await;
+    let report = report.unwrap_or_else(|fault| Report::unsent(site, &fault, Verdict::Blocked));
     Report { millis: elapsing() - began, ..report }
 }
 
+/// What fails before there is a message concerns all events, and what fails with it, that event.
 async fn send(core: &Core, site: &Site, receiver: Arc<Receiver>, event: Arc<Event>) -> Result<Report> {
     let lanes = core.lanes()?;
     let turn = lanes.turn(&site.id).await;
@@ -80,7 +76,7 @@ async fn send(core: &Core, site: &Site, receiver: Arc<Receiver>, event: Arc<Even
         return Ok(Report::of(Verdict::Gone, REVOKED));
     };
     if app.is_third_party && !is_installed(core, &app).await? {
-        return Ok(Report::of(Verdict::Blocked, "No owner of the site has installed the application."));
+        return Ok(Report::of(Verdict::Blocked, NOT_INSTALLED));
     }
     let by = match receiver.maker.signatory(core).await {
         Ok(by) => by,
@@ -88,11 +84,14 @@ async fn send(core: &Core, site: &Site, receiver: Arc<Receiver>, event: Arc<Even
         Err(fault) => return Err(fault),
     };
     let (reach, world) = (core.reach.clone(), core.world.clone());
-    turn.run(async move { receiver.send(&reach, &world, &event, &by).await }).await?
+    let sent = turn.run(async move { receiver.send(&reach, &world, &event, &by).await }).await;
+    Ok(sent.flatten().unwrap_or_else(|fault| Report::unsent(site, &fault, Verdict::Refused)))
 }
 
 /// Why nothing is sent to an application any more.
 pub(crate) const REVOKED: &str = "The application was revoked.";
+/// Why nothing is sent to one of others yet.
+pub(crate) const NOT_INSTALLED: &str = "No owner of the site has installed the application.";
 
 async fn is_installed(core: &Core, app: &Client) -> Result<bool> {
     match core.identity.app_agreement(app).await {
@@ -106,11 +105,11 @@ impl Receiver {
     async fn send(&self, reach: &Reach, world: &World, event: &Event, by: &Signatory) -> Result<Report> {
         let message = self.maker.message(event, by, world.now(), false)?;
         let report = self.post(reach, &message).await?;
-        if report.status != Some(413) {
+        if report.status != Some(413) || message.is_short {
             return Ok(report);
         }
         let message = self.maker.message(event, by, world.now(), true)?;
-        self.post(reach, &message).await
+        if message.is_short { self.post(reach, &message).await } else { Ok(report) }
     }
 
     async fn post(&self, reach: &Reach, message: &Message) -> Result<Report> {
@@ -134,7 +133,18 @@ impl Receiver {
 }
 
 impl Report {
-    fn of(verdict: Verdict, what: &str) -> Self {
+    /// Nothing was sent because of a fault here. One that passes is nobody's; any other has its verdict, and would be met
+    /// again and again.
+    fn unsent(site: &Site, fault: &Fault, verdict: Verdict) -> Self {
+        if matches!(fault.code(), Code::Unavailable | Code::Throttled) {
+            tracing::debug!(site = %site.id, "a message can't be sent yet: {fault:?}");
+            return Self::of(Verdict::Busy, "the server is busy");
+        }
+        tracing::warn!(site = %site.id, "a message can't be made: {fault:?}");
+        Self::of(verdict, "the server can't make the message; its log says why")
+    }
+
+    pub(super) fn of(verdict: Verdict, what: &str) -> Self {
         Self { verdict, status: None, millis: 0, what: what.to_owned(), excerpt: String::new() }
     }
 
@@ -216,6 +226,11 @@ mod tests {
         assert_eq!(verdict(429, &[("retry-after", "4294967295")]), Verdict::Later(4_294_967_295_000));
         assert_eq!(verdict(429, &[("retry-after", "-1")]), Verdict::Refused);
         assert_eq!(verdict(500, &[("retry-after", "7")]), Verdict::Refused);
+    }
+
+    #[test]
+    fn retry_after_nothing_is_a_wait() {
+        assert_eq!(verdict(503, &[("retry-after", "0")]), Verdict::Later(0));
     }
 
     #[test]

@@ -1,19 +1,16 @@
-//! Reading the log, and what waits apart, as far as there is room.
+//! Reading the log as far as there is room, and sending what was read.
 
 use crate::{
     delivery::{
-        queue::{EventState, Queue, Queued},
+        queue::Queued,
         runner::{CALLS, CALLS_APART, Job, Origin, Place, Runner, Stop},
     },
     endpoint::EndpointState,
-    message::source::{one, piece},
+    message::source::piece,
 };
 use std::sync::Arc;
 use stoa_kernel::{Millis, clock::elapsing};
-use stoa_store::{
-    ReaderPool, boxed,
-    outbox::{Entry, Read},
-};
+use stoa_store::outbox::{Entry, Read};
 
 /// Events that are read ahead, and their bytes: what an endpoint costs in memory, beside the rows of one read.
 const AHEAD: usize = 256;
@@ -27,13 +24,16 @@ const PIECE: (usize, usize) = (64, 512 << 10);
 impl Runner {
     /// Whether more events may be read from the log.
     pub(super) fn has_room(&self) -> bool {
-        let is_full = self.apart_count() >= self.core.limits.webhook_parked;
-        let has_room = match self.endpoint.state {
-            // One to try it with.
-            EndpointState::Open => self.window.count() == 0,
-            _ => self.window.count() < AHEAD && self.window.bytes() < AHEAD_BYTES && self.window.kept() < KEPT,
+        let has_room = self.window.count() < AHEAD && self.window.bytes() < AHEAD_BYTES && self.window.kept() < KEPT;
+        let is_wanted = match self.endpoint.state {
+            // One to try it with, when it is time; and none is given up for that.
+            EndpointState::Open => {
+                let is_full = self.apart_count() + PIECE.0 > self.core.limits.webhook_parked;
+                self.is_probe_due() && !self.has_untried() && (self.apart.is_empty() || !is_full)
+            }
+            _ => true,
         };
-        has_room && !is_full
+        has_room && is_wanted
     }
 
     /// Whether there may be more to read.
@@ -104,24 +104,6 @@ impl Runner {
         }
     }
 
-    /// Puts events behind those of their entities that wait apart.
-    async fn hold(&mut self, events: Vec<Queued>) -> Result<(), Stop> {
-        for event in &events {
-            *self.apart.entry(event.entity.clone()).or_default() += 1;
-        }
-        let now = self.now();
-        let held = self.write((events, now), |tx, queue, (events, now)| {
-            boxed!({
-                for event in events {
-                    queue.put(tx, event).await?;
-                    queue.follow(tx, &event.entity, *now).await?;
-                }
-                Ok(())
-            })
-        });
-        held.await
-    }
-
     /// Sends what may be sent now.
     pub(super) async fn send(&mut self) -> Result<(), Stop> {
         if elapsing() < self.rests_until {
@@ -131,31 +113,52 @@ impl Runner {
         if self.endpoint.state == EndpointState::Open {
             return self.probe().await;
         }
-        if self.due.is_some_and(|it| it <= self.now()) && self.flying_apart.len() < CALLS_APART {
-            self.send_apart(self.now(), CALLS_APART, false).await?;
+        if self.due.is_some_and(|it| it <= self.now()) && self.has_calls_apart() {
+            self.send_apart(self.now(), CALLS_APART).await?;
         }
         while self.flights.len() < CALLS {
-            let Some((job, _)) = self.window.next() else { break };
-            let event = job.event.clone();
-            self.launch(Origin::Log(job), event, false);
+            let Some(job) = self.window.next() else { break };
+            match self.heard.still_hears(&job.event) {
+                true => self.launch(Origin::Log(job.clone()), job.event.clone()),
+                false => self.window.done(&job.event.entity),
+            }
         }
         Ok(())
     }
 
-    /// Tries an endpoint that fails with one event: another each time, as one alone may be why.
+    /// Whether one more of those that wait apart may be on its way.
+    pub(super) fn has_calls_apart(&self) -> bool {
+        self.flying_apart.len() < CALLS_APART && self.flights.len() < CALLS
+    }
+
+    /// Whether it is time to try an endpoint that fails.
+    pub(super) fn is_probe_due(&self) -> bool {
+        self.flights.is_empty() && self.endpoint.health.next_probe.is_none_or(|it| it <= self.now())
+    }
+
+    /// Whether an event was read that the endpoint was not tried with since it fails.
+    fn has_untried(&self) -> bool {
+        self.window.has_where(|job| !self.tried.contains(&job.key()))
+    }
+
+    /// Tries an endpoint that fails with one event: another each time, as one alone may be why. What was refused already
+    /// comes when nothing else is there, that which was tried last at the end.
     async fn probe(&mut self) -> Result<(), Stop> {
-        let is_time = self.endpoint.health.next_probe.is_none_or(|it| it <= self.now());
-        if !is_time || !self.flights.is_empty() {
+        if !self.is_probe_due() || (self.has_more() && self.has_room()) {
             return Ok(());
         }
-        match self.window.next() {
-            Some((job, _)) => {
-                let event = job.event.clone();
-                self.launch(Origin::Log(job), event, true);
+        let mut job = self.window.next_where(|job| !self.tried.contains(&job.key()));
+        if job.is_none() && !self.apart.is_empty() {
+            self.send_apart(Millis::MAX, 1).await?;
+            if !self.flights.is_empty() {
+                return Ok(());
             }
-            None if !self.apart.is_empty() => self.send_apart(Millis::MAX, 1, true).await?,
-            // There is nothing to try it with.
-            None => {}
+        }
+        for key in &self.tried {
+            job = job.or_else(|| self.window.next_where(|job| job.key() == *key));
+        }
+        if let Some(job) = job {
+            self.launch(Origin::Log(job.clone()), job.event.clone());
         }
         Ok(())
     }
@@ -167,34 +170,5 @@ impl Runner {
         for entity in due {
             self.window.give_back(&entity);
         }
-    }
-
-    /// Sends events that wait apart and are due by then, until so many are on their way.
-    async fn send_apart(&mut self, until: Millis, calls: usize, is_probe: bool) -> Result<(), Stop> {
-        let (site, endpoint) = (self.site.id.clone(), self.endpoint.id.clone());
-        let limit = (calls + self.flying_apart.len() + 1) as i64;
-        let read = self.site.read(ReaderPool::Point, move |tx| {
-            boxed!(Queue { site: &site, endpoint: &endpoint }.first(tx, limit).await)
-        });
-        let first = read.await?;
-        self.due = None;
-        for event in first {
-            if self.flying_apart.contains(&event.key()) {
-                continue;
-            }
-            let due = event.due.unwrap_or_default();
-            if due > until || self.flying_apart.len() >= calls {
-                self.due = Some(due);
-                break;
-            }
-            let place = usize::try_from(event.place).unwrap_or_default();
-            debug_assert_eq!(event.state, EventState::Parked);
-            match one(&self.core, &self.site, &self.heard, &event.entry(&self.site.id), place).await? {
-                Some(made) => self.launch(Origin::Apart(Box::new(event)), Arc::new(made), is_probe),
-                // What it tells of is gone.
-                None => self.finish(&event).await?,
-            }
-        }
-        Ok(())
     }
 }

@@ -9,6 +9,7 @@
 //! `window`, `schedule` and `streak` decide without input and output; `runner` does what they say for one endpoint, for as
 //! long as this node holds its lease; `queue` keeps what waits apart.
 
+mod apart;
 pub(crate) mod attempt;
 pub(crate) mod counts;
 mod fill;

@@ -2,8 +2,9 @@
 
 use crate::{
     Core,
+    access::Hearing,
     delivery::{
-        attempt::{REVOKED, Report, Verdict},
+        attempt::{NOT_INSTALLED, REVOKED, Report, Verdict},
         counts::Gauge,
         runner::{Runner, Stop, hearing},
         schedule::{after_always, spread},
@@ -11,24 +12,20 @@ use crate::{
     endpoint::{EndpointState, consumer, manage::app, row},
 };
 use std::sync::{Arc, atomic::Ordering::Relaxed};
-use stoa_kernel::{Millis, clock::elapsing, limit::MINUTE};
+use stoa_kernel::{Code, Millis, clock::elapsing, limit::MINUTE};
 use stoa_store::{Site, boxed, outbox};
 
 /// How often it is stored that events arrive.
 const NOTED: Millis = MINUTE;
+/// How much more seldom the place is stored where nothing was sent: many endpoints hear little of what is written.
+const UNSENT: Millis = 20;
 
 impl Runner {
     /// Stores the place, not too often, and that events arrive.
     pub(super) async fn store(&mut self) -> Result<(), Stop> {
         let now = elapsing();
-        if self.window.has_moved()
-            && now - self.stored >= self.core.times.place
-            && let Some(place) = self.window.take_place()
-        {
-            self.stored = now;
-            if !self.held.advance(place.position).await? {
-                return Err(Stop::Lost);
-            }
+        if self.window.has_moved() && now >= self.next_store() {
+            self.store_place().await?;
         }
         match self.has_more_to_note && now - self.saved >= NOTED {
             true => self.save().await,
@@ -36,17 +33,34 @@ impl Runner {
         }
     }
 
+    /// When the place may be stored again: seldom where nothing was sent since.
+    pub(super) fn next_store(&self) -> Millis {
+        let place = self.core.times.place;
+        self.stored + if self.is_lively { place } else { place * UNSENT }
+    }
+
+    /// Stores the place, if it has moved.
+    pub(super) async fn store_place(&mut self) -> Result<(), Stop> {
+        let Some(place) = self.window.take_place() else { return Ok(()) };
+        (self.stored, self.is_lively) = (elapsing(), false);
+        match self.held.advance(place.position).await? {
+            true => self.place = place,
+            false => return Err(Stop::Lost),
+        }
+        Ok(())
+    }
+
     /// Stores how it goes.
     pub(super) async fn save(&mut self) -> Result<(), Stop> {
         self.saved = elapsing();
         self.has_more_to_note = false;
-        self.is_noted_failing = self.endpoint.health.failing_since.is_some();
         let saved =
             self.write(self.endpoint.clone(), |tx, queue, endpoint| boxed!(row::put(tx, queue.site, endpoint).await));
         saved.await
     }
 
-    /// It is the endpoint that fails: from now on it is tried from time to time, next after `wait` if there is one.
+    /// It is the endpoint that fails: from now on it is tried from time to time, next after `wait` if there is one. What
+    /// else was on its way is cut off, so one failure of the endpoint is one here.
     pub(super) async fn failed(&mut self, report: &Report, wait: Option<Millis>) -> Result<(), Stop> {
         let (now, times) = (self.now(), self.core.times.clone());
         let is_first = self.endpoint.state != EndpointState::Open;
@@ -67,13 +81,11 @@ impl Runner {
                 "a webhook endpoint fails and is tried from time to time: {}", report.what
             );
             self.open = Some(Gauge::new(&self.core.counts, |it| &it.open));
-            for (_, entity) in std::mem::take(&mut self.retries) {
-                self.window.give_back(&entity);
-            }
-            self.streak.taken();
+            self.is_cut_off = matches!(report.verdict, Verdict::Unreached | Verdict::Blocked);
         }
         self.save().await?;
-        self.check_hope().await
+        self.check_hope().await?;
+        self.forget().await
     }
 
     /// Events arrive again.
@@ -85,7 +97,7 @@ impl Runner {
         self.endpoint.reason = None;
         let health = &mut self.endpoint.health;
         (health.failing_since, health.probes, health.next_probe) = (None, 0, None);
-        self.open = None;
+        (self.open, self.is_cut_off) = (None, false);
         self.save().await
     }
 
@@ -99,27 +111,46 @@ impl Runner {
         self.save().await
     }
 
-    /// From time to time: whether the application is still there and what it may hear, and whether there is hope.
+    /// Before something is read or sent, not too often: whether the application is still there, and what it may hear.
     pub(super) async fn look(&mut self) -> Result<(), Stop> {
         self.looked = elapsing();
-        match app(&self.core, &self.site, &self.endpoint.app).await? {
-            Some(app) => self.heard.hearing = hearing(&self.core, &self.endpoint, &app).await?,
-            None => return self.disable(REVOKED, false).await,
+        let Some(app) = app(&self.core, &self.site, &self.endpoint.app).await? else {
+            return self.disable(REVOKED, false).await;
+        };
+        match hearing(&self.core, &self.endpoint, &app).await {
+            Ok(hearing) => {
+                self.heard.hearing = hearing;
+                (self.is_hearing_known, self.is_barred) = (true, false);
+                Ok(())
+            }
+            // Nothing is read for it, so nothing is lost.
+            Err(fault) if fault.code() == Code::OauthUnauthorized => {
+                (self.heard.hearing, self.is_barred) = (Hearing::nothing(), true);
+                self.failed(&Report::of(Verdict::Blocked, NOT_INSTALLED), None).await
+            }
+            // What was known is good for a while longer.
+            Err(fault) if self.is_hearing_known => {
+                tracing::debug!(site = %self.site.id, "what an application may hear can't be read: {fault:?}");
+                Ok(())
+            }
+            Err(fault) => Err(fault.into()),
         }
-        self.check_hope().await
     }
 
     /// Gives an endpoint up that took nothing for days, or is too far behind.
     async fn check_hope(&mut self) -> Result<(), Stop> {
         let (now, times) = (self.now(), &self.core.times);
         let health = &self.endpoint.health;
+        // One that was resumed after a long time, or had nothing to take meanwhile, gets its chance.
+        if health.probes < times.probes.len() {
+            return Ok(());
+        }
         if health.failing_since.is_some_and(|it| now - it > times.without_success) {
             let days = times.without_success / stoa_kernel::limit::DAY;
             return self.disable(&format!("Nothing has arrived for {days} days."), true).await;
         }
         let is_behind = self.window.front().is_some_and(|it| now - it.created > times.behind);
-        // One that was resumed after a long time gets its chance.
-        if is_behind && self.endpoint.state == EndpointState::Open && health.probes >= times.probes.len() {
+        if is_behind {
             let days = times.behind / stoa_kernel::limit::DAY;
             return self.disable(&format!("It fails, and events wait for more than {days} days."), true).await;
         }

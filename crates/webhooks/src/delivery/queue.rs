@@ -4,7 +4,6 @@
 //! up, the next one follows. What was given up (`DEAD`) is kept for a while, without documents, and can be sent once more.
 
 use crate::message::{event::Event, narrow::without_document, source::narrow};
-use std::collections::HashMap;
 use stoa_kernel::{Code, EndpointId, Fault, Millis, Result, SiteId};
 use stoa_sql::params;
 use stoa_store::{Row, Tx, outbox::Entry};
@@ -106,6 +105,18 @@ fn row_id(endpoint: &EndpointId, (sequence, place): (i64, i64)) -> String {
     format!("{endpoint}-{sequence}-{place}")
 }
 
+/// When an event that failed again is tried next, after now; nothing where it is given up.
+pub(crate) struct Next {
+    pub now: Millis,
+    pub wait: Option<Millis>,
+    /// The same where one before it about the same entity was given up meanwhile: one after the other they would all
+    /// wait as long as the first.
+    pub as_a_follower: Option<Millis>,
+}
+
+/// Why an event was given up that might have arrived.
+const CROWDED: &str = "too many events waited apart";
+
 /// The queue of an endpoint, inside a transaction.
 pub(crate) struct Queue<'q> {
     pub site: &'q SiteId,
@@ -116,12 +127,20 @@ const COLUMNS: &str =
     "sequence, place, entity, type, state, kind, payload, happened, attempts, due, created, died, error";
 
 impl Queue<'_> {
-    /// How many events of which entities wait, but for those that were given up.
-    pub(crate) async fn entities(&self, tx: &mut Tx<'_>) -> Result<HashMap<String, usize>> {
-        let sql = "select entity, count(*) from stoa.webhook_event where site = $1 and endpoint = $2 and state <> 'DEAD' \
-                   group by entity";
-        let each = |row: &Row<'_>| Ok((row.get(0)?, usize::try_from(row.get::<i64>(1)?).unwrap_or_default()));
-        Ok(tx.rows(sql, &params![self.site, self.endpoint], each).await?.into_iter().collect())
+    /// How many events of which entities wait, but for those that were given up, and whether one of them is tried.
+    pub(crate) async fn entities(&self, tx: &mut Tx<'_>) -> Result<Vec<(String, usize, bool)>> {
+        let sql = "select entity, count(*), sum(case when state = 'PARKED' then 1 else 0 end) from stoa.webhook_event \
+                   where site = $1 and endpoint = $2 and state <> 'DEAD' group by entity";
+        let each = |row: &Row<'_>| Ok((row.get(0)?, size(row.get(1)?), row.get::<i64>(2)? > 0));
+        Ok(tx.rows(sql, &params![self.site, self.endpoint], each).await?)
+    }
+
+    /// How many events of an entity wait.
+    pub(crate) async fn count_of(&self, tx: &mut Tx<'_>, entity: &str) -> Result<usize> {
+        let sql = "select count(*) from stoa.webhook_event where site = $1 and endpoint = $2 and entity = $3 \
+                   and state <> 'DEAD'";
+        let count = tx.row(sql, &params![self.site, self.endpoint, entity], |row| row.get::<i64>(0)).await?;
+        Ok(size(count.unwrap_or_default()))
     }
 
     /// The parked ones that are due first, at most so many.
@@ -160,7 +179,7 @@ impl Queue<'_> {
         let sql = format!(
             "insert into stoa.webhook_event (site, id, endpoint, {COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, \
              $10, $11, $12, $13, $14, $15, $16) on conflict (site, id) do update set state = excluded.state, \
-             due = excluded.due, attempts = 0, died = null, payload = excluded.payload \
+             due = excluded.due, attempts = 0, created = excluded.created, died = null, payload = excluded.payload \
              where webhook_event.state = 'DEAD'"
         );
         let values = params![
@@ -193,11 +212,78 @@ impl Queue<'_> {
     }
 
     /// One failed again, and is tried at a time.
-    pub(crate) async fn postpone(&self, tx: &mut Tx<'_>, event: &Queued, due: Millis, error: &str) -> Result<()> {
+    async fn postpone(&self, tx: &mut Tx<'_>, event: &Queued, due: Millis, error: &str) -> Result<()> {
         let sql = "update stoa.webhook_event set attempts = attempts + 1, due = $1, error = $2 \
                    where site = $3 and id = $4 and state = $5";
         let id = event.row_id(self.endpoint);
         tx.execute(sql, &params![due, error, self.site, id, EventState::Parked.as_str()]).await?;
+        Ok(())
+    }
+
+    /// One failed again: what follows, and whether it was given up.
+    pub(crate) async fn refuse(&self, tx: &mut Tx<'_>, event: &Queued, next: &Next, error: &str) -> Result<bool> {
+        let is_tried = self.get(tx, event.key()).await?.is_some_and(|it| it.state == EventState::Parked);
+        if !is_tried {
+            // It had to make room while it was on its way.
+            return Ok(false);
+        }
+        let wait = match self.has_died_since(tx, event).await? {
+            true => next.as_a_follower,
+            false => next.wait,
+        };
+        match wait {
+            Some(wait) => self.postpone(tx, event, next.now + wait, error).await?,
+            None => self.give_up(tx, event, error, next.now).await?,
+        }
+        Ok(wait.is_none())
+    }
+
+    /// Whether one before it about the same entity was given up since this one waits.
+    async fn has_died_since(&self, tx: &mut Tx<'_>, event: &Queued) -> Result<bool> {
+        let sql = "select 1 from stoa.webhook_event where site = $1 and endpoint = $2 and entity = $3 and died >= $4 \
+                   and (sequence < $5 or sequence = $5 and place < $6) limit 1";
+        let (sequence, place) = event.key();
+        let values = params![self.site, self.endpoint, &event.entity, event.created, sequence, place];
+        Ok(tx.row(sql, &values, |_| Ok(())).await?.is_some())
+    }
+
+    /// Gives so many events up, the oldest of the entities that have the most; those that are tried last. Answers of which
+    /// entities.
+    pub(crate) async fn make_room(&self, tx: &mut Tx<'_>, mut over: usize, now: Millis) -> Result<Vec<String>> {
+        let mut entities = Vec::new();
+        while over > 0 {
+            let sql = "select entity from stoa.webhook_event where site = $1 and endpoint = $2 and state <> 'DEAD' \
+                       group by entity order by count(*) desc, min(sequence) limit 1";
+            let Some(entity) = tx.row(sql, &params![self.site, self.endpoint], |row| row.get::<String>(0)).await?
+            else {
+                break;
+            };
+            let sql = format!(
+                "select {COLUMNS} from stoa.webhook_event where site = $1 and endpoint = $2 and entity = $3 \
+                 and state <> 'DEAD' order by case when state = 'HELD' then 0 else 1 end, sequence, place limit $4"
+            );
+            let values = params![self.site, self.endpoint, &entity, over as i64];
+            for event in tx.rows(&sql, &values, from_row).await? {
+                self.give_up(tx, &event, CROWDED, now).await?;
+                over -= 1;
+            }
+            entities.push(entity);
+        }
+        Ok(entities)
+    }
+
+    /// How many were given up and are kept.
+    pub(crate) async fn count_dead(&self, tx: &mut Tx<'_>) -> Result<usize> {
+        let sql = "select count(*) from stoa.webhook_event where site = $1 and endpoint = $2 and state = 'DEAD'";
+        let count = tx.row(sql, &params![self.site, self.endpoint], |row| row.get::<i64>(0)).await?;
+        Ok(size(count.unwrap_or_default()))
+    }
+
+    /// Forgets so many of those that were given up, the first to die first.
+    pub(crate) async fn forget_dead(&self, tx: &mut Tx<'_>, count: i64) -> Result<()> {
+        let sql = "delete from stoa.webhook_event where site = $1 and id in (select id from stoa.webhook_event \
+                   where site = $1 and endpoint = $2 and state = 'DEAD' order by died, sequence, place limit $3)";
+        tx.execute(sql, &params![self.site, self.endpoint, count]).await?;
         Ok(())
     }
 
@@ -242,8 +328,9 @@ impl Queue<'_> {
 
     /// Has an event wait again that was given up.
     pub(crate) async fn revive(&self, tx: &mut Tx<'_>, event: &Queued, now: Millis) -> Result<()> {
-        let sql = "update stoa.webhook_event set state = $1, died = null, attempts = 0 where site = $2 and id = $3";
-        tx.execute(sql, &params![EventState::Held.as_str(), self.site, event.row_id(self.endpoint)]).await?;
+        let sql = "update stoa.webhook_event set state = $1, created = $2, died = null, attempts = 0 \
+                   where site = $3 and id = $4";
+        tx.execute(sql, &params![EventState::Held.as_str(), now, self.site, event.row_id(self.endpoint)]).await?;
         self.follow(tx, &event.entity, now).await
     }
 
@@ -251,8 +338,13 @@ impl Queue<'_> {
     pub(crate) async fn count(&self, tx: &mut Tx<'_>) -> Result<usize> {
         let sql = "select count(*) from stoa.webhook_event where site = $1 and endpoint = $2 and state <> 'DEAD'";
         let count = tx.row(sql, &params![self.site, self.endpoint], |row| row.get::<i64>(0)).await?;
-        Ok(usize::try_from(count.unwrap_or_default()).unwrap_or_default())
+        Ok(size(count.unwrap_or_default()))
     }
+}
+
+/// What a count is.
+fn size(count: i64) -> usize {
+    usize::try_from(count).unwrap_or_default()
 }
 
 fn from_row(row: &Row<'_>) -> Result<Queued, stoa_store::Error> {

@@ -10,7 +10,7 @@ use crate::{
         streak::Streak,
         window::Window,
     },
-    endpoint::{Endpoint, manage::app, row, secret, types},
+    endpoint::{Endpoint, EndpointState, row, secret, types},
     message::{envelope::Maker, event::Event, source::Heard},
 };
 use futures_util::stream::FuturesUnordered;
@@ -28,6 +28,9 @@ use stoa_store::{
     outbox::{Entry, Position},
 };
 use tokio::sync::watch;
+
+/// How much more seldom what costs is done for an endpoint with nothing to send.
+pub(super) const QUIET: Millis = 60;
 
 /// Calls of an endpoint at the same time, and of them those of events that wait apart: what fails must not take all.
 pub(super) const CALLS: usize = 4;
@@ -61,11 +64,11 @@ pub(super) struct Job {
     pub row: Position,
 }
 
-/// An event on its way.
-pub(super) struct Flight {
-    pub origin: Origin,
-    /// Whether it tries an endpoint that fails.
-    pub is_probe: bool,
+impl Job {
+    /// What tells it apart among events of the site.
+    pub(super) fn key(&self) -> (i64, usize) {
+        (self.event.sequence, self.event.place)
+    }
 }
 
 /// Where an event on its way comes from.
@@ -74,7 +77,7 @@ pub(super) enum Origin {
     Apart(Box<Queued>),
 }
 
-type Flying = Pin<Box<dyn Future<Output = (Flight, Report)> + Send>>;
+type Flying = Pin<Box<dyn Future<Output = (Origin, Report)> + Send>>;
 
 /// What is known of an endpoint.
 pub(super) struct Runner {
@@ -91,6 +94,8 @@ pub(super) struct Runner {
     pub changes: watch::Receiver<u64>,
 
     pub window: Window<Place, Arc<Job>>,
+    /// The place that is stored.
+    pub place: Place,
     /// Rows that were read, the one whose events are being added with the place of the next, and the place behind all.
     pub rows: VecDeque<Entry>,
     pub current: Option<(Entry, usize)>,
@@ -98,13 +103,20 @@ pub(super) struct Runner {
     /// Nothing more could be read the last time.
     pub is_end: bool,
 
-    /// Entities with events that wait apart, and how many.
+    /// Entities with events that wait apart, and how many, as the table had it after the last change of the entity.
     pub apart: HashMap<String, usize>,
+    /// Whether something was changed there since all of it was read.
+    pub has_changed_apart: bool,
     /// When the first of those is due that are not on their way.
     pub due: Option<Millis>,
-    pub flying_apart: HashSet<(i64, i64)>,
+    /// Entities of those that are.
+    pub flying_apart: HashSet<String>,
 
     pub streak: Streak,
+    /// Whether the endpoint fails because nothing was connected to, or could be sent.
+    pub is_cut_off: bool,
+    /// Events that an endpoint that fails has refused, the last one last. Once another one is taken, they have failed alone.
+    pub tried: Vec<(i64, usize)>,
     /// Entities whose first event failed, and when it is tried again, by the clock that only goes forward.
     pub retries: Vec<(Millis, String)>,
     pub flights: FuturesUnordered<Flying>,
@@ -114,9 +126,14 @@ pub(super) struct Runner {
     pub stored: Millis,
     pub saved: Millis,
     pub looked: Millis,
-    /// Whether the stored endpoint says that nothing has arrived for a while, or lacks what has.
-    pub is_noted_failing: bool,
+    pub refreshed: Millis,
+    pub checked: Millis,
+    /// Whether something was sent since the place was stored, and whether the stored endpoint lacks that it arrived.
+    pub is_lively: bool,
     pub has_more_to_note: bool,
+    /// Whether it is known what may be heard; and whether the application may hear nothing at all.
+    pub is_hearing_known: bool,
+    pub is_barred: bool,
 
     pub _served: Gauge,
     pub open: Option<Gauge>,
@@ -128,14 +145,8 @@ impl Runner {
         let site = held.site().clone();
         let (news, changes) = (held.news(), core.changes.subscribe());
         let (site_id, endpoint_id) = (site.id.clone(), id.clone());
-        let read = site.read(ReaderPool::Point, move |tx| {
-            boxed!({
-                let Some(endpoint) = row::get(tx, &site_id, &endpoint_id).await? else { return Ok(None) };
-                let apart = Queue { site: &site_id, endpoint: &endpoint_id }.entities(tx).await?;
-                Ok(Some((endpoint, apart)))
-            })
-        });
-        let Some((endpoint, apart)) = read.await?.filter(|it| it.0.state.is_on()) else {
+        let read = site.read(ReaderPool::Point, move |tx| boxed!(row::get(tx, &site_id, &endpoint_id).await));
+        let Some(endpoint) = read.await?.filter(|it| it.state.is_on()) else {
             return Err(Stop::Lost);
         };
         let target = Target::parse(&endpoint.url).map_err(Fault::internal)?;
@@ -149,37 +160,42 @@ impl Runner {
         };
         let timeout = Duration::from_millis(endpoint.timeout.unsigned_abs());
         let (types, collections) = (endpoint.types.clone(), endpoint.collections.clone());
-        let app = app(&core, &site, &endpoint.app).await?;
-        let hearing = match &app {
-            Some(app) => hearing(&core, &endpoint, app).await?,
-            None => Hearing::default(),
-        };
         let counts: Arc<Counts> = core.counts.clone();
-        let is_open = endpoint.reason.is_some();
-        let (now, position) = (elapsing(), held.position());
+        let is_open = endpoint.state == EndpointState::Open;
+        let (now, quiet) = (elapsing(), QUIET * core.times.look);
+        let place = Place { position: held.position(), created: core.world.now() };
         Ok(Self {
             kinds: types::kinds(&types).iter().map(|it| it.name()).collect(),
             receiver: Arc::new(Receiver { target, timeout, maker }),
-            heard: Heard { types, collections, hearing },
+            // Looked at before anything is read.
+            heard: Heard { types, collections, hearing: Hearing::nothing() },
             news,
             changes,
             window: Window::new(),
             rows: VecDeque::new(),
             current: None,
-            read_to: Place { position, created: core.world.now() },
+            place,
+            read_to: place,
             is_end: false,
-            due: (!apart.is_empty()).then_some(Millis::MIN),
-            apart,
+            apart: HashMap::new(),
+            has_changed_apart: true,
+            due: None,
             flying_apart: HashSet::new(),
             streak: Streak::default(),
+            is_cut_off: false,
+            tried: Vec::new(),
             retries: Vec::new(),
             flights: FuturesUnordered::new(),
             rests_until: now,
             stored: now,
             saved: now,
-            looked: now,
-            is_noted_failing: endpoint.health.failing_since.is_some(),
+            looked: now - quiet,
+            refreshed: now - quiet,
+            checked: now - quiet,
+            is_lively: false,
             has_more_to_note: false,
+            is_hearing_known: false,
+            is_barred: false,
             _served: Gauge::new(&counts, |it| &it.served),
             open: is_open.then(|| Gauge::new(&counts, |it| &it.open)),
             endpoint,
@@ -199,21 +215,40 @@ impl Runner {
     }
 
     /// Sends an event.
-    pub(super) fn launch(&mut self, origin: Origin, event: Arc<Event>, is_probe: bool) {
+    pub(super) fn launch(&mut self, origin: Origin, event: Arc<Event>) {
         if let Origin::Apart(it) = &origin {
-            self.flying_apart.insert(it.key());
+            self.flying_apart.insert(it.entity.clone());
         }
         let (core, site, receiver) = (self.core.clone(), self.site.clone(), self.receiver.clone());
-        let flight = Flight { origin, is_probe };
-        self.flights.push(Box::pin(async move { (flight, attempt(&core, &site, receiver, event).await) }));
+        self.flights.push(Box::pin(async move { (origin, attempt(&core, &site, receiver, event).await) }));
+    }
+
+    /// Forgets what was read and not taken, and what is on its way: it is read again from the place. So nothing is told
+    /// later that may not be told by then, and what failed together is one failure.
+    pub(super) async fn forget(&mut self) -> Result<(), Stop> {
+        self.flights = FuturesUnordered::new();
+        self.flying_apart.clear();
+        self.due = (!self.apart.is_empty()).then_some(Millis::MIN);
+        self.retries.clear();
+        self.streak.taken();
+        self.store_place().await?;
+        (self.window, self.read_to, self.is_end) = (Window::new(), self.place, false);
+        (self.rows, self.current) = (VecDeque::new(), None);
+        Ok(())
+    }
+
+    /// When changes may be looked at again: who changes one endpoint often doesn't have the leases of all read as often.
+    pub(super) fn next_check(&self) -> Millis {
+        self.checked + self.core.times.look
     }
 
     /// Where an endpoint was changed in this process: whether it was another one.
     pub(super) async fn check_changes(&mut self) -> Result<(), Stop> {
-        if !self.changes.has_changed().unwrap_or(false) {
+        if !self.changes.has_changed().unwrap_or(false) || elapsing() < self.next_check() {
             return Ok(());
         }
         self.changes.mark_unchanged();
+        self.checked = elapsing();
         let held = self.held.clone();
         match self.site.read(ReaderPool::Point, move |tx| boxed!(held.is_stored(tx).await)).await? {
             true => Ok(()),
@@ -222,35 +257,37 @@ impl Runner {
     }
 
     /// Writes for the endpoint, as long as the lease is the stored one.
-    pub(super) async fn write<I, F>(&mut self, input: I, body: F) -> Result<(), Stop>
+    pub(super) async fn write<I, T, F>(&mut self, input: I, body: F) -> Result<T, Stop>
     where
         I: Send + Sync + 'static,
-        F: for<'t> Fn(&'t mut Tx<'_>, &'t Queue<'t>, &'t I) -> TxFuture<'t, ()> + Send + Sync + 'static,
+        T: Send + 'static,
+        F: for<'t> Fn(&'t mut Tx<'_>, &'t Queue<'t>, &'t I) -> TxFuture<'t, T> + Send + Sync + 'static,
     {
         let written = self.site.write_with(
             (self.held.clone(), self.site.id.clone(), self.endpoint.id.clone(), input, body),
             |tx, (held, site, endpoint, input, body)| {
                 boxed!({
-                    if !held.is_stored(tx).await? {
-                        return Ok(false);
+                    if !held.keep(tx).await? {
+                        return Ok(None);
                     }
                     let queue = Queue { site, endpoint };
-                    body(tx, &queue, input).await?;
-                    Ok(true)
+                    body(tx, &queue, input).await.map(Some)
                 })
             },
         );
-        if written.await? { Ok(()) } else { Err(Stop::Lost) }
+        written.await?.ok_or(Stop::Lost)
     }
 }
 
 /// What an endpoint may hear now.
+///
+/// # Errors
+/// [`stoa_kernel::Code::OauthUnauthorized`] for an application of others that no owner has installed.
 pub(super) async fn hearing(core: &Core, endpoint: &Endpoint, app: &Client) -> Result<Hearing> {
     let hearing = Hearing::of(endpoint.scopes.as_ref(), app);
     if !app.is_third_party {
         return Ok(hearing);
     }
-    // Without an agreement nothing is sent at all, which each attempt finds out.
-    let agreed = core.identity.app_agreement(app).await.ok().flatten();
+    let agreed = core.identity.app_agreement(app).await?;
     Ok(hearing.and(agreed.as_ref()))
 }

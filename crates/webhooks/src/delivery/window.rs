@@ -28,7 +28,8 @@ pub(super) struct Window<P, E> {
 
 #[derive(Debug)]
 struct Row<P> {
-    /// Behind it.
+    /// Behind it, and behind what follows of which nothing is to be sent.
+    own: P,
     end: P,
     /// Events that are not done.
     left: usize,
@@ -68,7 +69,7 @@ impl<P: Copy + Debug, E: Clone> Window<P, E> {
 
     /// Begins the next row, behind which the log is at `end`.
     pub(super) fn begin(&mut self, end: P) {
-        self.rows.push_back(Row { end, left: 0, events: 0, is_whole: false });
+        self.rows.push_back(Row { own: end, end, left: 0, events: 0, is_whole: false });
     }
 
     /// Adds an event to the row that was begun last.
@@ -101,17 +102,31 @@ impl<P: Copy + Debug, E: Clone> Window<P, E> {
         }
     }
 
-    /// The next event that may be sent, and how often it has failed. It is on its way until one of `done`, `failed`,
-    /// `give_back` or `remove` is called with its entity.
-    pub(super) fn next(&mut self) -> Option<(E, usize)> {
-        while let Some(entity) = self.ready.pop_front() {
-            // A lane may have gone since.
-            let Some(lane) = self.lanes.get_mut(&entity).filter(|it| !it.is_busy) else { continue };
-            let Some(first) = lane.events.front() else { continue };
-            lane.is_busy = true;
-            return Some((first.event.clone(), first.failures));
-        }
-        None
+    /// The next event that may be sent. It is on its way until one of `done`, `give_back` or `remove` is called with its
+    /// entity.
+    pub(super) fn next(&mut self) -> Option<E> {
+        self.next_where(|_| true)
+    }
+
+    /// The next of those that a condition holds for.
+    pub(super) fn next_where(&mut self, is_meant: impl Fn(&E) -> bool) -> Option<E> {
+        // A lane may have gone since.
+        self.ready.retain(|it| self.lanes.get(it).is_some_and(|lane| !lane.is_busy));
+        let at = self.ready.iter().position(|it| self.first(it).is_some_and(&is_meant))?;
+        let entity = self.ready.remove(at)?;
+        let lane = self.lanes.get_mut(&entity)?;
+        lane.is_busy = true;
+        lane.events.front().map(|it| it.event.clone())
+    }
+
+    /// Whether one that may be sent is such that a condition holds for it.
+    pub(super) fn has_where(&self, is_meant: impl Fn(&E) -> bool) -> bool {
+        let is_ready = |it: &&String| self.lanes.get(*it).is_some_and(|lane| !lane.is_busy);
+        self.ready.iter().filter(is_ready).any(|it| self.first(it).is_some_and(&is_meant))
+    }
+
+    fn first(&self, entity: &str) -> Option<&E> {
+        self.lanes.get(entity)?.events.front().map(|it| &it.event)
     }
 
     /// The first event of an entity was taken.
@@ -169,7 +184,7 @@ impl<P: Copy + Debug, E: Clone> Window<P, E> {
 
     /// The place behind the first row that isn't done.
     pub(super) fn front(&self) -> Option<P> {
-        self.rows.front().map(|it| it.end)
+        self.rows.front().map(|it| it.own)
     }
 
     /// Events that are not done.
@@ -230,7 +245,7 @@ mod tests {
         window.pass(4);
         assert_eq!((window.count(), window.bytes(), window.kept(), window.front()), (3, 30, 3, Some(2)));
         for expected in [20, 21, 30] {
-            assert_eq!(window.next(), Some((expected, 0)));
+            assert_eq!(window.next(), Some(expected));
         }
         assert_eq!(window.next(), None);
         window.done("c");
@@ -245,7 +260,7 @@ mod tests {
         let mut window = Numbers::new();
         window.begin(1);
         window.add("a", 10, 1);
-        assert_eq!(window.next(), Some((1, 0)));
+        assert_eq!(window.next(), Some(1));
         window.done("a");
         window.pass(9);
         assert_eq!(window.take_place(), None);
@@ -257,13 +272,13 @@ mod tests {
     fn one_event_of_an_entity_is_on_its_way() {
         let mut window = Numbers::new();
         row(&mut window, 1, &[("a", 1), ("b", 2), ("a", 3)]);
-        assert_eq!((window.next(), window.next(), window.next()), (Some((1, 0)), Some((2, 0)), None));
+        assert_eq!((window.next(), window.next(), window.next()), (Some(1), Some(2), None));
         assert_eq!(window.failed("a"), 1);
         window.give_back("a");
-        assert_eq!(window.next(), Some((1, 1)));
+        assert_eq!(window.next(), Some(1));
         window.give_back("b");
         window.done("a");
-        assert_eq!((window.next(), window.next()), (Some((2, 0)), Some((3, 0))));
+        assert_eq!((window.next(), window.next()), (Some(2), Some(3)));
     }
 
     #[test]
@@ -271,13 +286,13 @@ mod tests {
         let mut window = Numbers::new();
         row(&mut window, 1, &[("a", 1), ("a", 2)]);
         row(&mut window, 2, &[("b", 3), ("a", 4)]);
-        assert_eq!(window.next(), Some((1, 0)));
+        assert_eq!(window.next(), Some(1));
         assert_eq!(window.events("a"), [1, 2, 4]);
         assert_eq!(window.remove("a"), [1, 2, 4]);
         assert_eq!((window.take_place(), window.count()), (Some(1), 1));
         // One that comes later stands in a lane of its own.
         row(&mut window, 3, &[("a", 5)]);
-        assert_eq!((window.next(), window.next(), window.next()), (Some((3, 0)), Some((5, 0)), None));
+        assert_eq!((window.next(), window.next(), window.next()), (Some(3), Some(5), None));
         window.done("b");
         window.done("a");
         assert_eq!(window.take_place(), Some(3));
@@ -285,6 +300,16 @@ mod tests {
         window.done("a");
         window.give_back("a");
         assert_eq!((window.failed("a"), window.remove("a"), window.next()), (0, Vec::new(), None));
+    }
+
+    #[test]
+    fn one_of_those_that_are_meant_is_next() {
+        let mut window = Numbers::new();
+        row(&mut window, 1, &[("a", 1), ("b", 2), ("c", 3)]);
+        assert!(window.has_where(|it| *it == 2) && !window.has_where(|it| *it == 9));
+        assert_eq!((window.next_where(|it| *it == 9), window.next_where(|it| *it > 1)), (None, Some(2)));
+        assert!(!window.has_where(|it| *it == 2), "it is on its way");
+        assert_eq!((window.next(), window.next(), window.next()), (Some(1), Some(3), None));
     }
 
     /// Whatever comes in which order: each entity in order, each event once, and the place never passes one undone.
@@ -311,7 +336,7 @@ mod tests {
                         window.end();
                     }
                     1 | 2 => {
-                        if let Some((event, _)) = window.next() {
+                        if let Some(event) = window.next() {
                             let (_, entity, _) = undone.iter().find(|it| it.2 == event).expect("undone").clone();
                             let first = undone.iter().find(|it| it.1 == entity).expect("some");
                             assert_eq!(first.2, event, "the first of its entity");

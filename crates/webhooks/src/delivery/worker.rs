@@ -2,7 +2,7 @@
 
 use crate::{
     Core,
-    delivery::runner::{Runner, Stop},
+    delivery::runner::{QUIET, Runner, Stop},
     endpoint::{CONSUMERS, EndpointState},
 };
 use futures_util::{FutureExt, StreamExt};
@@ -46,8 +46,11 @@ async fn serve(core: Arc<Core>, held: Held, id: &EndpointId) -> Result<(), Stop>
     let mut runner = Runner::open(core, held, id).await?;
     while runner.held.is_held() {
         runner.check_changes().await?;
-        if elapsing() - runner.looked >= runner.core.times.look {
+        if runner.needs_look() {
             runner.look().await?;
+        }
+        if runner.needs_refresh() {
+            runner.refresh().await?;
         }
         let is_reading = runner.has_more() && runner.has_room();
         if is_reading {
@@ -58,8 +61,8 @@ async fn serve(core: Arc<Core>, held: Held, id: &EndpointId) -> Result<(), Stop>
         match is_reading {
             true => {
                 tokio::task::yield_now().await;
-                while let Some(Some((flight, report))) = runner.flights.next().now_or_never() {
-                    runner.landed(flight, report).await?;
+                while let Some(Some((origin, report))) = runner.flights.next().now_or_never() {
+                    runner.landed(origin, report).await?;
                 }
             }
             false => runner.wait().await?,
@@ -74,20 +77,49 @@ impl Runner {
         let pause = sleep(Duration::from_millis(self.pause().max(1).unsigned_abs()));
         let hears = self.is_end && self.has_room();
         tokio::select! {
-            Some((flight, report)) = self.flights.next() => self.landed(flight, report).await?,
+            Some((origin, report)) = self.flights.next() => self.landed(origin, report).await?,
             is_news = self.news.wait(NEWS), if hears => self.is_end &= !is_news,
-            _ = self.changes.changed() => self.changes.mark_changed(),
+            _ = self.changes.changed(), if elapsing() >= self.next_check() => self.changes.mark_changed(),
             () = pause => {}
         }
         Ok(())
     }
 
+    /// Whether there is something to read or to send now.
+    fn has_work(&self) -> bool {
+        let has_something = self.has_more() || self.window.count() > 0 || !self.apart.is_empty();
+        has_something && (self.endpoint.state != EndpointState::Open || self.is_probe_due())
+    }
+
+    /// Whether what may be heard is to be looked at again.
+    fn needs_look(&self) -> bool {
+        let since = elapsing() - self.looked;
+        match self.has_work() {
+            true => self.is_barred || !self.is_hearing_known || since >= self.core.times.look,
+            false => self.endpoint.state != EndpointState::Open && since >= self.core.times.look * QUIET,
+        }
+    }
+
+    /// Whether what waits apart is to be read again.
+    fn needs_refresh(&self) -> bool {
+        let is_due = elapsing() - self.refreshed >= self.core.times.look * QUIET;
+        is_due && (self.has_changed_apart || !self.apart.is_empty())
+    }
+
     /// How long nothing is to be done, unless something arrives.
     fn pause(&self) -> Millis {
         let (now, wall) = (elapsing(), self.now());
-        let mut pause = self.looked + self.core.times.look - now;
+        let (look, is_open) = (self.core.times.look, self.endpoint.state == EndpointState::Open);
+        let mut pause = match self.has_work() {
+            true => self.looked + look - now,
+            false if is_open => look * QUIET,
+            false => self.looked + look * QUIET - now,
+        };
+        if self.next_check() > now {
+            pause = pause.min(self.next_check() - now);
+        }
         if self.window.has_moved() {
-            pause = pause.min(self.stored + self.core.times.place - now);
+            pause = pause.min(self.next_store() - now);
         }
         for (at, _) in &self.retries {
             pause = pause.min(at - now);
@@ -95,15 +127,13 @@ impl Runner {
         if self.rests_until > now {
             return pause.min(self.rests_until - now);
         }
-        let has_calls = self.flying_apart.len() < crate::delivery::runner::CALLS_APART;
         match self.endpoint.state {
-            EndpointState::Open if self.flights.is_empty() => {
+            EndpointState::Open if !self.is_probe_due() && self.flights.is_empty() => {
                 let probe = self.endpoint.health.next_probe.map_or(Millis::MAX, |it| it.saturating_sub(wall));
-                let has_one = self.window.count() > 0 || !self.apart.is_empty();
-                if has_one { pause.min(probe) } else { pause }
+                pause.min(probe)
             }
             EndpointState::Open => pause,
-            _ if has_calls => self.due.map_or(pause, |it| pause.min(it.saturating_sub(wall))),
+            _ if self.has_calls_apart() => self.due.map_or(pause, |it| pause.min(it.saturating_sub(wall))),
             _ => pause,
         }
     }

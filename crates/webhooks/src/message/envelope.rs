@@ -28,6 +28,8 @@ pub struct Message {
     /// Names in lower case.
     pub headers: Vec<(&'static str, String)>,
     pub body: String,
+    /// Whether what the entity holds was left out.
+    pub is_short: bool,
 }
 
 impl Message {
@@ -71,16 +73,22 @@ impl Maker {
     }
 
     /// The message of an event at a time. Where it would be too long, or `is_short` says so, what the entity holds is left
-    /// out, and said to be.
+    /// out, and said to be; an event of which nothing can be left out stays as it is.
     ///
     /// # Errors
     /// None that a caller can mend.
     pub(crate) fn message(&self, event: &Event, by: &Signatory, now: Millis, is_short: bool) -> Result<Message> {
-        let mut unsigned = if is_short { None } else { Some(self.unsigned(event, &event.body, by, now)?) };
+        // What is sent is longer than the event.
+        let mut unsigned = match is_short || event.body.len() > self.max_bytes {
+            true => None,
+            false => Some(self.unsigned(event, &event.body, by, now)?),
+        };
         unsigned = unsigned.filter(|it| self.length(it.len()) <= self.max_bytes);
+        let short = if unsigned.is_none() { shortened(&event.body)? } else { None };
+        let is_short = short.is_some();
         let unsigned = match unsigned {
             Some(it) => it,
-            None => self.unsigned(event, &shortened(&event.body)?, by, now)?,
+            None => self.unsigned(event, short.as_deref().unwrap_or(&event.body), by, now)?,
         };
         let (content_type, body) = match &by.signer {
             Some(signer) => ("text/plain; charset=utf-8", signer.token(unsigned.as_bytes())?),
@@ -97,7 +105,7 @@ impl Maker {
             headers.push(("webhook-signature", signatures));
         }
         let entity_id = entity_of(&event.entity).0;
-        Ok(Message { id: event.id.clone(), event_type: event.event_type, entity_id, headers, body })
+        Ok(Message { id: event.id.clone(), event_type: event.event_type, entity_id, headers, body, is_short })
     }
 
     /// The claims of a token, or the body of the other format.
@@ -151,20 +159,27 @@ impl Maker {
     }
 }
 
-/// An event without what its entity holds: the entity's id is left, and for an item its collection.
-fn shortened(body: &str) -> Result<String> {
+/// An event without what its entity holds: the entity's id is left, and for an item its collection. Nothing where there is
+/// nothing to leave out.
+fn shortened(body: &str) -> Result<Option<String>> {
     let mut body: Value = serde_json::from_str(body).map_err(Fault::internal)?;
+    let mut is_shorter = false;
     for (change, entity) in
         [("createdEvent", "entity"), ("updatedEvent", "currentEntity"), ("deletedEvent", "deletedEntity")]
     {
         let Some(Value::Object(change)) = body.get_mut(change) else { continue };
-        change.remove("modifiedFields");
+        is_shorter |= change.remove("modifiedFields").is_some();
         if let Some(Value::Object(entity)) = change.get_mut(entity) {
+            let before = entity.len();
             entity.retain(|name, _| matches!(name.as_str(), "id" | "dataCollectionId"));
+            is_shorter |= entity.len() < before;
         }
     }
+    if !is_shorter {
+        return Ok(None);
+    }
     body["dataOmitted"] = json!(true);
-    serde_json::to_string(&body).map_err(Fault::internal)
+    serde_json::to_string(&body).map(Some).map_err(Fault::internal)
 }
 
 #[cfg(test)]
@@ -235,6 +250,19 @@ mod tests {
             assert_eq!(short["data"]["dataOmitted"], true);
             let expected = json!({ "currentEntity": { "id": "i1", "dataCollectionId": "cars" } });
             assert_eq!(short["data"]["updatedEvent"], expected);
+        }
+    }
+
+    #[test]
+    fn message_of_which_nothing_can_be_left_out_says_so() {
+        let by = Signatory { issuer: String::new(), signer: None };
+        let action = json!({ "entityId": "b", "actionEvent": { "body": { "text": "x".repeat(5_000) } } });
+        let action = Event { body: action.to_string(), ..event("x") };
+        for is_short in [false, true] {
+            let message = maker(Format::Standard, 4_096).message(&action, &by, 0, is_short).expect("a message");
+            let body: Value = serde_json::from_str(&message.body).expect("JSON");
+            assert!(!message.is_short && body["data"].get("dataOmitted").is_none());
+            assert_eq!(body["data"]["actionEvent"]["body"]["text"].as_str().map(str::len), Some(5_000));
         }
     }
 

@@ -3,7 +3,10 @@
 use crate::{
     Core,
     access::Hearing,
-    message::{event::Event, narrow::narrowed},
+    message::{
+        event::{Event, entity_of},
+        narrow::narrowed,
+    },
 };
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -37,6 +40,11 @@ struct Head<'p> {
 }
 
 impl Heard {
+    /// Whether an event is still heard that was read a while ago.
+    pub(crate) fn still_hears(&self, event: &Event) -> bool {
+        self.hears(event, entity_of(&event.entity).1.as_deref())
+    }
+
     fn hears(&self, event: &Event, collection: Option<&str>) -> bool {
         let is_of_collection = match (&self.collections, collection) {
             (Some(all), Some(one)) => all.iter().any(|it| it == one),

@@ -159,6 +159,75 @@ on_both_engines! {
         kit.until(&endpoint.id, "drained", |it| it["parked"] == 0).await;
     }
 
+    async fn item_that_always_fails_keeps_no_other_waiting(engine) {
+        let limits = WebhookLimits { webhook_parked: 10, ..WebhookLimits::default() };
+        let kit = Kit::with(engine, Times { parked: vec![1_500; 20], ..quick() }, limits).await;
+        let receiver = Receiver::answering(|got| match is_of(got, "bad") {
+            true => Reply::Status(500),
+            false => Reply::Status(200),
+        }).await;
+        let (endpoint, _) = kit.endpoint(&receiver, &ITEMS, json!({ "format": "standard" })).await;
+        kit.insert("bad", 0).await;
+        kit.insert("good", 0).await;
+        kit.until(&endpoint.id, "parked", |it| it["parked"] == 1).await;
+        for n in 1..30 {
+            kit.update("bad", n).await;
+        }
+        kit.insert("other", 0).await;
+        receiver.until(2).await;
+        // As many as may wait, the one that is tried and the newest ones; the others were given up.
+        let status = kit.until(&endpoint.id, "all read", |it| it["dead"] == 20).await;
+        assert_eq!((&status["parked"], &status["state"]), (&json!(10), &json!("ACTIVE")));
+        assert_eq!(list(&kit, &endpoint.id, EventState::Parked).await.events[0].to_json()["type"], CREATED);
+        receiver.answer(|_| Reply::Status(200));
+        let taken = receiver.until(12).await;
+        in_order(&taken);
+        kit.until(&endpoint.id, "drained", |it| it["parked"] == 0 && it["dead"] == 20).await;
+    }
+
+    async fn event_behind_one_that_was_given_up_is_tried_twice(engine) {
+        let kit = Kit::with(engine, Times { parked: vec![300, 100, 100, 100], ..quick() }, WebhookLimits::default()).await;
+        let receiver = Receiver::answering(|got| match is_of(got, "bad") {
+            true => Reply::Status(500),
+            false => Reply::Status(200),
+        }).await;
+        let (endpoint, _) = kit.endpoint(&receiver, &ITEMS, json!({ "format": "standard" })).await;
+        kit.insert("bad", 0).await;
+        kit.insert("good", 0).await;
+        kit.until(&endpoint.id, "parked", |it| it["parked"] == 1).await;
+        kit.update("bad", 1).await;
+        kit.update("bad", 2).await;
+        kit.until(&endpoint.id, "given up", |it| it["dead"] == 3).await;
+        // The first three times early and four times parked, and each one behind it twice.
+        assert_eq!(receiver.got().iter().filter(|it| is_of(it, "bad")).count(), 3 + 4 + 2 + 2);
+    }
+
+    async fn what_is_read_again_waits_once(engine) {
+        let kit = Kit::with(engine, Times { parked: vec![300; 10], ..quick() }, WebhookLimits::default()).await;
+        let receiver = Receiver::answering(|got| match Event::of(got).entity.as_str() {
+            "slow" => Reply::Late(4_000),
+            "bad" => Reply::Status(500),
+            _ => Reply::Status(200),
+        }).await;
+        let (endpoint, _) = kit.endpoint(&receiver, &ITEMS, json!({ "format": "standard" })).await;
+        // The place stays before the slow one.
+        for id in ["slow", "bad", "good"] {
+            kit.insert(id, 0).await;
+        }
+        kit.until(&endpoint.id, "parked", |it| it["parked"] == 1).await;
+        let change = stoa_webhooks::EndpointChange::parse(&json!({ "timeoutMs": 20_000 })).unwrap();
+        kit.webhooks.endpoint_update(&kit.site, &app(), &endpoint.id, change).await.unwrap();
+        receiver.answer(|_| Reply::Status(200));
+        receiver.until(3).await;
+        kit.until(&endpoint.id, "drained", |it| it["parked"] == 0 && it["lagSeconds"] == 0.0).await;
+        // What comes now is an event like others, of which no row is written while it is on its way.
+        receiver.answer(|got| if is_of(got, "bad") { Reply::Late(1_000) } else { Reply::Status(200) });
+        let before = receiver.got().len();
+        kit.update("bad", 1).await;
+        receiver.until_got(before + 1).await;
+        assert!(payloads(&kit).await.is_empty());
+    }
+
     async fn what_waits_apart_goes_on_after_a_restart(engine) {
         let mut kit = Kit::with(engine, Times { parked: vec![300, 400, 500], ..quick() }, WebhookLimits::default()).await;
         let receiver = Receiver::answering(|got| match is_of(got, "bad") {

@@ -223,12 +223,22 @@ impl Receiver {
     }
 
     pub async fn answering(answers: impl Fn(&Got) -> Reply + Send + Sync + 'static) -> Self {
+        Self::at("127.0.0.1:0", answers).await
+    }
+
+    /// One at an address, for example where another one was.
+    pub async fn at(address: &str, answers: impl Fn(&Got) -> Reply + Send + Sync + 'static) -> Self {
         let seen = Seen { got: Arc::default(), answers: Arc::new(Mutex::new(Arc::new(answers))) };
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = TcpListener::bind(address).await.unwrap();
         let url = format!("http://{}/hook", listener.local_addr().unwrap());
         let router = Router::new().route("/hook", post(receive)).with_state(seen.clone());
         let task = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         Self { url, seen, task }
+    }
+
+    /// Its host and port.
+    pub fn address(&self) -> &str {
+        self.url.trim_start_matches("http://").trim_end_matches("/hook")
     }
 
     pub fn answer(&self, answers: impl Fn(&Got) -> Reply + Send + Sync + 'static) {

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is the message of a test")]
 
 mod apart;
+mod breaker;
 mod common;
 mod delivery;
 mod failing;
 mod manage;
+mod withdrawn;
