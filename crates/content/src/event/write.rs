@@ -14,14 +14,14 @@
 //!
 //! A collection with `logOldValues` or `realtime` has `old` besides: for each updated item the values that the modified
 //! fields had (none for one that wasn't there) and the date of its last update, for each deleted one the document. Such
-//! rows are cut where they would pass [`ROW_BYTES`]. Where `old` is absent nothing is known of what was before: in rows of imports, and in those that were
-//! written before the collection asked.
+//! rows are cut where they would pass [`ROW_BYTES`]. Where `old` is absent nothing is known of what was before: in rows of
+//! imports, and in those that were written before the collection asked.
 //! [`crate::event::read`] makes events of it (docs/protocol/content.md §16).
 //!
 //! An emptied collection is one row of the kind `data_items_truncated`, `{"collection","identity","truncated":true}`,
-//! written when its last item is gone: a row with a million ids would be of no use. One with `logOldValues`, or on a site where a
-//! reader asks for it ([`outbox::Asked`]), has rows of `data_item_deleted` before that, with the same members and `ids`, one for each piece of the work. Not with the
-//! documents: a large collection would be written twice.
+//! written when its last item is gone: a row with a million ids would be of no use. One with `logOldValues`, or on a site
+//! where a reader asks for it ([`outbox::Asked`]), has rows of `data_item_deleted` before that, with the same members and
+//! `ids`, one for each piece of the work. Not with the documents: a large collection would be written twice.
 //!
 //! `data_item_references_changed` tells of links, where one of their two collections has `logOldValues`:
 //! `{"collection","identity","field","target","removed":[["source","target"]],"added":[…]}`, for an import with the

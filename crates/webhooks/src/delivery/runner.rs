@@ -245,7 +245,7 @@ impl Runner {
 }
 
 /// What an endpoint may hear now.
-pub(super) async fn hearing(core: &Core, endpoint: &Endpoint, app: &Client) -> Result<Hearing> {
+pub(crate) async fn hearing(core: &Core, endpoint: &Endpoint, app: &Client) -> Result<Hearing> {
     let hearing = Hearing::of(endpoint.scopes.as_ref(), app);
     if !app.is_third_party {
         return Ok(hearing);
