@@ -4,7 +4,7 @@
 
 use crate::{
     Core, Webhooks,
-    access::Reaches,
+    access::{Hearing, Reaches},
     delivery::{
         queue::{EventState, Queue, Queued, key_of},
         runner::hearing,
@@ -23,7 +23,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 use stoa_kernel::{
-    Caller, Code, EndpointId, EntryKind, Fault, Millis, Result, Right, Violation, date, date::iso_from_millis,
+    Caller, Code, EndpointId, EntryKind, Fault, Millis, Result, Right, Scopes, Violation, date, date::iso_from_millis,
     nearest::hint,
 };
 use stoa_store::{
@@ -175,7 +175,11 @@ impl Webhooks {
 /// What an endpoint hears.
 async fn heard(core: &Core, site: &Site, endpoint: &Endpoint) -> Result<Heard> {
     let hearing = match app(core, site, &endpoint.app).await? {
-        Some(app) => hearing(core, endpoint, &app).await?,
+        Some(app) => match hearing(core, endpoint, &app).await {
+            // No owner has installed it.
+            Err(fault) if fault.code() == Code::OauthUnauthorized => Hearing::of(Some(&Scopes::default()), &app),
+            hearing => hearing?,
+        },
         None => return Err(Fault::because(Code::NotFound, "The application of the endpoint was revoked.")),
     };
     Ok(Heard { types: endpoint.types.clone(), collections: endpoint.collections.clone(), hearing })
