@@ -1,13 +1,18 @@
 //! What the configuration can lower and raise, one limit at a time: what is just within it is taken, one more
 //! is refused with the documented error, which says where the limit is.
 
-use crate::interface::{self, calls_with_bodies};
+use crate::{
+    interface::{self, calls_with_bodies},
+    webhooks,
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use stoa_content::Content;
 use stoa_http::{Settings, traffic::Kind};
+use stoa_kernel::ClientId;
 use stoa_realtime::{Realtime, RealtimeLimits};
 use stoa_testkit::{Reply, TestApp, on_both_engines};
+use stoa_webhooks::{Times, WebhookLimits};
 
 /// The limits of all that a request passes through.
 #[derive(Default)]
@@ -394,6 +399,68 @@ on_both_engines! {
             assert_eq!(unread.told().await.0, "snapshot");
             assert_eq!(failed(&app, json!({ "snapshot": true })).await.0, second);
         }
+    }
+
+    /// `webhook_pulls` is met in `tests/webhooks.rs`, and what a share of the cores is, in
+    /// `crates/webhooks/src/delivery/lanes.rs`.
+    async fn limits_of_webhooks_are_taken_from_the_configuration(engine) {
+        let mut app = TestApp::new(engine).await;
+        let id = webhooks::application(&app).await;
+        webhooks::things(&app).await;
+        let receiver = webhooks::Receiver::start().await;
+        let restart = |app: &mut TestApp, change: fn(&mut WebhookLimits)| {
+            let mut limits = WebhookLimits::default();
+            change(&mut limits);
+            webhooks::restart(app, limits, Times::default());
+        };
+        let of = |id: &ClientId| json!({ "appId": id, "url": receiver.url, "types": [webhooks::CREATED] });
+        restart(&mut app, |it| it.webhook_endpoints = 3);
+        let partner = app.installed("site:write items:read").await.token;
+        let own = app.app.identity.client_list(&app.site.id).await.unwrap();
+        let own = own.iter().find(|it| it.is_third_party).unwrap().id.clone();
+        let endpoint = webhooks::make(&app, &of(&id)).await["endpoint"].clone();
+        webhooks::make(&app, &of(&own)).await;
+        restart(&mut app, |it| (it.webhook_endpoints, it.webhook_endpoints_of_app) = (3, 1));
+        assert_refused("webhook_endpoints_of_app", &app.with_token(&partner).post(webhooks::ENDPOINTS, &of(&own)).await, "400 TOO_MANY", 1);
+        restart(&mut app, |it| it.webhook_endpoints = 3);
+        assert_eq!(app.with_token(&partner).post(webhooks::ENDPOINTS, &of(&own)).await.verdict(), "200");
+        assert_refused("webhook_endpoints", &app.app().post(webhooks::ENDPOINTS, &of(&id)).await, "400 TOO_MANY", 3);
+
+        restart(&mut app, |it| it.webhook_parked = 10);
+        for n in 0..11 {
+            webhooks::insert(&app, &n.to_string()).await;
+        }
+        webhooks::readable(&app, 11).await;
+        let replay = format!("{}/replay", webhooks::path(&endpoint));
+        let since = json!({ "since": "2020-01-01T00:00:00.000Z" });
+        let replayed = app.app().post(&replay, &since).await.json();
+        assert_eq!(replayed["count"], 10);
+        assert!(replayed["next"].is_string(), "what did not fit: {replayed}");
+        assert_refused("webhook_parked", &app.app().post(&replay, &since).await, "400 TOO_MANY", 10);
+
+        receiver.think(300);
+        let test = format!("{}/test", webhooks::path(&endpoint));
+        let at_once = async |app: &TestApp| {
+            let key = app.app();
+            receiver.most();
+            let replies = futures_util::future::join(webhooks::act(&key, &test), webhooks::act(&key, &test)).await;
+            assert_eq!([replies.0.verdict(), replies.1.verdict()], ["200", "200"]);
+            receiver.most()
+        };
+        for (change, most) in [
+            ((|_| {}) as fn(&mut WebhookLimits), 2),
+            (|it| it.webhook_calls = 1, 1),
+            (|it| it.webhook_calls_of_site = 1, 1),
+        ] {
+            restart(&mut app, change);
+            assert_eq!(at_once(&app).await, most);
+        }
+        // Tests take a few places of the site's, and of an application fewer.
+        let key = app.app();
+        let replies = futures_util::future::join_all((0..3).map(|_| webhooks::act(&key, &test))).await;
+        let mut verdicts: Vec<String> = replies.iter().map(Reply::verdict).collect();
+        verdicts.sort_unstable();
+        assert_eq!(verdicts, ["200", "200", "429 THROTTLED_FEATURE"]);
     }
 
     async fn anonymous_filters_have_a_bounded_cost(engine) {

@@ -20,7 +20,7 @@ use stoa_kernel::{Caller, ClientId, Code, EndpointId, Fault, World};
 use stoa_outbound::Recorder;
 use stoa_store::{Config, Consumers, Serving, Site, Store, boxed, outbox, outbox::LeaseTimes};
 use stoa_testkit::{Engine, TestStore, local_reach, rounds};
-use stoa_webhooks::{EndpointState, EndpointWish, Parts, Times, WebhookLimits, Webhooks};
+use stoa_webhooks::{EndpointState, EndpointWish, Parts, Resumption, Times, WebhookLimits, Webhooks};
 use tokio::runtime::Runtime;
 
 const LEASES: LeaseTimes = LeaseTimes { look: 20, renewal: 100, life: 700 };
@@ -230,7 +230,9 @@ impl<'r> Model<'r> {
     fn resume(&self) {
         let (watched, endpoint) = self.any();
         let resumed = self.webhooks();
-        self.runtime.block_on(resumed.endpoint_resume(&watched.site, &caller(), &endpoint.id, false)).unwrap();
+        self.runtime
+            .block_on(resumed.endpoint_resume(&watched.site, &caller(), &endpoint.id, Resumption::default()))
+            .unwrap();
     }
 
     fn rotate_key(&self) {
@@ -257,7 +259,9 @@ impl<'r> Model<'r> {
         for watched in &self.sites {
             for it in &watched.endpoints {
                 it.receiver.improve();
-                self.runtime.block_on(webhooks.endpoint_resume(&watched.site, &caller(), &it.id, false)).unwrap();
+                self.runtime
+                    .block_on(webhooks.endpoint_resume(&watched.site, &caller(), &it.id, Resumption::default()))
+                    .unwrap();
             }
         }
         let committed = std::mem::take(&mut *self.committed.lock().unwrap());

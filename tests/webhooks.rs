@@ -13,38 +13,48 @@ use std::{
     collections::BTreeSet,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU16, Ordering::Relaxed},
+        atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
 };
 use stoa_http::{HttpLimits, Settings};
 use stoa_identity::client::NewClient;
 use stoa_kernel::ClientId;
-use stoa_testkit::{Reply, TestApp, on_both_engines};
+use stoa_store::{
+    Consumers,
+    outbox::{LeaseTimes, Position},
+};
+use stoa_testkit::{Reply, TestApp, TestClient, local_reach, on_both_engines};
+use stoa_webhooks::{Parts, Times, WebhookLimits, Webhooks};
 use tokio::{net::TcpListener, time::sleep};
 
-const ENDPOINTS: &str = "/_api/webhooks/v1/endpoints";
+pub const ENDPOINTS: &str = "/_api/webhooks/v1/endpoints";
 const PULL: &str = "/_api/webhooks/v1/pull";
-const CREATED: &str = "wix.data.v2.data_item_created";
+pub const CREATED: &str = "wix.data.v2.data_item_created";
 const DELETED: &str = "wix.data.v2.data_item_deleted";
 
 /// A receiver of messages on this machine, which keeps what it is sent.
-struct Receiver {
-    url: String,
+pub struct Receiver {
+    pub url: String,
     shared: Arc<Shared>,
 }
 
+#[derive(Default)]
 struct Shared {
     /// The status of answers.
     status: AtomicU16,
+    /// How long an answer takes, in milliseconds; how many are being made, and how many were at the same time.
+    pause: AtomicU64,
+    under_way: AtomicUsize,
+    most: AtomicUsize,
     taken: Mutex<Vec<(HeaderMap, String)>>,
 }
 
 impl Receiver {
-    async fn start() -> Self {
+    pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/webhook", listener.local_addr().unwrap());
-        let shared = Arc::new(Shared { status: AtomicU16::new(200), taken: Mutex::default() });
+        let shared = Arc::new(Shared { status: AtomicU16::new(200), ..Shared::default() });
         let router = Router::new().fallback(take).with_state(shared.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
         Self { url, shared }
@@ -52,6 +62,16 @@ impl Receiver {
 
     fn answer_with(&self, status: u16) {
         self.shared.status.store(status, Relaxed);
+    }
+
+    /// From now on it thinks for so long, in milliseconds.
+    pub fn think(&self, millis: u64) {
+        self.shared.pause.store(millis, Relaxed);
+    }
+
+    /// How many messages it had at the same time at most, since this was asked last.
+    pub fn most(&self) -> usize {
+        self.shared.most.swap(0, Relaxed)
     }
 
     /// The first message with such headers, once there is one.
@@ -78,12 +98,30 @@ impl Receiver {
 }
 
 async fn take(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> (StatusCode, &'static str) {
+    shared.most.fetch_max(shared.under_way.fetch_add(1, Relaxed) + 1, Relaxed);
     shared.taken.lock().unwrap().push((headers, String::from_utf8(body.to_vec()).unwrap()));
+    sleep(Duration::from_millis(shared.pause.load(Relaxed))).await;
+    shared.under_way.fetch_sub(1, Relaxed);
     (StatusCode::from_u16(shared.status.load(Relaxed)).unwrap(), "seen")
 }
 
+/// The process started again with other limits and times of webhooks.
+pub fn restart(app: &mut TestApp, limits: WebhookLimits, times: Times) {
+    let leases = LeaseTimes { look: 100, renewal: 500, life: 1_300 };
+    let webhooks = Webhooks::new(Parts {
+        content: app.app.content.clone(),
+        identity: app.app.identity.clone(),
+        reach: local_reach(),
+        consumers: Consumers::new(app.kit.store.clone(), app.kit.world.clone(), leases),
+        world: app.kit.world.clone(),
+        limits,
+        times,
+    });
+    app.restart(|it| it.webhooks = webhooks);
+}
+
 /// An application with an active key.
-async fn application(app: &TestApp) -> ClientId {
+pub async fn application(app: &TestApp) -> ClientId {
     let id = application_without_key(app).await;
     app.app.identity.app_key_rotate(&app.site.id, &id).await.unwrap();
     app.app.identity.app_key_activate(&app.site.id, &id, None).await.unwrap();
@@ -95,13 +133,18 @@ async fn application_without_key(app: &TestApp) -> ClientId {
     app.app.identity.client_create(&app.site.id, new).await.unwrap().0.id
 }
 
-async fn make(app: &TestApp, body: &Value) -> Value {
+pub async fn make(app: &TestApp, body: &Value) -> Value {
     let reply = app.app().post(ENDPOINTS, body).await;
     assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
     reply.json()
 }
 
-fn path(endpoint: &Value) -> String {
+/// A call that takes no body.
+pub async fn act(client: &TestClient<'_>, path: &str) -> Reply {
+    client.send(Method::POST, path, None).await
+}
+
+pub fn path(endpoint: &Value) -> String {
     format!("{ENDPOINTS}/{}", endpoint["id"].as_str().unwrap())
 }
 
@@ -110,14 +153,27 @@ async fn patch(app: &TestApp, path: &str, body: &Value) -> Reply {
 }
 
 /// A collection of items, and one of them.
-async fn things(app: &TestApp) {
+pub async fn things(app: &TestApp) {
     let object = json!({ "id": "things", "fields": [{ "key": "t", "type": "TEXT" }], "permissions": {} });
     assert_eq!(app.app().post("/v2/collections", &json!({ "collection": object })).await.verdict(), "200");
 }
 
-async fn insert(app: &TestApp, id: &str) {
+pub async fn insert(app: &TestApp, id: &str) {
     let item = json!({ "dataCollectionId": "things", "dataItem": { "data": { "_id": id, "t": "x" } } });
     assert_eq!(app.app().post("/v2/items", &item).await.verdict(), "200");
+}
+
+/// Waits until so many rows about items can be read: transactions of other tests hold them up.
+pub async fn readable(app: &TestApp, count: usize) {
+    let kinds = ["data_item_created", "data_item_deleted"];
+    for _ in 0..1_500 {
+        let batch = app.site.outbox().read(Position::default(), &kinds, 100).await.unwrap();
+        if batch.entries.len() >= count {
+            return;
+        }
+        sleep(Duration::from_millis(20)).await;
+    }
+    panic!("never {count} rows");
 }
 
 /// The claims of a token and what they hold as text: the event's type and its body.
@@ -169,11 +225,11 @@ on_both_engines! {
             assert_eq!(changed[name], change[name], "{name}");
         }
         assert_eq!(changed["format"], "jwt", "what is not sent stays");
-        let state = async |action: &str, body: Value| app.app().post(&format!("{path}/{action}"), &body).await.json()["endpoint"]["state"].clone();
-        assert_eq!(state("pause", json!({})).await, "PAUSED");
+        assert_eq!(act(&app.app(), &format!("{path}/pause")).await.json()["endpoint"]["state"], "PAUSED");
         assert_eq!(app.app().get(&path).await.json()["endpoint"]["state"], "PAUSED");
-        assert_eq!(state("resume", json!({ "fromNow": true })).await, "ACTIVE");
-        let another = app.app().post(&format!("{path}/rotate-secret"), &json!({})).await;
+        let resumed = app.app().post(&format!("{path}/resume"), &json!({ "fromNow": true })).await;
+        assert_eq!(resumed.json()["endpoint"]["state"], "ACTIVE");
+        let another = act(&app.app(), &format!("{path}/rotate-secret")).await;
         assert_eq!(another.headers["cache-control"], "no-store");
         assert_ne!(another.json()["secret"], secret);
         assert_eq!(app.app().delete(&path).await.json(), json!({}));
@@ -220,7 +276,9 @@ on_both_engines! {
         let path = path(&made["endpoint"]);
         assert!(faults(&patch(&app, &path, &json!({ "types": [] })).await).contains("types"));
         assert!(faults(&app.app().post(&format!("{path}/replay"), &json!({ "since": "yesterday" })).await).contains("since"));
-        assert!(faults(&app.app().post(&format!("{path}/resume"), &json!({ "fromNow": 7 })).await).contains("fromNow"));
+        for member in ["fromNow", "fromnow"] {
+            assert!(faults(&app.app().post(&format!("{path}/resume"), &json!({ member: 7 })).await).contains(member));
+        }
         assert!(faults(&app.app().get(&format!("{path}/events?state=LOST")).await).contains("state"));
         assert!(faults(&app.app().post(PULL, &json!({ "appId": id, "types": [CREATED], "limit": 0 })).await).contains("limit"));
     }
@@ -251,7 +309,7 @@ on_both_engines! {
         let (_, secret) = app.app.identity.api_key_create(&other.id, "other").await.unwrap();
         let other = app.with_token(secret.expose());
         assert_eq!(other.get(ENDPOINTS).await.json(), json!({ "endpoints": [] }));
-        for reply in [other.get(&path).await, other.delete(&path).await, other.post(&format!("{path}/test"), &json!({})).await] {
+        for reply in [other.get(&path).await, other.delete(&path).await, act(&other, &format!("{path}/test")).await] {
             assert_eq!(reply.verdict(), "404 NOT_FOUND");
         }
         // Its applications are not this site's.
@@ -284,7 +342,7 @@ on_both_engines! {
         assert_eq!(listed.as_array().map(Vec::len), Some(1), "its own alone: {listed}");
         assert_eq!(listed[0]["id"], made.json()["endpoint"]["id"]);
         let path = path(&ours["endpoint"]);
-        for reply in [partner.get(&path).await, partner.delete(&path).await, partner.post(&format!("{path}/test"), &json!({})).await] {
+        for reply in [partner.get(&path).await, partner.delete(&path).await, act(&partner, &format!("{path}/test")).await] {
             assert_eq!(reply.verdict(), "404 NOT_FOUND");
         }
         // Who runs the site sees both; a key that is held to scopes has none.
@@ -355,15 +413,15 @@ on_both_engines! {
         let (id, receiver) = (application(&app).await, Receiver::start().await);
         let made = make(&app, &json!({ "appId": id, "url": receiver.url, "types": [CREATED] })).await;
         let test = format!("{}/test", path(&made["endpoint"]));
-        let outcome = app.app().post(&test, &json!({})).await.json();
+        let outcome = act(&app.app(), &test).await.json();
         assert_eq!((&outcome["delivered"], &outcome["status"], &outcome["excerpt"], &outcome["error"]), (&json!(true), &json!(200), &json!("seen"), &Value::Null));
         assert!(outcome["ms"].is_u64(), "{outcome}");
         assert_eq!(event(&receiver.messages(1).await[0].1).0["eventType"], CREATED, "of a type that the endpoint names");
         receiver.answer_with(500);
-        assert_eq!(app.app().post(&test, &json!({})).await.json()["status"], 500);
+        assert_eq!(act(&app.app(), &test).await.json()["status"], 500);
         let nowhere = patch(&app, &path(&made["endpoint"]), &json!({ "url": "http://127.0.0.1:1/" })).await;
         assert_eq!(nowhere.verdict(), "200");
-        let outcome = app.app().post(&test, &json!({})).await.json();
+        let outcome = act(&app.app(), &test).await.json();
         assert!(outcome["status"].is_null() && outcome["error"].is_string(), "{outcome}");
     }
 
@@ -396,6 +454,54 @@ on_both_engines! {
         assert_eq!(gap["gap"], "epoch", "{gap}");
         let bad = app.app().post(PULL, &json!({ "appId": id, "types": [CREATED], "after": "nonsense" })).await;
         assert!(faults(&bad).contains("after"));
+    }
+
+    async fn events_that_wait_are_listed_given_up_and_sent_again(engine) {
+        let mut app = TestApp::new(engine).await;
+        restart(&mut app, WebhookLimits::default(), Times { early: vec![20], parked: vec![100], ..Times::default() });
+        let (id, receiver) = (application(&app).await, Receiver::start().await);
+        things(&app).await;
+        let made = make(&app, &json!({ "appId": id, "url": receiver.url, "types": [CREATED, DELETED] })).await;
+        let path = path(&made["endpoint"]);
+        act(&app.app(), &format!("{path}/pause")).await;
+        insert(&app, "one").await;
+        let gone = json!({ "dataCollectionId": "things", "dataItemId": "one" });
+        assert_eq!(app.app().post("/v2/items/remove", &gone).await.verdict(), "200");
+        let replay = async |body: Value| app.app().post(&format!("{path}/replay"), &body).await;
+        readable(&app, 2).await;
+        // What is sent once more to one that is paused waits: the first of its entity, and the next behind it.
+        assert_eq!(replay(json!({ "since": "2020-01-01T00:00:00.000Z", "entityId": "one" })).await.json()["count"], 2);
+        let events = async |query: &str| app.app().get(&format!("{path}/events{query}")).await.json();
+        let (parked, held) = (events("").await, events("?state=HELD&limit=1").await);
+        let (first, second) = (&parked["events"][0], &held["events"][0]);
+        assert_eq!((&first["type"], &first["state"], &first["entityId"]), (&json!(CREATED), &json!("PARKED"), &json!("one")));
+        assert_eq!((&second["type"], &second["state"], &second["dataCollectionId"]), (&json!(DELETED), &json!("HELD"), &json!("things")));
+        assert!(first["nextAttempt"].is_string() && second["nextAttempt"].is_null(), "{first} {second}");
+        let next = held["next"].as_str().unwrap();
+        assert_eq!(events(&format!("?state=HELD&limit=1&after={next}")).await["events"], json!([]));
+        assert_eq!(app.app().get(&path).await.json()["endpoint"]["parked"], 2);
+        let of_other_site = format!("another-{}", first["id"].as_str().unwrap());
+        for missing in [of_other_site.as_str(), "nonsense", &format!("{}-999999999-0", app.site.id)] {
+            assert_eq!(replay(json!({ "event": missing })).await.verdict(), "404 NOT_FOUND", "{missing}");
+        }
+        assert_eq!(replay(json!({ "event": first["id"] })).await.json()["count"], 1);
+        // It is refused to the end.
+        receiver.answer_with(400);
+        let _serving = app.app.webhooks.start();
+        assert_eq!(app.app().post(&format!("{path}/resume"), &json!({})).await.verdict(), "200");
+        let mut dead = events("?state=DEAD").await;
+        for _ in 0..600 {
+            if dead["events"].as_array().is_some_and(|it| !it.is_empty()) {
+                break;
+            }
+            sleep(Duration::from_millis(50)).await;
+            dead = events("?state=DEAD").await;
+        }
+        let given_up = &dead["events"][0];
+        assert_eq!((&given_up["id"], &given_up["state"]), (&first["id"], &json!("DEAD")));
+        assert!(given_up["diedDate"].is_string() && given_up["lastError"].as_str().unwrap().contains("400"), "{given_up}");
+        receiver.answer_with(200);
+        assert_ne!(replay(json!({ "dead": true })).await.json()["count"], 0);
     }
 
     async fn event_types_are_those_of_the_log(engine) {

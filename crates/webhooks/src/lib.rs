@@ -19,7 +19,7 @@ pub use call::{
 };
 pub use delivery::{counts::WebhookCounts, queue::EventState};
 pub use endpoint::{
-    change::EndpointChange,
+    change::{EndpointChange, Resumption},
     secret::EndpointSecret,
     status::EndpointStatus,
     wish::EndpointWish,
@@ -28,6 +28,7 @@ pub use endpoint::{
 pub use limits::{Times, WebhookLimits};
 pub use message::Message;
 
+use call::test::Tests;
 use delivery::{counts::Counts, lanes::Lanes, worker::Sender};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -64,6 +65,7 @@ struct Core {
     counts: Arc<Counts>,
     /// Goes up with each change of an endpoint by this process.
     changes: watch::Sender<u64>,
+    tests: Tests,
     /// Started when first something is sent.
     lanes: Mutex<Option<Arc<Lanes>>>,
 }
@@ -72,7 +74,15 @@ impl Webhooks {
     /// Sends nothing yet.
     pub fn new(parts: Parts) -> Self {
         let (changes, _) = watch::channel(0);
-        Self { core: Arc::new(Core { parts, counts: Arc::default(), changes, lanes: Mutex::default() }) }
+        Self {
+            core: Arc::new(Core {
+                parts,
+                counts: Arc::default(),
+                changes,
+                tests: Tests::default(),
+                lanes: Mutex::default(),
+            }),
+        }
     }
 
     /// Sends for endpoints, as many as are this node's share, for as long as what is answered lives. From within a

@@ -11,6 +11,8 @@ stoa_kernel::limits! {
     pub struct WebhookLimits {
         /// Webhook endpoints of a site (TOO_MANY).
         webhook_endpoints: usize = 20, 0..=1_000;
+        /// Of them those of one application, where it makes them itself and is held to scopes (TOO_MANY).
+        webhook_endpoints_of_app: usize = 5, 0..=1_000;
         /// Events of an endpoint that wait apart because they, or one before them about the same thing, alone failed. Where
         /// there are more, the oldest about whatever has the most are given up (TOO_MANY for a replay). So many of those that
         /// were given up are kept.
@@ -44,6 +46,8 @@ pub struct Times {
     pub without_success: Millis,
     /// The same for one that is so far behind.
     pub behind: Millis,
+    /// How long who reads messages without an endpoint reads on where none is meant for them, though they don't wait.
+    pub reading: Millis,
     /// How long a secret still signs beside the one that follows it.
     pub secret_overlap: Millis,
 }
@@ -61,6 +65,7 @@ impl Default for Times {
             longest_wait: HOUR,
             without_success: 5 * DAY,
             behind: 3 * DAY,
+            reading: SECOND,
             secret_overlap: DAY,
         }
     }

@@ -69,19 +69,6 @@ impl ApiCall {
         self.data[name].as_str().unwrap_or_default()
     }
 
-    /// Whether something is so; it isn't when it is missing.
-    ///
-    /// # Errors
-    /// [`Code::Validation`].
-    pub(crate) fn flag(&self, name: &str) -> Result<bool> {
-        match &self.data[name] {
-            Value::Null => Ok(false),
-            Value::Bool(it) => Ok(*it),
-            Value::String(it) if matches!(it.as_str(), "true" | "false") => Ok(it == "true"),
-            _ => Err(invalid(name, "true or false is expected")),
-        }
-    }
-
     /// Keeps nothing more of query and body: for a call that has read them and waits for a hash.
     pub(crate) fn forget_data(&mut self) {
         self.data = Value::Null;

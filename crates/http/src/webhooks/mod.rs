@@ -15,7 +15,9 @@ use axum::{
 };
 use serde_json::{Value, json};
 use stoa_kernel::{Code, EndpointId, EventType, Faults, Result};
-use stoa_webhooks::{Endpoint, EndpointChange, EndpointSecret, EndpointWish, EventQuery, EventState, Pull, Replay};
+use stoa_webhooks::{
+    Endpoint, EndpointChange, EndpointSecret, EndpointWish, EventQuery, EventState, Pull, Replay, Resumption,
+};
 
 /// `GET event-types`: what an endpoint can name, each once.
 pub(crate) async fn event_types(State(app): State<App>, call: ApiCall) -> Answer {
@@ -63,8 +65,8 @@ pub(crate) async fn pause(State(app): State<App>, call: ApiCall) -> Answer {
 
 /// `POST endpoints/{id}/resume` `{fromNow?}`.
 pub(crate) async fn resume(State(app): State<App>, call: ApiCall) -> Answer {
-    let from_now = call.flag("fromNow")?;
-    let endpoint = app.webhooks.endpoint_resume(&call.site, &call.caller, &id(&call), from_now).await?;
+    let resumption = Resumption::parse(&call.data)?;
+    let endpoint = app.webhooks.endpoint_resume(&call.site, &call.caller, &id(&call), resumption).await?;
     answer("endpoint", status(&app, &call, &endpoint).await?)
 }
 
@@ -95,7 +97,7 @@ pub(crate) async fn events(State(app): State<App>, call: ApiCall) -> Answer {
 pub(crate) async fn pull(State(app): State<App>, call: ApiCall) -> Answer {
     let pull = Pull::parse(&call.data)?;
     let _waiting = app.waiting.enter(&call.site.id, call.network, app.settings.limits.webhook_pulls)?;
-    let pulled = app.webhooks.pull(&call.site, &call.caller, pull, None).await?;
+    let pulled = app.webhooks.pull(&call.site, &call.caller, pull).await?;
     Ok(secretly(&pulled.to_json()))
 }
 

@@ -146,7 +146,8 @@ impl Listener<'_, '_> {
             if self.done.contains(id) {
                 continue;
             }
-            if !self.post(message, since) {
+            // Those before it may have taken long; what is left is asked for again, signed anew.
+            if elapsing() - since > FRESH || !self.post(message, since) {
                 return Ok(());
             }
             self.done.insert(id.to_owned());

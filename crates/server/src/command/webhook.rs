@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use stoa_kernel::{EndpointId, EntryKind, EventType, nearest::hint};
 use stoa_store::Site;
-use stoa_webhooks::{EndpointChange, EndpointWish, EventQuery, Pull, Replay};
+use stoa_webhooks::{EndpointChange, EndpointWish, EventQuery, Pull, Replay, Resumption};
 
 pub async fn run(services: &Services, site: &Arc<Site>, verb: &WebhookVerb) -> Result<Value, Failure> {
     let (webhooks, caller) = (&services.webhooks, &operator());
@@ -38,7 +38,8 @@ pub async fn run(services: &Services, site: &Arc<Site>, verb: &WebhookVerb) -> R
         }
         WebhookVerb::Pause { id } => Ok(webhooks.endpoint_pause(site, caller, &endpoint(id)).await?.to_json()),
         WebhookVerb::Resume { id, from_now } => {
-            Ok(webhooks.endpoint_resume(site, caller, &endpoint(id), *from_now).await?.to_json())
+            let resumption = Resumption { from_now: *from_now };
+            Ok(webhooks.endpoint_resume(site, caller, &endpoint(id), resumption).await?.to_json())
         }
         WebhookVerb::Replay(it) => {
             let replay = Replay::parse(&replay(it)?)?;
@@ -111,7 +112,7 @@ fn after_creation(terminal: &Terminal<'_>, endpoint: &Value) {
 async fn pull(services: &Services, site: &Arc<Site>, order: &PullOrder) -> Result<Value, Failure> {
     let mut body = order.body.clone();
     body["appId"] = json!(app::choose(services, site, order.app.as_deref()).await?.id);
-    Ok(services.webhooks.pull(site, &operator(), Pull::parse(&body)?, None).await?.to_json())
+    Ok(services.webhooks.pull(site, &operator(), Pull::parse(&body)?).await?.to_json())
 }
 
 fn endpoint(id: &str) -> EndpointId {

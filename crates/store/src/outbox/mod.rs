@@ -45,8 +45,12 @@ pub(crate) use consumer::{holds, keeps};
 pub(crate) use log_row::{NewEpoch, begin, find};
 pub(crate) use read_point::read_point;
 
-use crate::{Database, ReaderPool, boxed};
+use crate::{Database, ReaderPool, Requester, boxed};
 use read::Wanted;
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hash, Hasher},
+};
 use stoa_kernel::{Millis, Result, SiteId};
 use stoa_sql::params;
 
@@ -138,7 +142,23 @@ impl<'s> Outbox<'s> {
         self.database.read(ReaderPool::Point, move |tx| boxed!(Ok(read::batch(tx, &wanted).await?))).await
     }
 
-    /// The same for a consumer: a gap where rows behind its place were deleted.
+    /// The same, of rows that were written at `since` or later. All rows behind `after` may be looked at for that.
+    pub async fn read_since(&self, after: Position, since: Millis, kinds: &[&str], limit: usize) -> Result<Batch> {
+        let wanted = Wanted { since: Some(since), ..self.wanted(after, kinds, limit) };
+        // In turns with others: by site, since who asks isn't known here.
+        let mut hasher = DefaultHasher::new();
+        self.site.hash(&mut hasher);
+        let pool = ReaderPool::ScanFor(Requester { caller: hasher.finish(), ..Requester::SERVER });
+        self.database.read(pool, move |tx| boxed!(Ok(read::batch(tx, &wanted).await?))).await
+    }
+
+    /// The row of this number, if it is there and can be read.
+    pub async fn row(&self, sequence: i64) -> Result<Option<Entry>> {
+        let site = self.site.clone();
+        self.database.read(ReaderPool::Point, move |tx| boxed!(Ok(read::one(tx, &site, sequence).await?))).await
+    }
+
+    /// The same as [`Self::read`] for a consumer: a gap where rows behind its place were deleted.
     pub async fn read_for(&self, after: Position, kinds: &[&str], limit: usize) -> Result<Read> {
         let wanted = self.wanted(after, kinds, limit);
         self.database.read(ReaderPool::Point, move |tx| boxed!(Ok(read::of_consumer(tx, &wanted).await?))).await
@@ -189,8 +209,16 @@ impl<'s> Outbox<'s> {
         status::lags(self.database, self.site, now).await
     }
 
+    /// How long each of these consumers has left a row unread, in milliseconds; those that are none are left out.
+    pub async fn waits(&self, consumers: &[String], now: Millis) -> Result<HashMap<String, Millis>> {
+        let (site, names) = (self.site.clone(), consumers.to_vec());
+        let read =
+            self.database.read(ReaderPool::Point, move |tx| boxed!(Ok(status::waits(tx, &site, &names, now).await?)));
+        read.await
+    }
+
     fn wanted(&self, after: Position, kinds: &[&str], limit: usize) -> Wanted {
         let kinds = kinds.iter().map(|it| (*it).to_owned()).collect();
-        Wanted { site: self.site.clone(), after, kinds, limit: limit.max(1) }
+        Wanted { site: self.site.clone(), after, kinds, since: None, limit: limit.max(1) }
     }
 }

@@ -4,8 +4,8 @@ use super::{
     entry::{Batch, Entry, Gap, GapReason, Read},
     log_row::{self, position},
 };
-use crate::{Error, Tx, position::Position};
-use stoa_kernel::{Result, SiteId};
+use crate::{Error, Row, Tx, position::Position};
+use stoa_kernel::{Millis, Result, SiteId};
 use stoa_sql::{Writer, params};
 
 /// Rows looked at in one read, and bytes of payload: what a batch costs in memory.
@@ -19,6 +19,8 @@ pub(super) struct Wanted {
     pub after: Position,
     /// Only rows of these; of every kind if there are none.
     pub kinds: Vec<String>,
+    /// Only rows that were written at this time or later.
+    pub since: Option<Millis>,
     pub limit: usize,
 }
 
@@ -27,7 +29,8 @@ pub(super) struct Wanted {
 pub(super) async fn batch(tx: &mut Tx<'_>, wanted: &Wanted) -> Result<Batch, Error> {
     let mut sql = Writer::new(tx.dialect());
     let size = format!("case when {} then cast(octet_length(payload) as bigint) end", of_kinds(&mut sql, wanted));
-    behind(sql.push(&format!("select tx, seq, {size} from stoa.outbox where site = ")), wanted, BATCH);
+    let since = written_since(&mut sql, wanted);
+    behind(sql.push(&format!("select tx, seq, {size} from stoa.outbox where {since} and site = ")), wanted, BATCH);
     let (text, params) = sql.finish();
     let sizes = tx.rows(&text, &params, |row| Ok((position(row)?, row.get::<Option<i64>>(2)?))).await?;
 
@@ -45,11 +48,10 @@ pub(super) async fn batch(tx: &mut Tx<'_>, wanted: &Wanted) -> Result<Batch, Err
     }
 
     let mut sql = Writer::new(tx.dialect());
-    let kinds = of_kinds(&mut sql, wanted);
-    let columns = "select tx, seq, kind, payload, created from stoa.outbox where ";
-    behind(sql.push(&format!("{columns}{kinds} and site = ")), wanted, count as i64);
+    let (kinds, since) = (of_kinds(&mut sql, wanted), written_since(&mut sql, wanted));
+    behind(sql.push(&format!("{COLUMNS} where {kinds} and {since} and site = ")), wanted, count as i64);
     let (text, params) = sql.finish();
-    let mut entries = tx.rows(&text, &params, |row| entry(row, &wanted.site)).await?;
+    let mut entries = tx.rows(&text, &params, |row| entry(&wanted.site, row)).await?;
     entries.retain(|it| it.position <= end);
     Ok(Batch { entries, end, is_last })
 }
@@ -58,16 +60,28 @@ pub(super) async fn batch(tx: &mut Tx<'_>, wanted: &Wanted) -> Result<Batch, Err
 pub(super) async fn committed(tx: &mut Tx<'_>, wanted: &Wanted) -> Result<Vec<Entry>, Error> {
     let mut sql = Writer::new(tx.dialect());
     let kinds = of_kinds(&mut sql, wanted);
-    sql.push(&format!("select tx, seq, kind, payload, created from stoa.outbox where {kinds} and site = "));
+    sql.push(&format!("{COLUMNS} where {kinds} and site = "));
     sql.bind(&wanted.site).push(" and ");
     let (transaction, number) = (sql.param(wanted.after.transaction), sql.param(wanted.after.number));
     let unread = sql.dialect().outbox_unread(&transaction, &number);
     sql.push(&unread).push(" limit ").bind(wanted.limit as i64);
     let (text, params) = sql.finish();
-    tx.rows(&text, &params, |row| entry(row, &wanted.site)).await
+    tx.rows(&text, &params, |row| entry(&wanted.site, row)).await
 }
 
-fn entry(row: &crate::Row<'_>, site: &SiteId) -> Result<Entry, Error> {
+/// The row of this number, once it can be read.
+pub(super) async fn one(tx: &mut Tx<'_>, site: &SiteId, sequence: i64) -> Result<Option<Entry>, Error> {
+    let mut sql = Writer::new(tx.dialect());
+    let number = sql.param(sequence);
+    behind_position(sql.push(&format!("{COLUMNS} where seq = {number} and site = ")), site, Position::default(), 1);
+    let (text, params) = sql.finish();
+    tx.row(&text, &params, |row| entry(site, row)).await
+}
+
+/// Of [`entry`].
+const COLUMNS: &str = "select tx, seq, kind, payload, created from stoa.outbox";
+
+fn entry(site: &SiteId, row: &Row<'_>) -> Result<Entry, Error> {
     let position = position(row)?;
     let (kind, payload, created) = (row.get(2)?, row.get(3)?, row.get(4)?);
     Ok(Entry { site: site.clone(), sequence: position.number, kind, payload, created, position })
@@ -95,7 +109,7 @@ pub(super) async fn resumed(
 ) -> Result<Read, Error> {
     let batch = batch(tx, wanted).await?;
     let sql = format!("select epoch, origin = {origin}, floor_tx, floor_seq from stoa.log where site = $1");
-    let read = |row: &crate::Row<'_>| {
+    let read = |row: &Row<'_>| {
         let oldest = Position { transaction: row.get(2)?, number: row.get(3)? };
         Ok((row.text(0)? == epoch && row.get::<bool>(1)?, oldest))
     };
@@ -121,6 +135,14 @@ fn of_kinds(sql: &mut Writer<'_>, wanted: &Wanted) -> String {
     }
     let kinds = sql.param(wanted.kinds.clone());
     sql.dialect().any_of("kind", &kinds)
+}
+
+/// The condition for the time from which on rows are wanted.
+fn written_since(sql: &mut Writer<'_>, wanted: &Wanted) -> String {
+    match wanted.since {
+        Some(time) => format!("created >= {}", sql.param(time)),
+        None => "1 = 1".to_owned(),
+    }
 }
 
 /// Completes `… where site = ` with the rows behind a position.

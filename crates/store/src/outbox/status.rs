@@ -2,6 +2,7 @@
 
 use super::log_row;
 use crate::{Database, Error, ReaderPool, Row, Tx, boxed, position::Position};
+use std::collections::HashMap;
 use stoa_kernel::{Millis, Result, SiteId};
 use stoa_sql::{Writer, params};
 
@@ -71,7 +72,7 @@ async fn consumers(tx: &mut Tx<'_>, site: &SiteId, now: Millis) -> Result<Vec<Co
     let all: Vec<(Position, String, Option<String>)> = tx.rows(sql, &params![site], each).await?;
     let mut found = Vec::with_capacity(all.len());
     for (place, name, node) in all {
-        let (lag_rows, oldest) = unread(tx, site, place).await?;
+        let (lag_rows, oldest) = unread(tx, site, place, MOST_COUNTED).await?;
         let lag = oldest.map_or(0, |it| (now - it).max(0));
         found.push(ConsumerStatus {
             name,
@@ -85,15 +86,33 @@ async fn consumers(tx: &mut Tx<'_>, site: &SiteId, now: Millis) -> Result<Vec<Co
     Ok(found)
 }
 
-/// How many rows are behind a place, whether or not they can be read yet, and when the first was written.
-async fn unread(tx: &mut Tx<'_>, site: &SiteId, place: Position) -> Result<(i64, Option<Millis>), Error> {
+/// How long each of these consumers has left a row unread, by the first such row alone.
+pub(super) async fn waits(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    names: &[String],
+    now: Millis,
+) -> Result<HashMap<String, Millis>, Error> {
+    let sql = "select tx, seq, name from stoa.outbox_consumer where site = $1";
+    let each = |row: &Row<'_>| Ok((log_row::position(row)?, row.get(2)?));
+    let places: Vec<(Position, String)> = tx.rows(sql, &params![site], each).await?;
+    let mut waits = HashMap::new();
+    for (place, name) in places.into_iter().filter(|it| names.contains(&it.1)) {
+        let (_, oldest) = unread(tx, site, place, 1).await?;
+        waits.insert(name, oldest.map_or(0, |it| (now - it).max(0)));
+    }
+    Ok(waits)
+}
+
+/// How many rows are behind a place, up to so many, whether or not they can be read yet, and when the first was written.
+async fn unread(tx: &mut Tx<'_>, site: &SiteId, place: Position, most: i64) -> Result<(i64, Option<Millis>), Error> {
     let mut sql = Writer::new(tx.dialect());
     sql.push("select count(*), min(created) from (select created from stoa.outbox where site = ")
         .bind(site)
         .push(" and ");
     let (transaction, number) = (sql.param(place.transaction), sql.param(place.number));
     let behind = sql.dialect().outbox_unread(&transaction, &number);
-    sql.push(&behind).push(" limit ").bind(MOST_COUNTED).push(") as unread");
+    sql.push(&behind).push(" limit ").bind(most).push(") as unread");
     let (text, params) = sql.finish();
     let found = tx.row(&text, &params, |row| Ok((row.get(0)?, row.get(1)?))).await?;
     Ok(found.unwrap_or((0, None)))

@@ -96,8 +96,8 @@ impl Webhooks {
     /// Events of an endpoint that wait apart from the log, or were given up.
     ///
     /// # Errors
-    /// [`stoa_kernel::Code::Forbidden`], [`stoa_kernel::Code::ScopeMissing`], [`stoa_kernel::Code::NotFound`]; [`stoa_kernel::Code::Validation`] for a limit or a place that is
-    /// none.
+    /// [`stoa_kernel::Code::Forbidden`], [`stoa_kernel::Code::ScopeMissing`], [`stoa_kernel::Code::NotFound`];
+    /// [`stoa_kernel::Code::Validation`] for a limit or a place that is none.
     pub async fn event_list(
         &self,
         site: &Site,

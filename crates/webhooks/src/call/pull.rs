@@ -4,7 +4,12 @@
 use crate::{
     Core, Webhooks,
     access::{Hearing, Reaches},
-    endpoint::{Format, manage::app, secret::EndpointSecret, types, wish::Fields},
+    endpoint::{
+        Format,
+        manage::{app, unheard},
+        types,
+        wish::Fields,
+    },
     message::{
         Message,
         envelope::{Maker, Signatory},
@@ -74,7 +79,7 @@ impl Pull {
     /// # Errors
     /// [`stoa_kernel::Code::Validation`] with all that is wrong.
     pub fn parse(body: &Value) -> Result<Self> {
-        let mut fields = Fields::of(body, &NAMES)?;
+        let mut fields = Fields::of(body, "a pull", &NAMES)?;
         let app = fields.app();
         let types = fields.required_types();
         let collections = fields.collections();
@@ -100,27 +105,22 @@ impl Pull {
 }
 
 impl Webhooks {
-    /// The next events, as messages that are signed now. Messages of the format `standard` are signed with `secret`, if
-    /// there is one: there is no endpoint that has another.
+    /// The next events, as messages that are signed now; those of the format `standard` are not: there is no endpoint that
+    /// has a secret. Where many rows tell of other things, there may be no message although more follows behind the token.
     ///
     /// # Errors
-    /// [`stoa_kernel::Code::Forbidden`] and [`stoa_kernel::Code::ScopeMissing`]; [`stoa_kernel::Code::Validation`] for an application that there isn't, or that
-    /// the caller may not read for; [`stoa_kernel::Code::NotFound`] when it has no active key and the format needs one.
-    pub async fn pull(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        pull: Pull,
-        secret: Option<&EndpointSecret>,
-    ) -> Result<Pulled> {
+    /// [`stoa_kernel::Code::Forbidden`] and [`stoa_kernel::Code::ScopeMissing`]; [`stoa_kernel::Code::Validation`] for an
+    /// application that there isn't, or that the caller may not read for; [`stoa_kernel::Code::NotFound`] when it has no
+    /// active key and the format needs one.
+    pub async fn pull(&self, site: &Site, caller: &Caller, pull: Pull) -> Result<Pulled> {
         let core = &self.core;
         let reaches = Reaches::of(caller, Right::Read)?;
         let heard = heard(core, site, &reaches, &pull).await?;
-        let secrets = secret.map(|it| it.key()).transpose()?.into_iter().map(|it| (it, None)).collect();
-        let maker = Maker { site: site.id.clone(), app: pull.app, format: pull.format, max_bytes: MAX_BYTES, secrets };
+        let (site_id, secrets) = (site.id.clone(), Vec::new());
+        let maker = Maker { site: site_id, app: pull.app, format: pull.format, max_bytes: MAX_BYTES, secrets };
         let by = maker.signatory(core).await?;
         // Before it is read, so that nothing is missed between reading and waiting.
-        let (mut news, until) = (site.outbox().news(), elapsing() + pull.wait);
+        let (mut news, began) = (site.outbox().news(), elapsing());
         let token = match pull.after {
             Some(token) => token,
             None => site.outbox().end().await?,
@@ -129,8 +129,11 @@ impl Webhooks {
             Reading { core, site, heard, token, gap: None, limit: pull.limit, events: Vec::new(), bytes: 0 };
         loop {
             let is_end = reading.read().await?;
-            let left = until - elapsing();
-            if !reading.events.is_empty() || reading.gap.is_some() || (is_end && left <= 0) {
+            let passed = elapsing() - began;
+            let left = pull.wait - passed;
+            // The log may be long, and none of it meant for who asks.
+            let is_late = left <= 0 && (is_end || passed >= core.times.reading);
+            if !reading.events.is_empty() || reading.gap.is_some() || is_late {
                 break;
             }
             if is_end {
@@ -147,11 +150,8 @@ async fn heard(core: &Core, site: &Site, reaches: &Reaches, pull: &Pull) -> Resu
     let app = app(core, site, &pull.app).await?.filter(|it| reaches.includes(&it.id));
     let app = app.ok_or_else(|| refuse("appId", "an application of the site, or the caller's own, is expected"))?;
     let hearing = Hearing::of(reaches.scopes(), &app);
-    let collections: Vec<Option<&str>> =
-        pull.collections.as_ref().map_or_else(|| vec![None], |all| all.iter().map(|it| Some(it.as_str())).collect());
-    let kinds = types::kinds(&pull.types);
-    if let Some(kind) = kinds.iter().find(|kind| !collections.iter().all(|it| hearing.allows(**kind, *it))) {
-        return Err(refuse("types", &format!("one of them needs the scope {}", Hearing::missing(*kind))));
+    if let Some(why) = unheard(&hearing, &pull.types, pull.collections.as_deref()) {
+        return Err(refuse("types", &why));
     }
     Ok(Heard { types: pull.types.clone(), collections: pull.collections.clone(), hearing })
 }

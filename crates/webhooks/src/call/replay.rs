@@ -5,24 +5,29 @@
 use crate::{
     Core, Webhooks,
     access::{Hearing, Reaches},
-    delivery::queue::{EventState, Queue, Queued, key_of},
+    delivery::{
+        queue::{EventState, Queue, Queued, key_of},
+        runner::hearing,
+    },
     endpoint::{
         Endpoint,
         manage::{app, within},
         types,
     },
     message::{
-        event::entity_of,
+        event::{Event, entity_of},
+        narrow::Narrowing,
         source::{Heard, piece},
     },
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
 use stoa_kernel::{
-    Caller, Code, EndpointId, Fault, Millis, Result, Right, Violation, date, date::iso_from_millis, nearest::hint,
+    Caller, Code, EndpointId, EntryKind, Fault, Millis, Result, Right, Scopes, Violation, date, date::iso_from_millis,
+    nearest::hint,
 };
 use stoa_store::{
-    ReaderPool, Site, boxed,
+    ReaderPool, Site, Tx, TxFuture, boxed,
     outbox::{self, Entry, Position},
 };
 
@@ -141,10 +146,10 @@ impl Webhooks {
     pub async fn replay(&self, site: &Site, caller: &Caller, id: &EndpointId, replay: Replay) -> Result<Replayed> {
         let core = &self.core;
         let reaches = Reaches::of(caller, Right::Write)?;
-        let (site_id, endpoint_id) = (site.id.clone(), id.clone());
+        let (site_id, endpoint_id, of) = (site.id.clone(), id.clone(), reaches.clone());
         let read = site.read(ReaderPool::Point, move |tx| {
             boxed!({
-                let endpoint = within(tx, &site_id, &reaches, &endpoint_id).await?;
+                let endpoint = within(tx, &site_id, &of, &endpoint_id).await?;
                 Ok((endpoint, Queue { site: &site_id, endpoint: &endpoint_id }.count(tx).await?))
             })
         });
@@ -154,23 +159,27 @@ impl Webhooks {
             let why = format!("{waiting} events wait apart already, as many as may.");
             return Err(Fault::because(Code::TooMany, why));
         }
-        let work = Work { core, site, heard: heard(core, site, &endpoint).await?, endpoint, room };
+        let work = Work { core, site, heard: heard(core, site, &endpoint).await?, reaches, id: endpoint.id, room };
         let replayed = match replay {
             Replay::Since { time, types, entity } => work.since(time, types, entity).await,
             Replay::Event(event) => work.event(&event).await,
             Replay::Dead => work.dead().await,
         }?;
         if replayed.count > 0 {
-            work.wake().await?;
+            core.changed();
         }
         Ok(replayed)
     }
 }
 
 /// What an endpoint hears.
-pub(crate) async fn heard(core: &Core, site: &Site, endpoint: &Endpoint) -> Result<Heard> {
+async fn heard(core: &Core, site: &Site, endpoint: &Endpoint) -> Result<Heard> {
     let hearing = match app(core, site, &endpoint.app).await? {
-        Some(app) => Hearing::of(endpoint.scopes.as_ref(), &app),
+        Some(app) => match hearing(core, endpoint, &app).await {
+            // No owner has installed it.
+            Err(fault) if fault.code() == Code::OauthUnauthorized => Hearing::of(Some(&Scopes::default()), &app),
+            hearing => hearing?,
+        },
         None => return Err(Fault::because(Code::NotFound, "The application of the endpoint was revoked.")),
     };
     Ok(Heard { types: endpoint.types.clone(), collections: endpoint.collections.clone(), hearing })
@@ -179,8 +188,9 @@ pub(crate) async fn heard(core: &Core, site: &Site, endpoint: &Endpoint) -> Resu
 struct Work<'w> {
     core: &'w Arc<Core>,
     site: &'w Site,
-    endpoint: Endpoint,
     heard: Heard,
+    reaches: Reaches,
+    id: EndpointId,
     /// Events that may be put apart.
     room: usize,
 }
@@ -193,42 +203,51 @@ impl Work<'_> {
         };
         let kinds: Vec<&str> = types::kinds(&names).iter().map(|it| it.name()).collect();
         let heard = Heard { types: names, ..self.heard.clone() };
-        let (mut place, mut count) = (Position::default(), 0);
         if kinds.is_empty() {
-            return Ok(Replayed { count, next: None });
+            return Ok(Replayed { count: 0, next: None });
         }
         // What is written meanwhile is sent anyway.
         let end = self.site.outbox().end().await?.position;
+        let is_meant = |it: &Event| entity.as_ref().is_none_or(|id| entity_of(&it.entity).0 == *id);
+        let (mut place, mut count, mut next, mut found) = (Position::default(), 0, None, Vec::new());
         loop {
-            let batch = self.site.outbox().read(place, &kinds, ROWS).await?;
-            for row in batch.entries.iter().filter(|it| it.created >= time && it.position() <= end) {
-                let events = self.of_row(&heard, row, entity.as_deref()).await?;
+            let batch = self.site.outbox().read_since(place, time, &kinds, ROWS).await?;
+            for row in batch.entries.iter().filter(|it| it.position() <= end) {
+                let events = self.of_row(&heard, row, is_meant).await?;
                 if count + events.len() > self.room {
-                    return Ok(Replayed { count, next: Some(row.created) });
+                    next = Some(row.created);
+                    break;
                 }
                 count += events.len();
-                self.put(events).await?;
+                found.extend(events);
+                if found.len() >= PIECE.0 {
+                    self.put(std::mem::take(&mut found)).await?;
+                }
             }
+            self.put(std::mem::take(&mut found)).await?;
             place = batch.end;
-            if batch.is_last || place >= end {
-                return Ok(Replayed { count, next: None });
+            if next.is_some() || batch.is_last || place >= end {
+                return Ok(Replayed { count, next });
             }
         }
     }
 
     /// The events of a row as they are kept apart.
-    async fn of_row(&self, heard: &Heard, row: &Entry, entity: Option<&str>) -> Result<Vec<Queued>> {
-        let (mut queued, mut next, now) = (Vec::new(), 0, self.core.world.now());
+    async fn of_row(&self, heard: &Heard, row: &Entry, is_meant: impl Fn(&Event) -> bool) -> Result<Vec<Queued>> {
+        let Some(kind) = EntryKind::parse(&row.kind) else { return Ok(Vec::new()) };
+        let (narrowing, now) = (Narrowing::of(kind, &row.payload)?, self.core.world.now());
+        let (mut queued, mut next) = (Vec::new(), 0);
         loop {
             let piece = piece(self.core, self.site, heard, row, (next, PIECE)).await?;
-            let is_meant = |key: &str| entity.is_none_or(|it| entity_of(key).0 == it);
-            for event in piece.events.iter().filter(|it| is_meant(&it.entity)) {
-                queued.push(Queued::new(event, row, now)?);
+            for event in piece.events.iter().filter(|it| is_meant(it)) {
+                queued.push(Queued::of(event, row, narrowing.at(event.place)?, now)?);
             }
             next = piece.next;
             if piece.is_last {
                 return Ok(queued);
             }
+            // A row may be megabytes long, and others wait for this thread.
+            tokio::task::yield_now().await;
         }
     }
 
@@ -236,48 +255,33 @@ impl Work<'_> {
         let key = key_of(&self.site.id, id)?;
         let missing = || Fault::because(Code::NotFound, "The log of the site has no such event for this endpoint.");
         let now = self.core.world.now();
-        let waits =
-            self.site.write_with((self.site.id.clone(), self.endpoint.id.clone()), move |tx, (site, endpoint)| {
-                boxed!(Queue { site, endpoint }.hurry(tx, key, now).await)
-            });
-        if waits.await? {
+        let waits = self.write(key, move |tx, queue, key| boxed!(queue.hurry(tx, *key, now).await.map(usize::from)));
+        if waits.await? > 0 {
             return Ok(Replayed { count: 1, next: None });
         }
-        let mut place = Position::default();
-        let kinds: Vec<&str> = types::kinds(&self.heard.types).iter().map(|it| it.name()).collect();
-        loop {
-            let batch = self.site.outbox().read(place, &kinds, ROWS).await?;
-            if let Some(row) = batch.entries.iter().find(|it| it.sequence == key.0) {
-                let mut events = self.of_row(&self.heard, row, None).await?;
-                events.retain(|it| it.key() == key);
-                if events.is_empty() {
-                    return Err(missing());
-                }
-                self.put(events).await?;
-                return Ok(Replayed { count: 1, next: None });
-            }
-            place = batch.end;
-            if batch.is_last {
-                return Err(missing());
-            }
+        let row = self.site.outbox().row(key.0).await?.ok_or_else(missing)?;
+        let place = usize::try_from(key.1).map_err(Fault::internal)?;
+        let events = self.of_row(&self.heard, &row, |it| it.place == place).await?;
+        if events.is_empty() {
+            return Err(missing());
         }
+        self.put(events).await?;
+        Ok(Replayed { count: 1, next: None })
     }
 
     async fn dead(&self) -> Result<Replayed> {
         let mut count = 0;
         while count < self.room {
             let (now, limit) = (self.core.world.now(), ROWS.min(self.room - count) as i64);
-            let revived =
-                self.site.write_with((self.site.id.clone(), self.endpoint.id.clone()), move |tx, (site, endpoint)| {
-                    boxed!({
-                        let queue = Queue { site, endpoint };
-                        let dead = queue.list(tx, EventState::Dead, (i64::MIN, 0), limit).await?;
-                        for event in &dead {
-                            queue.revive(tx, event, now).await?;
-                        }
-                        Ok(dead.len())
-                    })
-                });
+            let revived = self.write(limit, move |tx, queue, limit| {
+                boxed!({
+                    let dead = queue.list(tx, EventState::Dead, (i64::MIN, 0), *limit).await?;
+                    for event in &dead {
+                        queue.revive(tx, event, now).await?;
+                    }
+                    Ok(dead.len())
+                })
+            });
             match revived.await? {
                 0 => break,
                 some => count += some,
@@ -290,35 +294,42 @@ impl Work<'_> {
     async fn put(&self, events: Vec<Queued>) -> Result<()> {
         let now = self.core.world.now();
         for piece in events.chunks(PIECE.0) {
-            let put = self.site.write_with(
-                (self.site.id.clone(), self.endpoint.id.clone(), piece.to_vec()),
-                move |tx, (site, endpoint, events)| {
-                    boxed!({
-                        let queue = Queue { site, endpoint };
-                        for event in events {
-                            queue.put(tx, event).await?;
-                            queue.follow(tx, &event.entity, now).await?;
-                        }
-                        Ok(())
-                    })
-                },
-            );
+            let put = self.write(piece.to_vec(), move |tx, queue, events| {
+                boxed!({
+                    for event in events {
+                        queue.put(tx, event).await?;
+                        queue.follow(tx, &event.entity, now).await?;
+                    }
+                    Ok(events.len())
+                })
+            });
             put.await?;
         }
         Ok(())
     }
 
-    /// Has whoever sends for the endpoint look again at what waits.
-    async fn wake(&self) -> Result<()> {
-        let woken = self.site.write_with((self.site.id.clone(), self.endpoint.consumer()), |tx, (site, consumer)| {
-            boxed!({
-                outbox::consumer_rename(tx, site, consumer, consumer).await?;
-                Ok(())
-            })
-        });
-        woken.await?;
-        self.core.changed();
-        Ok(())
+    /// Changes what waits, and answers how many events of it were changed. In the same transaction the endpoint's lease
+    /// ends, so that whoever sends for it looks again at what waits, also when this call is cut off before its end; and
+    /// nothing is put apart for an endpoint that is gone.
+    async fn write<I, F>(&self, input: I, body: F) -> Result<usize>
+    where
+        I: Send + Sync + 'static,
+        F: for<'t> Fn(&'t mut Tx<'_>, &'t Queue<'t>, &'t I) -> TxFuture<'t, usize> + Send + Sync + 'static,
+    {
+        let written = self.site.write_with(
+            (self.site.id.clone(), self.reaches.clone(), self.id.clone(), input, body),
+            |tx, (site, reaches, id, input, body)| {
+                boxed!({
+                    let consumer = within(tx, site, reaches, id).await?.consumer();
+                    let count = body(tx, &Queue { site, endpoint: id }, input).await?;
+                    if count > 0 {
+                        outbox::consumer_rename(tx, site, &consumer, &consumer).await?;
+                    }
+                    Ok(count)
+                })
+            },
+        );
+        written.await
     }
 }
 

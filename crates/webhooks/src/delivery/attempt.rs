@@ -127,7 +127,10 @@ impl Receiver {
         };
         Ok(match reach.call(call).await {
             Ok(answer) => Report::answered(&answer),
-            Err(unreached) => Report::unreached(&unreached),
+            Err(unreached) => {
+                tracing::debug!("a message did not reach {}: {unreached:?}", self.target);
+                Report::unreached(&unreached)
+            }
         })
     }
 }
@@ -173,8 +176,8 @@ impl Report {
             _ => Verdict::Refused,
         };
         let what = match (unreached, &verdict) {
-            (Unreached::Refused(_), _) => "the address may not be called",
-            (Unreached::Unresolved(_), _) => "the name of the host can't be resolved",
+            // Which of the two it is would tell which names there are inside.
+            (Unreached::Refused(_) | Unreached::Unresolved(_), _) => "the host has no address that may be called",
             (Unreached::Busy, _) => "too many calls to the host are under way",
             (_, Verdict::Unreached) => "no connection could be made",
             (Unreached::TimedOut(_), _) => "there was no answer in time",
@@ -249,5 +252,7 @@ mod tests {
             assert_eq!(report.verdict, expected, "{unreached:?}");
             assert!(!report.error().contains("10.1"), "{report:?}");
         }
+        let report = |it: fn(String) -> Unreached| Report::unreached(&it(secret()));
+        assert_eq!(report(Unreached::Refused), report(Unreached::Unresolved), "which names there are inside");
     }
 }

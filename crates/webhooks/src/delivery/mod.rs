@@ -17,7 +17,7 @@ mod landed;
 pub(crate) mod lanes;
 mod note;
 pub(crate) mod queue;
-mod runner;
+pub(crate) mod runner;
 mod schedule;
 mod streak;
 mod window;

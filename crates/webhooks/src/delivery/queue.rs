@@ -60,6 +60,11 @@ pub(crate) struct Queued {
 impl Queued {
     /// An event of a row.
     pub(crate) fn new(event: &Event, row: &Entry, now: Millis) -> Result<Self> {
+        Self::of(event, row, narrow(row, event.place)?, now)
+    }
+
+    /// The same, with what the row tells of it.
+    pub(crate) fn of(event: &Event, row: &Entry, payload: String, now: Millis) -> Result<Self> {
         Ok(Self {
             sequence: event.sequence,
             place: i64::try_from(event.place).map_err(Fault::internal)?,
@@ -67,7 +72,7 @@ impl Queued {
             event_type: event.event_type.to_owned(),
             state: EventState::Held,
             kind: row.kind.clone(),
-            payload: narrow(row, event.place)?,
+            payload,
             happened: row.created,
             attempts: 0,
             due: None,

@@ -283,7 +283,7 @@ impl Runner {
 ///
 /// # Errors
 /// [`stoa_kernel::Code::OauthUnauthorized`] for an application of others that no owner has installed.
-pub(super) async fn hearing(core: &Core, endpoint: &Endpoint, app: &Client) -> Result<Hearing> {
+pub(crate) async fn hearing(core: &Core, endpoint: &Endpoint, app: &Client) -> Result<Hearing> {
     let hearing = Hearing::of(endpoint.scopes.as_ref(), app);
     if !app.is_third_party {
         return Ok(hearing);

@@ -1,4 +1,4 @@
-//! What an endpoint is changed by.
+//! What an endpoint is changed by, and how it is resumed.
 
 use crate::endpoint::{Endpoint, wish::Fields};
 use serde_json::Value;
@@ -26,7 +26,7 @@ impl EndpointChange {
     /// [`stoa_kernel::Code::Validation`] with a violation for each member that is of the wrong form, none, or can't be
     /// changed.
     pub fn parse(body: &Value) -> Result<Self> {
-        let mut fields = Fields::of(body, &NAMES)?;
+        let mut fields = Fields::of(body, "an endpoint", &NAMES)?;
         for name in FIXED.into_iter().filter(|it| body.get(*it).is_some()) {
             fields.add(name, "IMMUTABLE_FIELD", "can't be changed; make another endpoint");
         }
@@ -52,10 +52,41 @@ impl EndpointChange {
     }
 }
 
+/// From where an endpoint goes on: `{"fromNow"?}`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Resumption {
+    /// With what comes from now on, instead of where it was.
+    pub from_now: bool,
+}
+
+impl Resumption {
+    /// Reads a body.
+    ///
+    /// # Errors
+    /// [`stoa_kernel::Code::Validation`]: a member that is misspelt would send what is not to be sent any more.
+    pub fn parse(body: &Value) -> Result<Self> {
+        let mut fields = Fields::of(body, "a resumption", &["fromNow"])?;
+        let from_now = fields.flag("fromNow");
+        fields.refuse()?;
+        Ok(Self { from_now })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn resumption_is_read_strictly() {
+        let parse = |body: Value| Resumption::parse(&body);
+        assert_eq!(parse(json!({})).expect("one"), Resumption { from_now: false });
+        assert_eq!(parse(json!({ "fromNow": true })).expect("one"), Resumption { from_now: true });
+        for wrong in [json!({ "fromnow": true }), json!({ "fromNow": "yes" })] {
+            let fault = parse(wrong).expect_err("refused");
+            assert!(fault.violations()[0].field.eq_ignore_ascii_case("fromNow"), "{fault:?}");
+        }
+    }
 
     #[test]
     fn change_names_what_it_changes() {

@@ -5,7 +5,7 @@ use crate::{
     access::{Hearing, Reaches},
     endpoint::{
         Endpoint, EndpointState, Health,
-        change::EndpointChange,
+        change::{EndpointChange, Resumption},
         consumer, row,
         secret::{self, EndpointSecret},
         status::{EndpointStatus, Waiting},
@@ -32,7 +32,7 @@ impl Webhooks {
     /// # Errors
     /// [`Code::Forbidden`] and [`Code::ScopeMissing`] (`access`); [`Code::Validation`] for an address that may not be
     /// called, an application that there isn't or that isn't the caller's, and types that it may not hear;
-    /// [`Code::TooMany`].
+    /// [`Code::TooMany`], for an application that is held to scopes also when it has as many as it may have by itself.
     pub async fn endpoint_create(
         &self,
         site: &Site,
@@ -45,12 +45,19 @@ impl Webhooks {
         check(core, site, &reaches, &endpoint).await?;
         let (secret, sealed) = secret::make(core, &site.id, &endpoint.id)?;
         site.outbox().expect_consumers().await?;
-        let most = core.limits.webhook_endpoints;
+        let (most, most_of_app) = (core.limits.webhook_endpoints, core.limits.webhook_endpoints_of_app);
+        let most_of_app = if reaches == Reaches::All { most } else { most_of_app };
         let made =
             site.write_alone_with((site.id.clone(), endpoint.clone(), sealed), move |tx, (site, endpoint, sealed)| {
                 boxed!({
-                    if row::all(tx, site).await?.len() >= most {
+                    let all = row::all(tx, site).await?;
+                    if all.len() >= most {
                         let why = format!("A site has at most {most} webhook endpoints.");
+                        return Err(Fault::because(Code::TooMany, why));
+                    }
+                    // Others need places as well.
+                    if all.iter().filter(|it| it.app == endpoint.app).count() >= most_of_app {
+                        let why = format!("An application that is held to scopes has at most {most_of_app} of them.");
                         return Err(Fault::because(Code::TooMany, why));
                     }
                     row::put(tx, site, endpoint).await?;
@@ -74,13 +81,13 @@ impl Webhooks {
         let id = site.id.clone();
         let read = site.read(ReaderPool::Point, move |tx| {
             boxed!({
-                let endpoints = row::all(tx, &id).await?;
-                Ok((endpoints, Waiting::read(tx, &id).await?))
+                let mut endpoints = row::all(tx, &id).await?;
+                endpoints.retain(|it| reaches.includes(&it.app));
+                Ok((endpoints, Waiting::read(tx, &id, None).await?))
             })
         });
         let (endpoints, waiting) = read.await?;
-        statuses(&self.core, site, endpoints.into_iter().filter(|it| reaches.includes(&it.app)).collect(), &waiting)
-            .await
+        statuses(&self.core, site, endpoints, &waiting).await
     }
 
     /// One of them.
@@ -93,7 +100,7 @@ impl Webhooks {
         let read = site.read(ReaderPool::Point, move |tx| {
             boxed!({
                 let endpoint = within(tx, &site_id, &reaches, &id).await?;
-                Ok((endpoint, Waiting::read(tx, &site_id).await?))
+                Ok((endpoint, Waiting::read(tx, &site_id, Some(&id)).await?))
             })
         });
         let (endpoint, waiting) = read.await?;
@@ -101,7 +108,8 @@ impl Webhooks {
         status.ok_or_else(|| Fault::internal("an endpoint without a status"))
     }
 
-    /// Changes an endpoint. One that was probed is tried at once where its address is another one now.
+    /// Changes an endpoint. One that was probed is tried at once where its address is another one now. From then on it is
+    /// held to what its caller is held to: who may not read items must not have them sent to an address of their own.
     ///
     /// # Errors
     /// As for making one, and [`Code::NotFound`].
@@ -114,13 +122,15 @@ impl Webhooks {
     ) -> Result<Endpoint> {
         let core = &self.core;
         let reaches = Reaches::of(caller, Right::Write)?;
-        let mut wanted = self.endpoint_get(site, caller, id).await?.endpoint;
+        let mut wanted = self.find(site, &reaches, id).await?;
         change.apply(&mut wanted);
+        wanted.scopes = Scopes::narrowed(wanted.scopes.as_ref(), reaches.scopes());
         check(core, site, &reaches, &wanted).await?;
-        let now = core.world.now();
+        let (now, scopes) = (core.world.now(), reaches.scopes().cloned());
         let changed = self.write(site, &reaches, id, move |endpoint| {
             let is_moved = change.url.as_ref().is_some_and(|it| *it != endpoint.url);
             change.apply(endpoint);
+            endpoint.scopes = Scopes::narrowed(endpoint.scopes.as_ref(), scopes.as_ref());
             endpoint.updated = now;
             if is_moved && endpoint.state == EndpointState::Open {
                 activate(endpoint);
@@ -177,14 +187,14 @@ impl Webhooks {
         site: &Site,
         caller: &Caller,
         id: &EndpointId,
-        from_now: bool,
+        resumption: Resumption,
     ) -> Result<Endpoint> {
         let core = &self.core;
         let reaches = Reaches::of(caller, Right::Write)?;
-        let wanted = self.endpoint_get(site, caller, id).await?.endpoint;
+        let wanted = self.find(site, &reaches, id).await?;
         check(core, site, &reaches, &wanted).await?;
         let now = core.world.now();
-        if from_now {
+        if resumption.from_now {
             let skipped = site.append_with((site.id.clone(), id.clone()), |tx, (site, id)| {
                 boxed!({
                     for is_on in [true, false] {
@@ -234,6 +244,12 @@ impl Webhooks {
         rotated.await?;
         core.changed();
         Ok(secret)
+    }
+
+    /// An endpoint that a caller may manage, as it is stored.
+    async fn find(&self, site: &Site, reaches: &Reaches, id: &EndpointId) -> Result<Endpoint> {
+        let (site_id, reaches, id) = (site.id.clone(), reaches.clone(), id.clone());
+        site.read(ReaderPool::Point, move |tx| boxed!(within(tx, &site_id, &reaches, &id).await)).await
     }
 
     /// Changes an endpoint; whoever sends for it begins again.
@@ -311,7 +327,7 @@ async fn check(core: &Core, site: &Site, reaches: &Reaches, endpoint: &Endpoint)
     match app(core, site, &endpoint.app).await? {
         Some(app) if reaches.includes(&app.id) => {
             let hearing = Hearing::of(endpoint.scopes.as_ref(), &app);
-            if let Some(why) = unheard(&hearing, endpoint) {
+            if let Some(why) = unheard(&hearing, &endpoint.types, endpoint.collections.as_deref()) {
                 refuse("types", why);
             }
         }
@@ -321,16 +337,16 @@ async fn check(core: &Core, site: &Site, reaches: &Reaches, endpoint: &Endpoint)
     if wrong.is_empty() { Ok(()) } else { Err(Fault::invalid(wrong)) }
 }
 
-/// Why an endpoint may not hear all that it names.
-fn unheard(hearing: &Hearing, endpoint: &Endpoint) -> Option<String> {
-    let collections: Vec<Option<&str>> = match &endpoint.collections {
+/// Why not all of these types of these collections may be heard.
+pub(crate) fn unheard(hearing: &Hearing, types: &[String], collections: Option<&[String]>) -> Option<String> {
+    let collections: Vec<Option<&str>> = match collections {
         Some(ids) => ids.iter().map(|it| Some(it.as_str())).collect(),
         None => vec![None],
     };
     let is_heard = |kind: &EntryKind| collections.iter().all(|it| hearing.allows(*kind, *it));
-    let kinds = types::kinds(&endpoint.types);
+    let kinds = types::kinds(types);
     let kind = kinds.iter().find(|it| !is_heard(it))?;
-    let name = kind.events().iter().map(|it| it.name).find(|it| endpoint.types.iter().any(|name| name == it))?;
+    let name = kind.events().iter().map(|it| it.name).find(|it| types.iter().any(|name| name == it))?;
     Some(format!("{name} needs the scope {}, which the application doesn't have", Hearing::missing(*kind)))
 }
 
@@ -362,7 +378,8 @@ async fn statuses(
     endpoints: Vec<Endpoint>,
     waiting: &Waiting,
 ) -> Result<Vec<EndpointStatus>> {
-    let lags = site.outbox().lags(core.world.now()).await?;
+    let consumers: Vec<String> = endpoints.iter().map(Endpoint::consumer).collect();
+    let lags = site.outbox().waits(&consumers, core.world.now()).await?;
     let mut all = Vec::with_capacity(endpoints.len());
     for endpoint in endpoints {
         let has_key = match core.identity.app_key_list(&site.id, &endpoint.app).await {

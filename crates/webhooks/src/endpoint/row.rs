@@ -31,7 +31,7 @@ pub(crate) async fn put(tx: &mut Tx<'_>, site: &SiteId, endpoint: &Endpoint) -> 
          $13, $14, $15, $16, $17, $18, $19, $20, $21) on conflict (site, id) do update set app = excluded.app, \
          url = excluded.url, types = excluded.types, collections = excluded.collections, format = excluded.format, \
          max_bytes = excluded.max_bytes, timeout = excluded.timeout, state = excluded.state, reason = excluded.reason, \
-         updated = excluded.updated, failing_since = excluded.failing_since, probes = excluded.probes, \
+         scopes = excluded.scopes, updated = excluded.updated, failing_since = excluded.failing_since, probes = excluded.probes, \
          next_probe = excluded.next_probe, last_success = excluded.last_success, \
          last_failure = excluded.last_failure, last_error = excluded.last_error, gap = excluded.gap"
     );

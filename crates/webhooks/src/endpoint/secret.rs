@@ -36,8 +36,7 @@ impl EndpointSecret {
     /// # Errors
     /// None that a caller can mend.
     pub fn signature(&self, id: &str, timestamp: &str, body: &str) -> Result<String> {
-        let tag = hmac::sign(&self.key()?, format!("{id}.{timestamp}.{body}").as_bytes());
-        Ok(format!("v1,{}", STANDARD.encode(tag)))
+        Ok(signature(&self.key()?, id, timestamp, body))
     }
 
     /// What it signs with.
@@ -46,6 +45,12 @@ impl EndpointSecret {
         let bytes = bytes.ok_or_else(|| Fault::internal("a secret of an endpoint has another form"))?;
         Ok(hmac::Key::new(hmac::HMAC_SHA256, &bytes))
     }
+}
+
+/// The signature of a body with this id and timestamp by one key, as Standard Webhooks has it.
+pub(crate) fn signature(key: &hmac::Key, id: &str, timestamp: &str, body: &str) -> String {
+    let tag = hmac::sign(key, format!("{id}.{timestamp}.{body}").as_bytes());
+    format!("v1,{}", STANDARD.encode(tag))
 }
 
 /// A secret as it is stored.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use stoa_kernel::{EndpointId, Millis, Result, SiteId};
 use stoa_sql::params;
-use stoa_store::{Row, Tx, outbox::ConsumerStatus};
+use stoa_store::{Row, Tx};
 
 /// An endpoint, and how it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,9 +34,8 @@ impl EndpointStatus {
         view
     }
 
-    pub(crate) fn new(endpoint: Endpoint, waiting: &Waiting, lags: &[ConsumerStatus], has_key: bool) -> Self {
-        let consumer = endpoint.consumer();
-        let lag = lags.iter().find(|it| it.name == consumer).map_or(0, |it| it.lag);
+    pub(crate) fn new(endpoint: Endpoint, waiting: &Waiting, lags: &HashMap<String, Millis>, has_key: bool) -> Self {
+        let lag = lags.get(&endpoint.consumer()).copied().unwrap_or_default();
         let (parked, dead) = waiting.of(&endpoint.id);
         let has_key = has_key || endpoint.format == Format::Standard;
         Self { endpoint, lag, parked, dead, has_key }
@@ -51,12 +50,18 @@ pub(crate) const NO_KEY: &str =
 pub(crate) struct Waiting(HashMap<String, (i64, i64)>);
 
 impl Waiting {
-    /// Those of a site.
-    pub(crate) async fn read(tx: &mut Tx<'_>, site: &SiteId) -> Result<Self> {
-        let sql = "select endpoint, count(*), sum(case when state = 'DEAD' then 1 else 0 end) \
-                   from stoa.webhook_event where site = $1 group by endpoint";
+    /// Those of one endpoint, or of all of a site.
+    pub(crate) async fn read(tx: &mut Tx<'_>, site: &SiteId, endpoint: Option<&EndpointId>) -> Result<Self> {
+        let (condition, values) = match endpoint {
+            Some(id) => ("site = $1 and endpoint = $2", params![site, id].to_vec()),
+            None => ("site = $1", params![site].to_vec()),
+        };
+        let sql = format!(
+            "select endpoint, count(*), sum(case when state = 'DEAD' then 1 else 0 end) \
+             from stoa.webhook_event where {condition} group by endpoint"
+        );
         let each = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<i64>(1)?, row.get::<i64>(2)?));
-        let rows = tx.rows(sql, &params![site], each).await?;
+        let rows = tx.rows(&sql, &values, each).await?;
         Ok(Self(rows.into_iter().map(|(id, all, dead)| (id, (all - dead, dead))).collect()))
     }
 

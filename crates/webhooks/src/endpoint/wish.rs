@@ -43,7 +43,7 @@ impl EndpointWish {
     /// # Errors
     /// [`stoa_kernel::Code::Validation`] with a violation for each member that is missing, of the wrong form, or none.
     pub fn parse(body: &Value) -> Result<Self> {
-        let mut fields = Fields::of(body, &NAMES)?;
+        let mut fields = Fields::of(body, "an endpoint", &NAMES)?;
         let app = fields.app();
         let url = fields.url();
         fields.require("url");
@@ -73,16 +73,18 @@ pub(crate) struct Fields<'b> {
 }
 
 impl<'b> Fields<'b> {
+    /// Those of a body that may have these; `what` it is stands in refusals.
+    ///
     /// # Errors
     /// A body that is no object.
-    pub(crate) fn of(body: &'b Value, known: &[&str]) -> Result<Self> {
+    pub(crate) fn of(body: &'b Value, what: &str, known: &[&str]) -> Result<Self> {
         let Value::Object(members) = body else {
             return Err(Fault::invalid(vec![Violation::new("", "FORMAT", "an object is expected")]));
         };
         let mut fields = Self { members, wrong: Vec::new() };
         for name in members.keys().filter(|it| !known.contains(&it.as_str())).take(20) {
             let hint = hint(name, known.iter().copied());
-            fields.add(name, "UNKNOWN_FIELD", format!("an endpoint has no such member{hint}"));
+            fields.add(name, "UNKNOWN_FIELD", format!("{what} has no such member{hint}"));
         }
         Ok(fields)
     }
@@ -176,6 +178,18 @@ impl<'b> Fields<'b> {
             }
         }
         Some(Some(distinct(list)))
+    }
+
+    /// Whether something is so; it isn't where the member isn't there.
+    pub(crate) fn flag(&mut self, name: &str) -> bool {
+        match self.get(name) {
+            None => false,
+            Some(Value::Bool(it)) => *it,
+            Some(_) => {
+                self.add(name, "FORMAT", "true or false is expected");
+                false
+            }
+        }
     }
 
     fn environment(&mut self) {

@@ -3,10 +3,9 @@
 
 use crate::{
     Core,
-    endpoint::Format,
+    endpoint::{Format, secret::signature},
     message::event::{Event, entity_of},
 };
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::hmac;
 use serde_json::{Map, Value, json};
 use stoa_identity::app_key::{AppSigner, SigningKey};
@@ -94,13 +93,13 @@ impl Maker {
             Some(signer) => ("text/plain; charset=utf-8", signer.token(unsigned.as_bytes())?),
             None => ("application/json", unsigned),
         };
-        let timestamp = now / SECOND;
+        let timestamp = (now / SECOND).to_string();
+        let signatures = self.signatures(&event.id, &timestamp, &body, now);
         let mut headers = vec![
             ("content-type", content_type.to_owned()),
             ("webhook-id", event.id.clone()),
-            ("webhook-timestamp", timestamp.to_string()),
+            ("webhook-timestamp", timestamp),
         ];
-        let signatures = self.signatures(&format!("{}.{timestamp}.{body}", event.id), now);
         if !signatures.is_empty() {
             headers.push(("webhook-signature", signatures));
         }
@@ -151,10 +150,9 @@ impl Maker {
         }
     }
 
-    fn signatures(&self, text: &str, now: Millis) -> String {
+    fn signatures(&self, id: &str, timestamp: &str, body: &str, now: Millis) -> String {
         let is_good = |it: &&(hmac::Key, Option<Millis>)| it.1.is_none_or(|end| end > now);
-        let sign =
-            |it: &(hmac::Key, Option<Millis>)| format!("v1,{}", STANDARD.encode(hmac::sign(&it.0, text.as_bytes())));
+        let sign = |it: &(hmac::Key, Option<Millis>)| signature(&it.0, id, timestamp, body);
         self.secrets.iter().filter(is_good).map(sign).collect::<Vec<_>>().join(" ")
     }
 }
@@ -186,6 +184,7 @@ fn shortened(body: &str) -> Result<Option<String>> {
 mod tests {
     use super::*;
     use crate::endpoint::secret::EndpointSecret;
+    use base64::{Engine as _, engine::general_purpose::STANDARD};
     use stoa_kernel::{EntryKind, World};
 
     fn event(text: &str) -> Event {

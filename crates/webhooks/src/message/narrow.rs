@@ -26,14 +26,33 @@ struct Payload<'p> {
     sign_on_policy: Option<&'p RawValue>,
 }
 
+/// A payload of which events are taken. It is read once: that of a bulk write has a thousand and is megabytes long.
+pub(crate) struct Narrowing<'p> {
+    payload: Payload<'p>,
+    /// Types of event that tell of the same thing, one after another.
+    types: usize,
+}
+
+impl<'p> Narrowing<'p> {
+    pub(crate) fn of(kind: EntryKind, payload: &'p str) -> Result<Self> {
+        let payload = serde_json::from_str(payload).map_err(Fault::internal)?;
+        Ok(Self { payload, types: kind.events().len().max(1) })
+    }
+
+    /// The payload for the event at a place in the row.
+    pub(crate) fn at(&self, place: usize) -> Result<String> {
+        let Payload { collection, identity, items, modified, ids, relations, index, sign_on_policy } = &self.payload;
+        let (collection, identity, index, sign_on_policy) = (*collection, *identity, *index, *sign_on_policy);
+        let one = |list: &[&'p RawValue]| list.get(place / self.types).copied().into_iter().collect();
+        let [items, modified, ids, relations] = [items, modified, ids, relations].map(|it| one(it));
+        let narrowed = Payload { collection, identity, items, modified, ids, relations, index, sign_on_policy };
+        serde_json::to_string(&narrowed).map_err(Fault::internal)
+    }
+}
+
 /// The payload of a row for the event at a place in it.
 pub(crate) fn narrowed(kind: EntryKind, payload: &str, place: usize) -> Result<String> {
-    let mut payload: Payload<'_> = serde_json::from_str(payload).map_err(Fault::internal)?;
-    let at = place / kind.events().len().max(1);
-    for list in [&mut payload.items, &mut payload.modified, &mut payload.ids, &mut payload.relations] {
-        *list = list.get(at).copied().into_iter().collect();
-    }
-    serde_json::to_string(&payload).map_err(Fault::internal)
+    Narrowing::of(kind, payload)?.at(place)
 }
 
 /// A narrowed payload without the document: it names the item, which is read when it is sent. For an event that was given
@@ -63,6 +82,9 @@ mod tests {
             "modified":[["n"],[]],"old":[{"n":2},{}]}"#;
         let one = narrowed(EntryKind::ItemUpdated, items, 0).expect("a payload");
         let expected = r#"{"collection":"c","identity":{"type":"APP","id":"k"},"items":[{"_id":"a","n":1e21}],"modified":[["n"]]}"#;
+        let many = Narrowing::of(EntryKind::ItemUpdated, items).expect("a payload");
+        let second = r#"{"collection":"c","identity":{"type":"APP","id":"k"},"items":[{"_id":"b"}],"modified":[[]]}"#;
+        assert_eq!([0, 1, 0].map(|it| many.at(it).expect("a payload")), [expected, second, expected]);
         assert_eq!(one, expected, "numbers stay as they are, and old values aren't kept");
         let named = without_document(&one).expect("a payload");
         assert_eq!(named, r#"{"collection":"c","identity":{"type":"APP","id":"k"},"ids":["a"]}"#);

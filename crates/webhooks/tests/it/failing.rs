@@ -5,7 +5,7 @@ use serde_json::json;
 use stoa_kernel::{Email, Role, Secret};
 use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::{on_both_engines, rounds};
-use stoa_webhooks::{Times, WebhookLimits};
+use stoa_webhooks::{Resumption, Times, WebhookLimits};
 
 /// Rows that wait apart, on all endpoints.
 async fn rows(kit: &Kit) -> i64 {
@@ -104,7 +104,7 @@ on_both_engines! {
             tokio::time::sleep(std::time::Duration::from_millis(300)).await;
             assert_eq!(receiver.got().len(), got);
             // Resumed it goes on where it was.
-            kit.webhooks.endpoint_resume(&kit.site, &app(), &endpoint.id, false).await.unwrap();
+            kit.webhooks.endpoint_resume(&kit.site, &app(), &endpoint.id, Resumption::default()).await.unwrap();
             let taken = receiver.until(2).await;
             let mut entities: Vec<&str> = taken.iter().map(|it| it.entity.as_str()).collect();
             entities.sort_unstable();

@@ -1,10 +1,11 @@
 //! Who manages endpoints, and what they can do.
 
-use crate::common::{CREATED, DELETED, Event, ITEMS, Kit, Receiver, Reply, app, claims, verified};
+use crate::common::{CREATED, DELETED, Event, ITEMS, Kit, Receiver, Reply, app, claims, quick, verified};
 use serde_json::{Value, json};
 use stoa_kernel::{Caller, Code, EndpointId, Result, Scopes};
+use stoa_store::{ReaderPool, boxed, outbox};
 use stoa_testkit::on_both_engines;
-use stoa_webhooks::{EndpointWish, Pull, WebhookLimits};
+use stoa_webhooks::{EndpointChange, EndpointWish, Pull, Replay, Resumption, Times, WebhookLimits};
 
 fn code<T>(result: Result<T>) -> Code {
     result.map(drop).unwrap_err().code()
@@ -21,11 +22,11 @@ on_both_engines! {
         kit.insert("b", 1).await;
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
         assert_eq!((receiver.got().len(), kit.status(id).await["state"].clone()), (1, json!("PAUSED")));
-        webhooks.endpoint_resume(site, &app(), id, false).await.unwrap();
+        webhooks.endpoint_resume(site, &app(), id, Resumption::default()).await.unwrap();
         receiver.until(2).await;
         webhooks.endpoint_pause(site, &app(), id).await.unwrap();
         kit.insert("c", 1).await;
-        webhooks.endpoint_resume(site, &app(), id, true).await.unwrap();
+        webhooks.endpoint_resume(site, &app(), id, Resumption { from_now: true }).await.unwrap();
         kit.insert("d", 1).await;
         let taken = receiver.until(3).await;
         assert_eq!(taken.iter().map(|it| it.entity.as_str()).collect::<Vec<_>>(), ["a", "b", "d"]);
@@ -55,7 +56,7 @@ on_both_engines! {
 
     async fn endpoints_are_limited_and_refused_by_name(engine) {
         let limits = WebhookLimits { webhook_endpoints: 2, ..WebhookLimits::default() };
-        let (kit, receiver) = (Kit::with(engine, crate::common::quick(), limits).await, Receiver::new().await);
+        let (kit, receiver) = (Kit::with(engine, quick(), limits).await, Receiver::new().await);
         let wish = |more: Value| {
             let mut wish = json!({ "appId": kit.client.id, "url": receiver.url, "types": [CREATED] });
             more.as_object().unwrap().iter().for_each(|(name, it)| wish[name.as_str()] = it.clone());
@@ -119,6 +120,133 @@ on_both_engines! {
         assert!(receiver.got().is_empty());
     }
 
+    async fn endpoint_that_a_narrower_token_changes_hears_no_more_than_that_may_read(engine) {
+        let (kit, receiver) = (Kit::new(engine).await, Receiver::new().await);
+        let held = |scopes: &str| Caller::App { id: kit.client.id.as_str().into() }.held_to(Some(&Scopes::among(scopes)));
+        let change = |caller: Caller, id: &EndpointId, change: Value| {
+            let (webhooks, site, id) = (kit.webhooks.clone(), kit.site.clone(), id.clone());
+            let change = EndpointChange::parse(&change).unwrap();
+            async move { webhooks.endpoint_update(&site, &caller, &id, change).await }
+        };
+        let refused = |result: Result<stoa_webhooks::Endpoint>| {
+            let fault = result.unwrap_err();
+            (fault.code(), fault.violations().first().map(|it| it.field.clone()))
+        };
+        let types = Some("types".to_owned());
+        // An owner made it, for everything; whoever holds a token for `site:write` alone has it sent nowhere else.
+        let (everything, _) = kit.endpoint(&receiver, &ITEMS, json!({})).await;
+        let elsewhere = json!({ "url": Receiver::new().await.url });
+        for scopes in ["site:write", "site:write members:read", "site:write items:read:c"] {
+            let result = change(held(scopes), &everything.id, elsewhere.clone()).await;
+            assert_eq!(refused(result), (Code::Validation, types.clone()), "{scopes}");
+        }
+        let (of_c, _) = kit.endpoint(&receiver, &[CREATED], json!({ "collections": ["c"] })).await;
+        let narrow = held("site:write items:read:c");
+        change(narrow.clone(), &of_c.id, elsewhere.clone()).await.unwrap();
+        // From then on it hears what that token may read, whoever changes it next.
+        for more in [json!({ "collections": null }), json!({ "types": ["wix.members.v1.member_created"] })] {
+            for caller in [narrow.clone(), held("site:write items:read members:read"), app()] {
+                assert_eq!(refused(change(caller, &of_c.id, more.clone()).await), (Code::Validation, types.clone()), "{more}");
+            }
+        }
+        assert_eq!(kit.status(&everything.id).await["url"], receiver.url);
+        change(app(), &everything.id, elsewhere).await.unwrap();
+    }
+
+    async fn log_that_tells_of_other_things_is_not_read_to_its_end_at_once(engine) {
+        let kit = Kit::with(engine, Times { reading: 0, ..quick() }, WebhookLimits::default()).await;
+        let mut token = site_end(&kit).await;
+        let filled = kit.site.write_with(kit.site.id.clone(), |tx, site| {
+            boxed!({
+                for _ in 0..1_100 {
+                    outbox::put(tx, site, "of_another_kind", "{}".to_owned(), 0).await?;
+                }
+                Ok(())
+            })
+        });
+        filled.await.unwrap();
+        kit.insert("a", 1).await;
+        // Other tests' transactions may hold it up.
+        let is_readable = async || !kit.site.outbox().read_since(outbox::Position::default(), 1, &["data_item_created"], 1).await.unwrap().entries.is_empty();
+        while !is_readable().await {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        let mut counts = Vec::new();
+        while counts.last() != Some(&1) && counts.len() < 10 {
+            let body = json!({ "appId": kit.client.id, "types": [CREATED], "after": token });
+            let pulled = kit.webhooks.pull(&kit.site, &app(), Pull::parse(&body).unwrap()).await.unwrap();
+            token = pulled.token;
+            counts.push(pulled.messages.len());
+        }
+        assert_eq!(counts, [0, 1], "a piece that had nothing, and the rest");
+    }
+
+    async fn replay_reads_what_was_written_since_and_is_found_when_it_is_cut_off(engine) {
+        let (kit, receiver) = (Kit::new(engine).await, Receiver::new().await);
+        let (endpoint, _) = kit.endpoint(&receiver, &[CREATED], json!({})).await;
+        for id in ["a", "b", "c"] {
+            kit.insert(id, 1).await;
+        }
+        receiver.until(3).await;
+        let rows = kit.site.outbox().read(outbox::Position::default(), &["data_item_created"], 10).await.unwrap().entries;
+        // One by its number, and those from a time on: the log is not read from its beginning.
+        let row = kit.site.outbox().row(rows[1].sequence).await.unwrap().unwrap();
+        assert_eq!((&row, kit.site.outbox().row(i64::MAX).await.unwrap()), (&rows[1], None));
+        let since = kit.site.outbox().read_since(outbox::Position::default(), rows[2].created, &[], 10).await.unwrap();
+        assert!(since.entries.contains(&rows[2]) && since.entries.iter().all(|it| it.created >= rows[2].created));
+        let replay = |body: Value| {
+            let (webhooks, site, id) = (kit.webhooks.clone(), kit.site.clone(), endpoint.id.clone());
+            async move { webhooks.replay(&site, &app(), &id, Replay::parse(&body).unwrap()).await }
+        };
+        let id = |sequence: i64, place: usize| format!("{}-{sequence}-{place}", kit.site.id);
+        for missing in [id(i64::MAX, 0), id(rows[0].sequence, 1), id(rows[0].sequence - 1, 0)] {
+            assert_eq!(code(replay(json!({ "event": missing })).await), Code::NotFound, "{missing}");
+        }
+        assert_eq!(replay(json!({ "event": id(rows[1].sequence, 0) })).await.unwrap().count, 1);
+        receiver.until_got(4).await;
+        // What is put apart ends the lease in the same transaction: a call that is cut off has left nothing that nobody
+        // looks at.
+        kit.webhooks.endpoint_pause(&kit.site, &app(), &endpoint.id).await.unwrap();
+        for row in 0..2 {
+            kit.insert_many((0..300).map(|it| format!("{row}-{it}"))).await;
+        }
+        let before = lease(&kit).await;
+        let mut replaying = Box::pin(replay(json!({ "since": "2020-01-01T00:00:00Z" })));
+        let parked = loop {
+            tokio::select! {
+                biased;
+                it = &mut replaying => panic!("it was not cut off: {it:?}"),
+                () = tokio::time::sleep(std::time::Duration::from_millis(1)) => {}
+            }
+            match kit.status(&endpoint.id).await["parked"].as_i64().unwrap() {
+                0 => {}
+                some => break some,
+            }
+        };
+        drop(replaying);
+        assert!(parked < 603 && lease(&kit).await > before, "{parked}");
+    }
+
+    async fn application_that_is_held_to_scopes_has_few_of_the_endpoints(engine) {
+        let limits = WebhookLimits { webhook_endpoints: 4, webhook_endpoints_of_app: 2, ..WebhookLimits::default() };
+        let (kit, receiver) = (Kit::with(engine, quick(), limits).await, Receiver::new().await);
+        let scopes = Scopes::among("site:write items:read");
+        let held = Caller::App { id: kit.client.id.as_str().into() }.held_to(Some(&scopes));
+        let create = |caller: Caller| {
+            let wish = EndpointWish::parse(&json!({ "appId": kit.client.id, "url": receiver.url, "types": [CREATED] })).unwrap();
+            let (webhooks, site) = (kit.webhooks.clone(), kit.site.clone());
+            async move { webhooks.endpoint_create(&site, &caller, wish).await }
+        };
+        let all = futures_util::future::join_all((0..8).map(|_| create(held.clone()))).await;
+        assert_eq!(all.iter().filter(|it| it.is_ok()).count(), 2);
+        assert!(all.into_iter().filter_map(Result::err).all(|it| it.code() == Code::TooMany));
+        // Owners are held to the number of the site alone.
+        for _ in 0..2 {
+            create(app()).await.unwrap();
+        }
+        assert_eq!(code(create(app()).await), Code::TooMany);
+    }
+
     async fn test_message_tells_how_it_went(engine) {
         let (kit, receiver) = (Kit::new(engine).await, Receiver::new().await);
         let (endpoint, _) = kit.endpoint(&receiver, &ITEMS, json!({})).await;
@@ -142,7 +270,7 @@ on_both_engines! {
                 body["after"] = json!(after);
             }
             let (webhooks, site, pull) = (kit.webhooks.clone(), kit.site.clone(), Pull::parse(&body).unwrap());
-            async move { webhooks.pull(&site, &app(), pull, None).await.unwrap() }
+            async move { webhooks.pull(&site, &app(), pull).await.unwrap() }
         };
         let start = site_end(&kit).await;
         kit.insert_many((0..5).map(|it| format!("i{it}"))).await;
@@ -170,6 +298,14 @@ on_both_engines! {
 
 async fn site_end(kit: &Kit) -> String {
     kit.site.outbox().end().await.unwrap().to_string()
+}
+
+/// The number of the lease of the one consumer.
+async fn lease(kit: &Kit) -> i64 {
+    let read = kit.site.read(ReaderPool::Point, |tx| {
+        boxed!(Ok(tx.row("select lease from stoa.outbox_consumer", &[], |row| row.get(0)).await?))
+    });
+    read.await.unwrap().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
