@@ -337,12 +337,24 @@ on_both_engines! {
         restart(&mut app, |it| it.realtime.subscription_conditions = 2);
         assert_eq!(failed(&app, filter(2)).await.0, "ready");
         assert_eq!(failed(&app, filter(3)).await, ("failed".to_owned(), "WDE0093".to_owned()));
+        restart(&mut app, |it| it.realtime.network_conditions = 3);
+        assert_eq!(failed(&app, filter(2)).await.0, "ready");
+        assert_eq!(failed(&app, filter(3)).await, ("failed".to_owned(), "THROTTLED_FEATURE".to_owned()));
+        restart(&mut app, |it| it.realtime.site_conditions = 3);
+        assert_eq!(failed(&app, filter(2)).await.0, "ready");
+        assert_eq!(failed(&app, filter(3)).await, ("failed".to_owned(), "UNAVAILABLE".to_owned()));
         restart(&mut app, |it| it.realtime.snapshot_bytes = 65_536);
         for id in ["a", "b"] {
             stored(&app, id, 40_000).await.unwrap();
         }
         assert_eq!(failed(&app, json!({ "snapshot": true, "limit": 1 })).await.0, "snapshot");
         assert_eq!(failed(&app, json!({ "snapshot": true })).await, ("failed".to_owned(), "WDE0109".to_owned()));
+        for (most, second) in [(200_000, "snapshot"), (100_000, "bye")] {
+            restart(&mut app, |it| (it.realtime.snapshot_bytes, it.realtime.network_snapshot_memory) = (100_000, most));
+            let mut unread = app.app().follow(&of(json!({ "snapshot": true }))).await;
+            assert_eq!(unread.told().await.0, "snapshot");
+            assert_eq!(failed(&app, json!({ "snapshot": true })).await.0, second);
+        }
     }
 
     async fn anonymous_filters_have_a_bounded_cost(engine) {

@@ -1,6 +1,8 @@
 //! What the streams of a process share.
 
-use crate::{counts::Counters, limits::RealtimeLimits, places::Places, site_feed::SiteFeed};
+use crate::{
+    counts::Counters, effort::Efforts, limits::RealtimeLimits, memory::Memory, places::Places, site_feed::SiteFeed,
+};
 use parking_lot::Mutex;
 use std::{
     collections::HashMap,
@@ -12,7 +14,7 @@ use std::{
 use stoa_content::Content;
 use stoa_kernel::{SiteId, World};
 use stoa_store::{Site, Store};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 /// What the streams of a process share.
 pub(crate) struct Core {
@@ -23,8 +25,9 @@ pub(crate) struct Core {
     feeds: Mutex<HashMap<SiteId, Followed>>,
     pub places: Arc<Places>,
     pub counters: Arc<Counters>,
-    /// Kilobytes that may wait of what subscriptions begin with.
-    pub memory: Arc<Semaphore>,
+    pub efforts: Arc<Efforts>,
+    /// For what subscriptions begin with.
+    pub memory: Memory,
     pub closing: watch::Sender<bool>,
     streams: AtomicU64,
 }
@@ -50,7 +53,8 @@ impl Core {
             feeds: Mutex::default(),
             places: Arc::default(),
             counters: Arc::default(),
-            memory: Arc::new(Semaphore::new(kilobytes(limits.snapshot_memory.max(limits.snapshot_bytes)))),
+            efforts: Arc::default(),
+            memory: Memory::new(&limits),
             closing: watch::Sender::new(false),
             streams: AtomicU64::new(0),
             limits,
@@ -88,9 +92,4 @@ impl Drop for Following {
             feeds.remove(&self.feed.site.id);
         }
     }
-}
-
-/// A number of bytes in permits.
-pub(crate) fn kilobytes(bytes: usize) -> usize {
-    bytes.div_ceil(1024)
 }

@@ -15,7 +15,7 @@ pub struct RealtimeCounts {
     pub messages: u64,
     /// Subscriptions that were told to read again since the start, for whatever reason.
     pub resyncs: u64,
-    /// Those among them whose client read too slowly.
+    /// Subscriptions since the start whose client read too slowly, and is told so when it reads on.
     pub overloads: u64,
 }
 
@@ -44,8 +44,9 @@ impl Counters {
         self.resyncs.fetch_add(1, Relaxed);
     }
 
-    pub(crate) fn overload(&self) {
-        self.overloads.fetch_add(1, Relaxed);
+    /// So many subscriptions whose client read too slowly.
+    pub(crate) fn overload(&self, count: usize) {
+        self.overloads.fetch_add(count as u64, Relaxed);
     }
 
     pub(crate) fn read(&self, streams: usize, groups: usize) -> RealtimeCounts {

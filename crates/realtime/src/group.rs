@@ -62,9 +62,7 @@ impl Group {
         if !changes.is_empty() {
             self.each(|id, mailbox| {
                 for it in &changes {
-                    if mailbox.put(id.subscription, it) {
-                        counters.overload();
-                    }
+                    counters.overload(mailbox.put(id.subscription, it));
                 }
             })
             .await;

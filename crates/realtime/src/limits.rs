@@ -26,10 +26,19 @@ stoa_kernel::limits! {
         stream_bytes: usize = 1_048_576, 65_536..=67_108_864;
         /// Conditions of the filter of a subscription, each of which is asked of every change (WDE0093).
         subscription_conditions: usize = 100, 1..=500;
+        /// Conditions of all subscriptions of one network together, with one more for each subscription (`failed` with
+        /// THROTTLED_FEATURE).
+        network_conditions: usize = 5_000, 100..=1_000_000;
+        /// The same of all subscriptions to one site on one node that aren't told the same as others; those to which only
+        /// their own items are told don't count (`failed` with UNAVAILABLE).
+        site_conditions: usize = 100_000, 1_000..=10_000_000;
         /// Bytes of the items that a subscription begins with (WDE0109).
         snapshot_bytes: usize = 4_194_304, 65_536..=33_554_432;
         /// Bytes of items that wait on a node for those who have asked for them, in all.
         snapshot_memory: usize = 268_435_456, 33_554_432..=17_179_869_184;
+        /// The same for those of one network, and at least as much as one subscription may begin with. A stream that finds no
+        /// room for some seconds ends, and its client comes back later.
+        network_snapshot_memory: usize = 16_777_216, 1_048_576..=17_179_869_184;
         /// Rows of the log that are read for a subscription that comes back; after more it reads the items again.
         resume_rows: usize = 5_000, 100..=100_000;
     }

@@ -6,8 +6,9 @@ use stoa_content::feed::Interruption;
 use stoa_kernel::{Fault, Millis};
 use stoa_sql::json::quoted;
 
-/// Items of one message.
+/// Items of one message, and about how many bytes: a reader must take a message in a certain time.
 const PIECE: usize = 100;
+const PIECE_BYTES: usize = 64 * 1024;
 
 /// Why the items of a subscription must be read again. The subscription ends with being told so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,11 +62,25 @@ impl End {
     }
 }
 
-/// The items that a subscription begins with, in pieces; none for none.
-pub(crate) fn snapshot(key: &str, items: &[String]) -> Vec<Bytes> {
-    let piece =
-        |items: &[String]| event("snapshot", None, &format!("{{\"key\":{key},\"items\":[{}]}}", items.join(",")));
-    items.chunks(PIECE).map(piece).collect()
+/// The items that a subscription begins with, in pieces; none for none. Items are let go as they are printed, so that they
+/// aren't in memory twice.
+pub(crate) fn snapshot(key: &str, items: Vec<String>) -> Vec<Bytes> {
+    let print = |piece: &str| event("snapshot", None, &format!("{{\"key\":{key},\"items\":[{piece}]}}"));
+    let (mut pieces, mut piece, mut count) = (Vec::new(), String::new(), 0);
+    for item in items {
+        if count > 0 && (count == PIECE || piece.len() + item.len() > PIECE_BYTES) {
+            pieces.push(print(&piece));
+            piece.clear();
+            count = 0;
+        }
+        if count > 0 {
+            piece.push(',');
+        }
+        piece.push_str(&item);
+        count += 1;
+    }
+    pieces.extend((count > 0).then(|| print(&piece)));
+    pieces
 }
 
 /// From here on a subscription tells of changes. `total` is told with a snapshot.
@@ -125,5 +140,31 @@ fn event(name: &str, id: Option<&str>, data: &str) -> Bytes {
     match id {
         None => format!("event: {name}\ndata: {data}\n\n").into(),
         Some(id) => format!("event: {name}\nid: {id}\ndata: {data}\n\n").into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many items each message has.
+    fn counts(items: Vec<String>) -> Vec<usize> {
+        let count = |it: &Bytes| {
+            let text = std::str::from_utf8(it).expect("a text");
+            let data = text.strip_prefix("event: snapshot\ndata: ").expect("a snapshot").trim_end();
+            let data: serde_json::Value = serde_json::from_str(data).expect("JSON");
+            data["items"].as_array().map_or(0, Vec::len)
+        };
+        snapshot("\"a\"", items).iter().map(count).collect()
+    }
+
+    #[test]
+    fn snapshot_comes_in_pieces_that_a_slow_reader_takes_in_time() {
+        let of = |count: usize, length: usize| vec![format!("\"{}\"", "x".repeat(length)); count];
+        assert_eq!(counts(Vec::new()), [0; 0]);
+        assert_eq!(counts(of(201, 10)), [100, 100, 1]);
+        assert_eq!(counts(of(100, 40_000)), [1; 100]);
+        assert_eq!(counts(of(5, 30_000)), [2, 2, 1]);
+        assert_eq!(counts(of(2, 100_000)), [1, 1], "an item is whole");
     }
 }

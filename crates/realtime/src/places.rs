@@ -75,6 +75,13 @@ fn throttled(who: &str, most: usize) -> Fault {
     Fault::because(Code::Throttled, text).with("retryAfterSeconds", RETRY)
 }
 
+impl Place {
+    /// Whose it is.
+    pub(crate) fn network(&self) -> Network {
+        self.claim.network
+    }
+}
+
 impl Drop for Place {
     fn drop(&mut self) {
         self.places.0.lock().remove(&self.claim);

@@ -2,6 +2,7 @@
 
 use crate::{
     counts::Counters,
+    effort::cost,
     group::{Group, MemberId, judge},
     mailbox::Mailbox,
     message::{End, Resync},
@@ -10,6 +11,7 @@ use crate::{
 use parking_lot::Mutex;
 use std::{
     collections::{HashMap, HashSet},
+    panic::resume_unwind,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -17,7 +19,7 @@ use stoa_content::{
     Content,
     feed::{Before, FeedChange, FeedItem, FeedKey, FeedRow, FeedView, KINDS},
 };
-use stoa_kernel::{Result, World};
+use stoa_kernel::{Code, Fault, Result, World};
 use stoa_store::{
     Site,
     outbox::{Batch, Entry, Position, Read, Token},
@@ -29,6 +31,10 @@ use tokio::{sync::OnceCell, task::JoinHandle};
 const ROWS: usize = 200;
 /// Without news the log is looked at all the same.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// A row of more bytes takes about half a millisecond to parse.
+const PARSED_HERE: usize = 64 * 1024;
+/// Conditions of groups that are asked of items before others get a turn.
+const TURN: usize = 10_000;
 /// A log that can't be read is read again after this.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -57,6 +63,8 @@ impl Drop for Tail {
 struct Registry {
     collections: HashMap<String, Groups>,
     count: usize,
+    /// What the groups cost that are asked about every row of their collection.
+    cost: usize,
     /// Rows up to here are told, or about to be, to those who were there when they were read.
     taken: Option<Token>,
 }
@@ -65,6 +73,7 @@ struct Registry {
 /// as members.
 #[derive(Default)]
 struct Groups {
+    count: usize,
     open: HashMap<FeedKey, Arc<Group>>,
     owned: HashMap<String, HashMap<FeedKey, Arc<Group>>>,
 }
@@ -91,33 +100,36 @@ impl SiteFeed {
         start.await.map(|it| it.1.clone())
     }
 
-    /// Puts a subscription into the group of its view. It is told all rows behind the place that is answered.
-    pub(crate) fn join(&self, view: Arc<FeedView>, id: MemberId, mailbox: Arc<Mailbox>) -> (Arc<Group>, Token) {
+    /// Puts a subscription into the group of its view, where `most` is what groups may cost together. It is told all rows
+    /// behind the place that is answered.
+    ///
+    /// # Errors
+    /// [`Code::Unavailable`] when a new group would cost more.
+    pub(crate) fn join(
+        &self,
+        view: Arc<FeedView>,
+        id: MemberId,
+        mailbox: Arc<Mailbox>,
+        most: usize,
+    ) -> Result<(Arc<Group>, Token)> {
         let mut registry = self.registry.lock();
-        let groups = registry.collections.entry(view.collection().to_owned()).or_default();
-        let (count, list) = (groups.len(), groups.of(&view));
-        let group = list.entry(view.key()).or_insert_with(|| Arc::new(Group::new(view))).clone();
+        let group = match registry.group(&view) {
+            Some(it) => it,
+            None => registry.add(view, most)?,
+        };
         group.add(id, mailbox);
-        let added = registry.collections.get(group.view.collection()).map_or(0, Groups::len) - count;
-        registry.count += added;
         let taken = registry.taken.clone();
-        (group, taken.unwrap_or_else(|| Token { epoch: String::new(), position: Position::default(), delivered: None }))
+        let taken =
+            taken.unwrap_or_else(|| Token { epoch: String::new(), position: Position::default(), delivered: None });
+        Ok((group, taken))
     }
 
     /// Takes a subscription out of its group.
     pub(crate) fn part(&self, group: &Group, id: MemberId) {
         let mut registry = self.registry.lock();
-        if !group.remove(id) {
-            return;
+        if group.remove(id) {
+            registry.remove(&group.view);
         }
-        let Some(groups) = registry.collections.get_mut(group.view.collection()) else { return };
-        let before = groups.len();
-        groups.remove(&group.view);
-        let after = groups.len();
-        if after == 0 {
-            registry.collections.remove(group.view.collection());
-        }
-        registry.count -= before - after;
     }
 
     /// The position up to which all that rows tell is in the mailboxes; nothing if the log is one of another epoch.
@@ -132,7 +144,8 @@ impl SiteFeed {
     /// Tells what a read found.
     async fn take(&self, epoch: &str, batch: Batch) {
         for entry in batch.entries {
-            let told = self.tell_row(epoch, &entry).await;
+            let (entry, row) = parse(entry).await;
+            let told = self.tell_row(epoch, &entry, row).await;
             *self.told.lock() = Some(Token { epoch: epoch.to_owned(), position: entry.position(), delivered: None });
             // Not before: a place behind the row is good for all subscriptions of a stream, or for none.
             for group in told {
@@ -145,9 +158,9 @@ impl SiteFeed {
     }
 
     /// Tells what a row tells, and answers the groups to which that was anything.
-    async fn tell_row(&self, epoch: &str, entry: &Entry) -> Vec<Arc<Group>> {
+    async fn tell_row(&self, epoch: &str, entry: &Entry, row: Result<Option<FeedRow>>) -> Vec<Arc<Group>> {
         let position = entry.position();
-        let row = match FeedRow::parse(entry) {
+        let row = match row {
             Ok(row) => row,
             Err(fault) => {
                 // Whose row it is can't be read: whoever follows anything reads again.
@@ -161,8 +174,13 @@ impl SiteFeed {
             None => self.groups_of(epoch, position, |_| Vec::new()),
             Some(FeedRow { collection, change: FeedChange::Items(items) }) => {
                 let mut concerned = self.groups_of(epoch, position, |it| it.concerned(&collection, &items));
-                let mut is_told = Vec::with_capacity(concerned.len());
+                let (mut is_told, mut asked) = (Vec::with_capacity(concerned.len()), 0);
                 for group in &concerned {
+                    asked += cost(&group.view) * items.len();
+                    if asked > TURN {
+                        tokio::task::yield_now().await;
+                        asked = 0;
+                    }
                     is_told.push(self.tell_items(group, &items, entry).await);
                 }
                 let mut is_told = is_told.into_iter();
@@ -243,6 +261,26 @@ impl SiteFeed {
     }
 }
 
+/// Reads a row: a large one where it delays nobody.
+async fn parse(entry: Entry) -> (Entry, Result<Option<FeedRow>>) {
+    let read = |entry: Entry| {
+        let row = FeedRow::parse(&entry);
+        (entry, row)
+    };
+    if entry.payload.len() <= PARSED_HERE {
+        return read(entry);
+    }
+    match tokio::task::spawn_blocking(move || read(entry)).await {
+        Ok(it) => it,
+        // As if it had been read here.
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            // The runtime stops, and this task with it.
+            Err(_) => std::future::pending().await,
+        },
+    }
+}
+
 async fn end_all(groups: &[Arc<Group>], position: Option<Position>, end: &End) {
     for group in groups {
         group.end(position, end).await;
@@ -309,6 +347,36 @@ async fn pause(site: &Site, fault: &stoa_kernel::Fault) {
 }
 
 impl Registry {
+    /// The group of those who have such a view.
+    fn group(&self, view: &FeedView) -> Option<Arc<Group>> {
+        self.collections.get(view.collection())?.get(view).cloned()
+    }
+
+    fn add(&mut self, view: Arc<FeedView>, most: usize) -> Result<Arc<Group>> {
+        let cost = open_cost(&view);
+        if self.cost + cost > most {
+            let text = "The site's subscriptions have too many conditions together at the moment; try again later.";
+            return Err(Fault::because(Code::Unavailable, text));
+        }
+        self.cost += cost;
+        self.count += 1;
+        let group = Arc::new(Group::new(view));
+        self.collections.entry(group.view.collection().to_owned()).or_default().add(&group);
+        Ok(group)
+    }
+
+    fn remove(&mut self, view: &FeedView) {
+        let Some(groups) = self.collections.get_mut(view.collection()) else { return };
+        if !groups.remove(view) {
+            return;
+        }
+        if groups.count == 0 {
+            self.collections.remove(view.collection());
+        }
+        self.cost -= open_cost(view);
+        self.count -= 1;
+    }
+
     fn all(&self) -> Vec<Arc<Group>> {
         self.collections.values().flat_map(Groups::all).cloned().collect()
     }
@@ -335,12 +403,34 @@ impl Registry {
 }
 
 impl Groups {
-    fn len(&self) -> usize {
-        self.open.len() + self.owned.values().map(HashMap::len).sum::<usize>()
-    }
-
     fn all(&self) -> impl Iterator<Item = &Arc<Group>> {
         self.open.values().chain(self.owned.values().flat_map(HashMap::values))
+    }
+
+    fn get(&self, view: &FeedView) -> Option<&Arc<Group>> {
+        let list = match view.owner() {
+            Some(owner) => self.owned.get(owner)?,
+            None => &self.open,
+        };
+        list.get(&view.key())
+    }
+
+    /// Adds a group that isn't there.
+    fn add(&mut self, group: &Arc<Group>) {
+        self.count += 1;
+        self.of(&group.view).insert(group.view.key(), group.clone());
+    }
+
+    /// Whether it was there.
+    fn remove(&mut self, view: &FeedView) -> bool {
+        let is_gone = self.of(view).remove(&view.key()).is_some();
+        self.count -= usize::from(is_gone);
+        if let Some(owner) = view.owner()
+            && self.owned.get(owner).is_some_and(HashMap::is_empty)
+        {
+            self.owned.remove(owner);
+        }
+        is_gone
     }
 
     /// Where the group of such a view belongs.
@@ -350,13 +440,9 @@ impl Groups {
             None => &mut self.open,
         }
     }
+}
 
-    fn remove(&mut self, view: &FeedView) {
-        self.of(view).remove(&view.key());
-        if let Some(owner) = view.owner()
-            && self.owned.get(owner).is_some_and(HashMap::is_empty)
-        {
-            self.owned.remove(owner);
-        }
-    }
+/// What a group costs with each row of its collection; nothing where only one person's items concern it.
+fn open_cost(view: &FeedView) -> usize {
+    if view.owner().is_some() { 0 } else { cost(view) }
 }

@@ -3,9 +3,11 @@
 use crate::{
     behind::{Behind, Missed},
     change::{Change, Modified},
-    core::{Core, Following, kilobytes},
+    core::{Core, Following},
+    effort::{Effort, cost},
     group::{Group, MemberId},
     mailbox::{Bounds, Mailbox, Next, Rest},
+    memory::Room,
     message::{self, End, Resync},
     opening::{Asker, StreamOpening},
     places::Place,
@@ -20,7 +22,7 @@ use stoa_store::{
     Site,
     outbox::{Position, ReadPoint, Token, Visible},
 };
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 
 /// Between two times in which a stream with nothing to tell asks again who asks.
 const PAUSE: Millis = 1_000;
@@ -43,8 +45,8 @@ pub struct EventStream {
     mailbox: Arc<Mailbox>,
     /// Made, and not handed out yet.
     ready: VecDeque<Ready>,
-    /// Holds the memory of what is made.
-    permit: Option<OwnedSemaphorePermit>,
+    /// For what is made.
+    room: Option<Room>,
     /// The epoch of the log that is followed.
     epoch: String,
     /// Up to here some subscription has been told everything otherwise, and of these rows behind it: a place is good for
@@ -61,6 +63,9 @@ pub struct EventStream {
     /// When a sign of life is due.
     sign_at: Millis,
     is_ending: bool,
+    opened: Millis,
+    /// Why it ends, for the log.
+    end: &'static str,
 }
 
 /// A message of a subscription, or of the stream.
@@ -74,6 +79,8 @@ struct Subscribed {
     stage: Stage,
     /// Whose changes it is told.
     group: Option<Arc<Group>>,
+    /// What that costs.
+    effort: Option<Effort>,
 }
 
 /// How far a subscription is.
@@ -107,18 +114,20 @@ impl EventStream {
         let Opened { opening, following, key, place, number, caller, withdrawn, seen } = opened;
         let (core, limits) = (&following.core, &following.core.limits);
         let StreamOpening { site, asker, origin, request, until, .. } = opening;
-        let subscribed = |asked| Subscribed { asked, stage: Stage::Waiting, group: None };
+        let subscribed = |asked| Subscribed { asked, stage: Stage::Waiting, group: None, effort: None };
         let subscriptions: Vec<Subscribed> = request.subscriptions.into_iter().map(subscribed).collect();
         let bounds = Bounds { messages: limits.stream_messages, bytes: limits.stream_bytes };
         Self {
             mailbox: Arc::new(Mailbox::new(subscriptions.len(), bounds)),
             until: until.min(core.world.now() + limits.stream_life),
+            opened: elapsing(),
+            end: "its client went",
             closing: core.closing.subscribe(),
             sign_at: elapsing() + limits.stream_keep_alive,
             identity: Identity::of(&caller),
             place: Some(place),
             ready: VecDeque::new(),
-            permit: None,
+            room: None,
             epoch: String::new(),
             floor: Position::default(),
             visible: Vec::new(),
@@ -160,13 +169,13 @@ impl EventStream {
             if let Some(it) = self.ready.pop_front() {
                 return Some(self.hand_out(it.message));
             }
-            self.permit = None;
+            self.room = None;
             if self.is_ending {
                 self.release();
                 return None;
             }
             if let Some(n) = self.subscriptions.iter().position(Subscribed::is_beginning) {
-                Box::pin(self.set_up(n)).await;
+                Box::pin(self.set_up_in_time(n)).await;
                 continue;
             }
             // Asked for before the mailbox: all that these rows tell is there then.
@@ -206,11 +215,10 @@ impl EventStream {
 
     /// Waits until there may be something to do.
     async fn wait(&mut self) {
-        let time = |millis: Millis| Duration::from_millis(u64::try_from(millis).unwrap_or(0));
         let now = elapsing();
         let end = self.until - self.following.core.world.now();
-        let longest = time((self.sign_at - now).min(end).max(1));
-        let pause = time(self.seen_at + PAUSE - now);
+        let longest = millis((self.sign_at - now).min(end).max(1));
+        let pause = millis((self.seen_at + PAUSE - now).max(0) + self.spread());
         let (withdrawn, closing, mailbox) = (&mut self.withdrawn, &mut self.closing, &self.mailbox);
         let looks_again = async {
             // Whoever makes withdrawals one after another makes nobody ask more often than this.
@@ -225,6 +233,13 @@ impl EventStream {
         }
     }
 
+    /// How much later than others a stream with nothing to tell asks again: a few milliseconds where streams are few, and ten
+    /// seconds where they are as many as a node has by default.
+    fn spread(&self) -> Millis {
+        let most = Millis::try_from(self.core().places.count() / 5).unwrap_or(0);
+        Millis::from(u16::from_be_bytes(self.core().world.bytes())) % (most + 1)
+    }
+
     /// Something was withdrawn, perhaps from others: asks again who asks, and what they may see.
     async fn look_again(&mut self) {
         let seen = *self.withdrawn.borrow_and_update();
@@ -234,6 +249,10 @@ impl EventStream {
         let Ok(caller) = self.asker.caller().await else { return self.end() };
         for n in 0..self.subscriptions.len() {
             let Some(group) = self.subscriptions[n].group.clone() else { continue };
+            // What was withdrawn was another's, most often.
+            if caller == self.caller && self.core().content.feed_is_current(&self.site, &group.view) {
+                continue;
+            }
             match self.view(n, &caller).await {
                 Ok(view) if view.key() == group.view.key() => {}
                 Ok(view) if !view.has_shape_of(&group.view) => self.lose(n, &End::Resync(Resync::Schema)),
@@ -256,6 +275,26 @@ impl EventStream {
             return Err(Fault::because(Code::FilterInvalid, text));
         }
         Ok(view)
+    }
+
+    /// The next step of a subscription that is beginning, for which there must be memory. Nothing is done where the stream is
+    /// to end meanwhile: what was begun is begun again, or never.
+    async fn set_up_in_time(&mut self, n: usize) {
+        let left = millis(self.until - self.core().world.now());
+        let mut closing = self.closing.clone();
+        let setting_up = async {
+            if !self.hold_memory(n).await {
+                return self.end();
+            }
+            self.set_up(n).await;
+            self.shrink_memory(self.ready.iter().map(|it| it.message.len()).sum());
+        };
+        tokio::select! {
+            biased;
+            _ = closing.wait_for(|it| *it) => {}
+            () = tokio::time::sleep(left) => {}
+            () = setting_up => {}
+        }
     }
 
     /// The next step of a subscription that is beginning.
@@ -294,11 +333,25 @@ impl EventStream {
     /// From now on the subscription is told of changes, which wait until it has begun; how it ends if it can't begin.
     fn join(&mut self, n: usize, view: Arc<FeedView>) -> Option<End> {
         let member = self.member(n);
+        let (core, most) = (self.core(), self.core().limits.network_conditions);
+        let effort = match &self.place {
+            Some(place) => match core.efforts.take(place.network(), cost(&view), most) {
+                Ok(it) => Some(it),
+                Err(fault) => return Some(End::failed(&fault)),
+            },
+            None => None,
+        };
+        let most = core.limits.site_conditions;
+        let joined = match self.following.feed.join(view.clone(), member, self.mailbox.clone(), most) {
+            Ok(it) => it,
+            Err(fault) => return Some(End::failed(&fault)),
+        };
+        let (group, taken) = joined;
+        self.subscriptions[n].effort = effort;
         let begin = std::mem::replace(&mut self.subscriptions[n].asked.begin, Begin::Now);
         if matches!(begin, Begin::Resume(_)) {
             self.mailbox.resume(index(n));
         }
-        let (group, taken) = self.following.feed.join(view.clone(), member, self.mailbox.clone());
         self.core().counters.subscribed();
         self.epoch.clone_from(&taken.epoch);
         self.subscriptions[n].group = Some(group);
@@ -316,12 +369,9 @@ impl EventStream {
 
     /// The items that are there.
     async fn read_snapshot(&mut self, n: usize, view: Arc<FeedView>) -> Result<()> {
-        let most = self.core().limits.snapshot_bytes;
-        self.hold_memory(most).await?;
-        let content = &self.core().content;
+        let (most, content) = (self.core().limits.snapshot_bytes, &self.core().content);
         let snapshot = content.feed_snapshot(&self.site, &self.caller, self.origin, view, most).await?;
-        let pieces = message::snapshot(&self.subscriptions[n].asked.quoted_key, &snapshot.items);
-        self.shrink_memory(pieces.iter().map(Bytes::len).sum());
+        let pieces = message::snapshot(&self.subscriptions[n].asked.quoted_key, snapshot.items);
         for message in pieces {
             self.ready.push_back(Ready { subscription: Some(n), message });
         }
@@ -335,8 +385,7 @@ impl EventStream {
             return Ok(None);
         };
         let (mut behind, view) = (behind.clone(), group.view.clone());
-        let (most, rows) = (self.core().limits.snapshot_bytes, self.core().limits.resume_rows);
-        self.hold_memory(most).await?;
+        let rows = self.core().limits.resume_rows;
         match behind.read(&self.site, &view, rows).await? {
             Missed::End(end) => return Ok(Some(end)),
             Missed::Some(changes) => {
@@ -347,6 +396,8 @@ impl EventStream {
                 self.tell_missed(n, &changes);
                 self.begin(n, point, None);
             }
+            // Each row costs something, also where it is another's.
+            tokio::task::yield_now().await;
         }
         Ok(None)
     }
@@ -390,6 +441,7 @@ impl EventStream {
     }
 
     fn part(&mut self, n: usize) {
+        self.subscriptions[n].effort = None;
         if let Some(group) = self.subscriptions[n].group.take() {
             self.following.feed.part(&group, self.member(n));
             self.core().counters.unsubscribed();
@@ -438,6 +490,7 @@ impl EventStream {
         self.ready.clear();
         self.ready.push_back(Ready { subscription: None, message });
         self.is_ending = true;
+        self.end = self.reason();
         (0..self.subscriptions.len()).for_each(|n| self.part(n));
     }
 
@@ -447,19 +500,33 @@ impl EventStream {
         (0..self.subscriptions.len()).for_each(|n| self.part(n));
     }
 
-    async fn hold_memory(&mut self, bytes: usize) -> Result<()> {
-        if self.permit.is_none() {
-            let permits = u32::try_from(kilobytes(bytes)).unwrap_or(u32::MAX);
-            let permit = self.core().memory.clone().acquire_many_owned(permits).await;
-            self.permit = Some(permit.map_err(Fault::internal)?);
+    /// Why the stream ends from this side, for the log.
+    fn reason(&self) -> &'static str {
+        if *self.closing.borrow() {
+            "this node stops"
+        } else if self.core().world.now() >= self.until {
+            "its time is over"
+        } else if self.subscriptions.iter().all(|it| matches!(it.stage, Stage::Ended)) {
+            "its subscriptions have all ended"
+        } else {
+            "it isn't known who asks, or there is no room"
         }
-        Ok(())
+    }
+
+    /// Whether there is memory for the next step of a subscription; the first needs none.
+    async fn hold_memory(&mut self, n: usize) -> bool {
+        let (Some(place), None) = (&self.place, &self.room) else { return true };
+        if matches!(self.subscriptions[n].stage, Stage::Waiting) {
+            return true;
+        }
+        let core = &self.following.core;
+        self.room = core.memory.hold(place.network(), core.limits.snapshot_bytes).await;
+        self.room.is_some()
     }
 
     fn shrink_memory(&mut self, bytes: usize) {
-        if let Some(permit) = &mut self.permit {
-            let surplus = permit.num_permits().saturating_sub(kilobytes(bytes));
-            drop(permit.split(surplus));
+        if let Some(it) = &mut self.room {
+            it.shrink(bytes);
         }
     }
 
@@ -471,6 +538,8 @@ impl EventStream {
 impl Drop for EventStream {
     fn drop(&mut self) {
         self.release();
+        let millis = elapsing() - self.opened;
+        tracing::debug!(site = %self.site.id, stream = self.number, millis, "a stream is over: {}", self.end);
     }
 }
 
@@ -478,6 +547,11 @@ impl Subscribed {
     fn is_beginning(&self) -> bool {
         !matches!(self.stage, Stage::Live | Stage::Ended)
     }
+}
+
+/// How long a time is; none where it is over.
+fn millis(time: Millis) -> Duration {
+    Duration::from_millis(u64::try_from(time).unwrap_or(0))
 }
 
 /// The number of a subscription; a stream has at most a hundred.

@@ -240,7 +240,7 @@ fn streams(counts: &RealtimeCounts) -> [Measure; 6] {
         gauge("stoa_realtime_groups", "Groups of subscriptions that are told the same.", counts.groups),
         counter("stoa_realtime_messages_total", "Messages that streams were told.", counts.messages),
         counter("stoa_realtime_resyncs_total", "Subscriptions that were told to read again.", counts.resyncs),
-        counter("stoa_realtime_overloads_total", "Those of them whose reader was too slow.", counts.overloads),
+        counter("stoa_realtime_overloads_total", "Subscriptions whose reader was too slow.", counts.overloads),
     ]
 }
 

@@ -205,6 +205,11 @@ impl Store {
         }
     }
 
+    /// Whether somebody uses a site, or it is kept open for who will.
+    pub(crate) fn is_in_use(&self, id: &SiteId) -> bool {
+        self.open.lock().in_use(id).is_some()
+    }
+
     /// Keeps a site open no longer; those who use it go on until they are done.
     pub(crate) fn forget(&self, id: &SiteId) {
         let kept = self.open.lock().forget(id);

@@ -1,7 +1,7 @@
 //! What the catalogue has of a site: name, host names, whether it is the default, whether it was deleted; and which
 //! site a host name shows.
 
-use crate::{DataDirectory, ReaderPool, Row, Site, SiteChange, Store, boxed, site_change::apply, site_log};
+use crate::{Area, DataDirectory, ReaderPool, Row, Site, SiteChange, Store, boxed, site_change::apply, site_log};
 use std::{collections::HashMap, sync::Arc};
 use stoa_kernel::{Code, Fault, Millis, Result, SiteId};
 use stoa_sql::params;
@@ -93,7 +93,7 @@ impl Store {
         Ok(record)
     }
 
-    /// Deletes a site: nothing answers for it any more. Its data stay for [`SITE_KEPT`].
+    /// Deletes a site: nothing answers for it any more, on other nodes after a second or so. Its data stay for [`SITE_KEPT`].
     ///
     /// # Errors
     /// [`Code::SiteUnknown`].
@@ -110,7 +110,8 @@ impl Store {
         });
         written.await?;
         self.forget(id);
-        Ok(())
+        // Whoever was let in for long is asked for again.
+        self.withdrawals().announce(Area::Identity).await
     }
 
     /// Brings back a site that was deleted. Host names that show another site by now stay with that one; its log begins
@@ -206,7 +207,11 @@ impl Store {
         let changed: Vec<(SiteId, String, Option<Millis>)> = changed.await?;
         for (id, name, deleted) in changed {
             match deleted {
-                Some(_) => self.forget(&id),
+                Some(_) if self.is_in_use(&id) => {
+                    self.forget(&id);
+                    self.withdrawals().look_again();
+                }
+                Some(_) => {}
                 None => self.rename_open(&id, &name),
             }
         }

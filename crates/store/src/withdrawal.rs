@@ -149,6 +149,11 @@ impl Withdrawals {
         self.nodes.as_ref().is_none_or(Nodes::is_held)
     }
 
+    /// Says on this node alone that something was withdrawn, by whoever it was.
+    pub(crate) fn look_again(&self) {
+        tell(&self.told);
+    }
+
     /// Answers once this node holds its lease: what is granted by memory is granted after this.
     ///
     /// # Errors

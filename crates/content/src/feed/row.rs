@@ -3,6 +3,7 @@
 use crate::event::read::{ContentChange, ContentEntry, ItemChange};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
+use std::borrow::Cow;
 use stoa_kernel::{EntryKind, Fault, Result};
 use stoa_sql::json::quoted;
 use stoa_store::outbox::Entry;
@@ -97,7 +98,24 @@ struct Documents<'p> {
     items: Vec<&'p RawValue>,
 }
 
+/// The collection of a row.
+#[derive(Deserialize)]
+struct Head<'p> {
+    #[serde(borrow)]
+    collection: Cow<'p, str>,
+}
+
 impl FeedRow {
+    /// Reads a row about this collection; nothing for one about another, at the cost of a look, and for one that tells
+    /// followers nothing.
+    ///
+    /// # Errors
+    /// As for [`FeedRow::parse`].
+    pub fn parse_of(entry: &Entry, collection: &str) -> Result<Option<Self>> {
+        let Head { collection: of } = serde_json::from_str(&entry.payload).map_err(Fault::internal)?;
+        if of == collection { Self::parse(entry) } else { Ok(None) }
+    }
+
     /// Reads a row; nothing for one that tells followers nothing.
     ///
     /// # Errors

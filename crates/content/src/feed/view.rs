@@ -64,6 +64,13 @@ impl Content {
         Ok(FeedView::new(collection, plan))
     }
 
+    /// Whether the definition that a view was made by is certainly still the one that counts. A caller who is the same has the
+    /// same view then.
+    pub fn feed_is_current(&self, site: &Site, view: &FeedView) -> bool {
+        let known = self.state.schema_cache.get(&site.id, view.collection(), self.state.world.now());
+        known.is_some_and(|it| Arc::ptr_eq(&it, &view.collection))
+    }
+
     /// Whether a definition says of items what it said when the view was made: rights apart, which are told otherwise.
     ///
     /// # Errors

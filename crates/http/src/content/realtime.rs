@@ -7,7 +7,7 @@ use std::sync::Arc;
 use stoa_identity::Identity;
 use stoa_kernel::{Caller, Code, Fault, Millis, Result, SiteId};
 use stoa_realtime::{Asker, StreamOpening, StreamRequest};
-use stoa_store::{TxFuture, boxed};
+use stoa_store::{Store, TxFuture, boxed};
 
 /// Names under which tokens are sent in addresses elsewhere. Addresses are kept by logs, histories and `Referer`.
 const TOKENS: [&str; 6] = ["access_token", "accessToken", "apiKey", "api_key", "authorization", "token"];
@@ -29,13 +29,19 @@ pub(crate) async fn stream(
 
 fn opening(app: &App, call: Call, authorization: Authorization, request: StreamRequest) -> StreamOpening {
     let (network, origin, session) = (call.network, call.origin(), session(&call.caller));
-    let asker = TokenAsker { identity: app.identity.clone(), site: call.site.id.clone(), authorization };
+    let asker = TokenAsker {
+        store: app.store.clone(),
+        identity: app.identity.clone(),
+        site: call.site.id.clone(),
+        authorization,
+    };
     let until = call.ends.unwrap_or(Millis::MAX);
     StreamOpening { site: call.site, asker: Arc::new(asker), network, origin, session, request, until }
 }
 
-/// Asks again who it is that follows.
+/// Asks again who it is that follows, and whether there still is what they follow.
 struct TokenAsker {
+    store: Arc<Store>,
     identity: Identity,
     site: SiteId,
     authorization: Authorization,
@@ -45,10 +51,11 @@ impl Asker for TokenAsker {
     fn caller<'t>(&'t self) -> TxFuture<'t, Caller> {
         boxed!({
             let (site, caller) = self.authorization.authenticate(&self.identity).await?;
-            match site == self.site {
-                true => Ok(caller),
-                false => Err(Fault::new(Code::Unauthenticated)),
+            if site != self.site {
+                return Err(Fault::new(Code::Unauthenticated));
             }
+            self.store.site(&site).await?;
+            Ok(caller)
         })
     }
 }

@@ -3,7 +3,10 @@
 //! Nothing here has a timer of its own: a connection notes what happens by a few stores, and a reaper, four times a
 //! second, looks at all of them.
 
-use super::usage::{Resource, Share, Shortage, TICK, Usage};
+use super::{
+    unread::{Pieces, Unread},
+    usage::{Resource, Share, Shortage, TICK, Usage},
+};
 use crate::HttpLimits;
 use std::{
     collections::HashMap,
@@ -63,21 +66,6 @@ pub struct Connection {
     window: Mutex<Option<(u32, u64)>>,
     end: AtomicU8,
     ended: Notify,
-}
-
-/// Since when a piece of the answer waits for its reader, in ticks; 0 while the reader waits for the next piece. HTTP/2
-/// asks for none while the client leaves no room for it, and its socket is then not blocked.
-#[derive(Default)]
-pub(super) struct Unread(AtomicU32);
-
-impl Unread {
-    pub(super) fn set(&self, since: u32) {
-        self.0.store(since, Relaxed);
-    }
-
-    fn since(&self) -> u32 {
-        self.0.load(Relaxed)
-    }
 }
 
 /// Counts as open until it is dropped.
@@ -154,8 +142,9 @@ impl Connections {
             usage.forget_networks();
         }
         let is_short = usage.is_short.swap(false, Relaxed);
-        let open = self.lock();
+        let (open, mut cut_off) = (self.lock(), Vec::new());
         for connection in open.1.values() {
+            cut_off.extend(connection.cut_off_unread(now, limits.write_time));
             if let Some((end, why)) = connection.verdict(now, limits) {
                 tracing::debug!(peer = %connection.peer, "closing a connection: {why}");
                 connection.end(end);
@@ -173,6 +162,9 @@ impl Connections {
         for connection in open.1.values() {
             connection.share.gauges().for_each(|it| it.is_crowded.store(false, Relaxed));
         }
+        drop(open);
+        // What they hold may wait for others to give it back.
+        drop(cut_off);
     }
 
     /// Ends all connections, and tells how many there are.
@@ -284,6 +276,11 @@ impl Connection {
         self.streams.lock().unwrap_or_else(|it| it.into_inner())
     }
 
+    /// Bytes that the socket took.
+    pub(super) fn written(&self) -> u64 {
+        self.written.load(Relaxed)
+    }
+
     /// Ticks since the start.
     pub(super) fn now(&self) -> u32 {
         self.share.usage.now.load(Relaxed)
@@ -301,7 +298,7 @@ impl Connection {
             return Some((End::Now, "its reader takes too little of an answer"));
         }
         let (is_streaming, is_unread) = self.streaming(now, limits.write_time);
-        if is_unread {
+        if is_unread && !self.is_http2.load(Relaxed) {
             return Some((End::Now, "its reader takes nothing of a stream"));
         }
         let is_busy = is_streaming || self.requests.load(Relaxed) > 0 || self.pending.load(Relaxed) > 0;
@@ -332,11 +329,36 @@ impl Connection {
         None
     }
 
-    /// Whether answers without an end are being sent, and whether a piece of one has waited for its reader so long.
+    /// Whether answers without an end are being sent, and whether a piece of one has waited for its reader so long. All
+    /// that a connection of HTTP/1 writes is of that answer.
     fn streaming(&self, now: u32, time: Millis) -> (bool, bool) {
-        let streams = self.open_streams();
-        let waits = |it: &Arc<Unread>| it.since() > 0 && is_over(now, it.since(), time);
-        (!streams.is_empty(), streams.iter().any(waits))
+        let (streams, written) = (self.open_streams(), self.written());
+        let is_alone = !self.is_http2.load(Relaxed);
+        for it in streams.iter().filter(|it| is_alone && it.since() > 0 && it.taken(written) >= LEAST_TAKEN) {
+            it.waits(now, written);
+        }
+        (!streams.is_empty(), streams.iter().any(|it| is_unread(it, now, time)))
+    }
+
+    /// Ends answers without an end of which their readers took nothing for so long, where others share the connection:
+    /// behind a proxy these are other people's. What is left of them is dropped by the caller.
+    fn cut_off_unread(&self, now: u32, time: Millis) -> Vec<Pieces> {
+        if !self.is_http2.load(Relaxed) {
+            return Vec::new();
+        }
+        let (mut streams, mut pieces) = (self.open_streams(), Vec::new());
+        streams.retain(|it| match is_unread(it, now, time).then(|| it.cut_off()).flatten() {
+            Some(cut_off) => {
+                tracing::debug!(peer = %self.peer, "cutting off a stream: its reader takes nothing of it");
+                pieces.push(cut_off);
+                false
+            }
+            None => true,
+        });
+        if !pieces.is_empty() {
+            self.idle_since.store(now, Relaxed);
+        }
+        pieces
     }
 
     /// Whether the other end took next to nothing of what waits for it, for so long.
@@ -354,6 +376,11 @@ impl Connection {
         }
         false
     }
+}
+
+/// Whether a piece of an answer has waited for its reader for so long.
+fn is_unread(stream: &Unread, now: u32, time: Millis) -> bool {
+    stream.since() > 0 && is_over(now, stream.since(), time)
 }
 
 fn is_over(now: u32, since: u32, time: Millis) -> bool {

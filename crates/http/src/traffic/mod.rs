@@ -8,6 +8,7 @@ mod answer;
 mod connection;
 mod request;
 mod stream;
+mod unread;
 mod usage;
 
 pub use connection::{Connection, End, OpenConnection};

@@ -1,13 +1,19 @@
 //! Answers without an end, which are sent piece by piece for as long as their reader stays.
 //!
 //! None of them counts as a request in progress, or ordinary calls of the same network would have no place left; who
-//! makes such answers counts them. Here is only what keeps their connection open while they last, and what ends it when
-//! a reader takes nothing.
+//! makes such answers counts them. Here is only what keeps their connection open while they last, and what ends them when
+//! a reader takes nothing: the connection where it is the reader's own, the answer alone where others may share it.
 
-use super::connection::{Connection, Unread};
+use super::{
+    connection::Connection,
+    unread::{CutOff, Unread},
+};
 use axum::body::{Body, Bytes};
 use futures_util::{Stream, StreamExt};
-use std::{convert::Infallible, pin::Pin, sync::Arc};
+use std::{
+    sync::Arc,
+    task::{Context, Poll},
+};
 
 /// Counts with its connection until it is dropped.
 pub(crate) struct OpenStream {
@@ -27,19 +33,19 @@ impl OpenStream {
 
     /// The pieces as the body of an answer.
     pub(crate) fn body(self, pieces: impl Stream<Item = Bytes> + Send + 'static) -> Body {
-        let mut pieces: Pin<Box<dyn Stream<Item = Bytes> + Send>> = pieces.boxed();
-        Body::from_stream(futures_util::stream::poll_fn(move |context| {
-            let polled = pieces.poll_next_unpin(context);
-            self.note(polled.is_ready());
-            polled.map(|it| it.map(Ok::<_, Infallible>))
-        }))
+        self.unread.put(pieces.boxed());
+        Body::from_stream(futures_util::stream::poll_fn(move |context| self.poll(context)))
     }
 
-    /// A piece was handed over, or there is none for who asks.
-    fn note(&self, is_handed: bool) {
+    fn poll(&self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, CutOff>>> {
+        let polled = self.unread.poll(context);
         if let Some(it) = &self.connection {
-            self.unread.set(if is_handed { it.now() } else { 0 });
+            match polled {
+                Poll::Ready(_) => self.unread.waits(it.now(), it.written()),
+                Poll::Pending => self.unread.is_awaited(),
+            }
         }
+        polled
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{answer::HeldAnswer, stream::OpenStream, *};
 use crate::Settings;
 use axum::body::Bytes;
+use futures_util::StreamExt;
 use std::{net::SocketAddr, time::Duration};
 
 fn limits() -> HttpLimits {
@@ -234,10 +235,10 @@ async fn streaming(connection: &OpenConnection, pieces: usize) -> axum::body::Bo
     let stream = OpenStream::of(Some((*connection).clone()));
     connection.request_ends();
     let endless = futures_util::stream::iter((0..2).map(|_| Bytes::from_static(b": \n\n")));
-    let endless = futures_util::StreamExt::chain(endless, futures_util::stream::pending());
+    let endless = endless.chain(futures_util::stream::pending());
     let mut body = stream.body(endless).into_data_stream();
     for _ in 0..pieces {
-        let asked = tokio::time::timeout(Duration::from_millis(1), futures_util::StreamExt::next(&mut body)).await;
+        let asked = tokio::time::timeout(Duration::from_millis(1), body.next()).await;
         drop(asked);
     }
     body
@@ -265,6 +266,46 @@ async fn reader_that_takes_nothing_of_a_stream_is_left() {
     let _body = streaming(&blocked, 3).await;
     blocked.was_blocked();
     assert_eq!(end_after(&traffic, &blocked, 31), Some(End::Now), "what was asked for leaves by no socket");
+}
+
+/// A body whose pieces are always there, and what is alive as long as they are.
+fn endless(connection: &OpenConnection) -> (axum::body::BodyDataStream, Arc<()>) {
+    connection.request_begins(true);
+    let (stream, held) = (OpenStream::of(Some((*connection).clone())), Arc::new(()));
+    connection.request_ends();
+    let pieces = futures_util::stream::repeat(held.clone()).map(|_| Bytes::from_static(b": \n\n"));
+    (stream.body(pieces).into_data_stream(), held)
+}
+
+#[tokio::test]
+async fn one_reader_of_a_shared_connection_ends_no_other() {
+    let (traffic, settings) = (Arc::<Traffic>::default(), settings());
+    for address in ["10.0.0.1", "192.0.2.1"] {
+        let shared = open(&traffic, &settings, address).expect("open");
+        let ((mut silent, held), (mut reading, of_reader)) = (endless(&shared), endless(&shared));
+        assert!(matches!(silent.next().await, Some(Ok(_))));
+        for second in 1..=31 {
+            assert!(matches!(reading.next().await, Some(Ok(_))));
+            assert_eq!(end_after(&traffic, &shared, 1), None, "after {second} s");
+        }
+        assert_eq!(Arc::strong_count(&held), 1, "what the silent one held is given back");
+        assert_eq!(Arc::strong_count(&of_reader), 2);
+        assert!(matches!(silent.next().await, Some(Err(_))), "it is cut off");
+        assert!(matches!(reading.next().await, Some(Ok(_))), "the other goes on");
+    }
+}
+
+#[tokio::test]
+async fn reader_that_takes_a_large_piece_slowly_is_not_left() {
+    let (traffic, settings) = (Arc::<Traffic>::default(), settings());
+    let slow = open(&traffic, &settings, "192.0.2.1").expect("open");
+    let _body = streaming(&slow, 1).await;
+    for _ in 0..20 {
+        slow.was_written(20_000);
+        assert_eq!(end_after(&traffic, &slow, 10), None);
+    }
+    slow.was_written(17);
+    assert_eq!(end_after(&traffic, &slow, 31), Some(End::Now));
 }
 
 #[tokio::test]

@@ -46,7 +46,13 @@ struct State {
     is_resumed: bool,
     /// Nothing is told to it any more.
     has_ended: bool,
+    /// Ends that wait until it is known whether what it begins with has them already.
+    ends: usize,
 }
+
+/// Of a subscription that is still beginning so many ends wait, each at its position, and any of them may count. With more it
+/// ends, and its client begins again.
+const ENDS: usize = 16;
 
 struct Entry {
     subscription: u8,
@@ -144,9 +150,9 @@ impl Mailbox {
         Self { queue: Mutex::new(queue), wake: Notify::new() }
     }
 
-    /// Tells a subscription of a change. `true`: that was too much, and it is told to read again. Nobody is woken: that is
-    /// for when all that the row tells is here.
-    pub(crate) fn put(&self, subscription: u8, change: &Arc<Change>) -> bool {
+    /// Tells a subscription of a change, and answers how many subscriptions are told to read again because that was too
+    /// much. Nobody is woken: that is for when all that the row tells is here.
+    pub(crate) fn put(&self, subscription: u8, change: &Arc<Change>) -> usize {
         self.queue.lock().put(subscription, change)
     }
 
@@ -210,10 +216,10 @@ impl Entry {
 }
 
 impl Queue {
-    fn put(&mut self, subscription: u8, change: &Arc<Change>) -> bool {
+    fn put(&mut self, subscription: u8, change: &Arc<Change>) -> usize {
         let state = &self.subscriptions[usize::from(subscription)];
         if state.has_ended || state.point.as_ref().is_some_and(|it| it.includes(change.position)) {
-            return false;
+            return 0;
         }
         let key = (subscription, change.id.clone());
         let earlier = self.by_item.remove(&key).and_then(|it| self.take(it));
@@ -225,22 +231,19 @@ impl Queue {
         self.by_item.insert(key, self.next);
         self.push(subscription, What::Change(waiting));
         let is_over = self.entries.len() > self.bounds.messages || self.bytes > self.bounds.bytes;
-        if is_over {
-            self.overflow();
-        }
-        is_over
+        if is_over { self.overflow() } else { 0 }
     }
 
-    /// Those whose messages wait are told to read again.
-    fn overflow(&mut self) {
+    /// Those whose messages wait are told to read again; how many there are.
+    fn overflow(&mut self) -> usize {
         let mut concerned: Vec<u8> = self.entries.values().map(|it| it.subscription).collect();
         concerned.sort_unstable();
         concerned.dedup();
-        for subscription in concerned {
-            if !self.subscriptions[usize::from(subscription)].has_ended {
-                self.end_now(subscription, None, &End::Resync(Resync::Overload));
-            }
+        concerned.retain(|it| !self.subscriptions[usize::from(*it)].has_ended);
+        for subscription in &concerned {
+            self.end_now(*subscription, None, &End::Resync(Resync::Overload));
         }
+        concerned.len()
     }
 
     fn end(&mut self, subscription: u8, position: Option<Position>, end: &End) {
@@ -249,7 +252,10 @@ impl Queue {
             _ if state.has_ended => {}
             (Some(point), Some(position)) if point.includes(position) => {}
             // Perhaps what it is about to begin with has it already.
-            (None, Some(_)) => self.push(subscription, What::End(position, end.clone())),
+            (None, Some(_)) if state.ends < ENDS => {
+                self.subscriptions[usize::from(subscription)].ends += 1;
+                self.push(subscription, What::End(position, end.clone()));
+            }
             _ => self.end_now(subscription, position, end),
         }
     }

@@ -112,16 +112,16 @@ fn end_that_the_beginning_lacks_ends() {
 fn full_mailbox_ends_those_whose_messages_wait() {
     let mailbox = mailbox(3);
     for n in 0..3 {
-        assert!(!mailbox.put(0, &change(n, &n.to_string(), Net::Enter)));
-        assert!(!mailbox.put(0, &change(n + 10, &n.to_string(), Net::Update)), "the same items");
+        assert_eq!(mailbox.put(0, &change(n, &n.to_string(), Net::Enter)), 0);
+        assert_eq!(mailbox.put(0, &change(n + 10, &n.to_string(), Net::Update)), 0, "the same items");
     }
-    assert!(mailbox.put(0, &change(20, "more", Net::Enter)));
-    assert!(!mailbox.put(0, &change(21, "more", Net::Update)), "it is told nothing any more");
+    assert_eq!(mailbox.put(0, &change(20, "more", Net::Enter)), 1);
+    assert_eq!(mailbox.put(0, &change(21, "more", Net::Update)), 0, "it is told nothing any more");
     mailbox.put(1, &change(22, "x", Net::Enter));
     assert_eq!(delivered(&mailbox), ["0 Resync(Overload)", "1 x 22 enter "]);
     let small = Mailbox::new(1, Bounds { messages: 100, bytes: 1000 });
     small.begin(0, point(0));
-    let count = (1..).take_while(|n| !small.put(0, &change(*n, &n.to_string(), Net::Enter))).count();
+    let count = (1..).take_while(|n| small.put(0, &change(*n, &n.to_string(), Net::Enter)) == 0).count();
     assert!((1..10).contains(&count), "{count}");
 }
 
@@ -165,6 +165,18 @@ fn what_the_beginning_has_is_no_history() {
     mailbox.put(0, &change(5, "c", Update));
     mailbox.begin(0, point(2));
     assert_eq!(delivered(&mailbox), ["0 a 3 update ?", "0 b 4 update ?", "0 c 5 enter ?"]);
+}
+
+#[test]
+fn ends_that_wait_for_a_beginning_are_few() {
+    let mailbox = Mailbox::new(2, Bounds { messages: 100, bytes: 1 << 20 });
+    let end = |n| mailbox.end(0, Some(position(n)), &End::Resync(Resync::Import));
+    (1..=16).for_each(end);
+    assert_eq!(mailbox.queue.lock().entries.len(), 16, "any of them may count");
+    (17..=10_000).for_each(end);
+    assert_eq!(mailbox.queue.lock().entries.len(), 1);
+    mailbox.begin(0, point(10_000));
+    assert_eq!(delivered(&mailbox), ["0 Resync(Import)"], "which of them counts isn't known any more");
 }
 
 proptest! {

@@ -2,7 +2,7 @@
 
 use crate::kit::*;
 use serde_json::json;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use stoa_content::transfer::{FileOf, Format};
 use stoa_kernel::Code;
 use stoa_realtime::RealtimeLimits;
@@ -108,6 +108,65 @@ on_both_engines! {
         assert_eq!((fewer.ended(), fewer.held["a"].items.len()), (None, 5));
         let less = kit.follow(visitor(), with_snapshot("c", json!({ "fields": ["n"] }))).await;
         assert_eq!((less.ended(), less.held["a"].items.len()), (None, 10));
+    }
+
+    /// One who reads nothing of a snapshot holds up their own network alone, and who finds no room is not left waiting.
+    async fn snapshots_wait_for_memory_of_their_network_alone(engine) {
+        let (most, network) = (1 << 20, address(1));
+        let limits = RealtimeLimits { snapshot_bytes: most, network_snapshot_memory: most, ..RealtimeLimits::default() };
+        let kit = Kit::with(engine, 1, limits).await;
+        let node = kit.node();
+        node.create("c", "ANYONE", json!({})).await;
+        node.bulk("bulk-insert", "c", (0..30).map(|n| json!({ "_id": format!("i{n}"), "title": "x".repeat(10_000) }))).await;
+        let person = Person::new(visitor());
+        let open = async |network| node.open(kit.world(), &person, with_snapshot("c", json!({})), network, None).await.unwrap();
+        let mut unread = open(network).await;
+        assert_eq!(unread.expect().await.event, "snapshot");
+        let (mut late, mut other) = (open(network).await, open(address(2)).await);
+        let begun = Instant::now();
+        let (bye, ()) = tokio::join!(late.expect(), async {
+            other.begun().await;
+            assert!(begun.elapsed() < Duration::from_secs(4), "another network waits for nothing");
+        });
+        assert_eq!(bye.event, "bye");
+        assert!(late.bye.is_some_and(|it| it >= 500) && begun.elapsed() < Duration::from_secs(15));
+        unread.begun().await;
+        open(network).await.begun().await;
+
+        // Who waits hears that the node stops.
+        let mut unread = open(network).await;
+        assert_eq!(unread.expect().await.event, "snapshot");
+        let mut late = open(network).await;
+        let realtime = node.realtime.clone();
+        let begun = Instant::now();
+        let closing = tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            realtime.close().await;
+        });
+        assert_eq!(late.expect().await.event, "bye");
+        assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+        closing.await.unwrap();
+    }
+
+    async fn filters_of_one_network_are_bounded_together(engine) {
+        let kit = Kit::with(engine, 1, RealtimeLimits { network_conditions: 6, ..RealtimeLimits::default() }).await;
+        let node = kit.node();
+        node.create("c", "ANYONE", json!({})).await;
+        let person = Person::new(visitor());
+        let filter = |n| json!({ "filter": { "n": n } });
+        let open = async |network, n| {
+            let mut it = node.open(kit.world(), &person, with_snapshot("c", filter(n)), address(network), None).await.unwrap();
+            it.begun().await;
+            it
+        };
+        let mut held = vec![open(1, 1).await, open(1, 1).await, open(1, 2).await];
+        assert!(held.iter().all(|it| it.ended().is_none()));
+        assert_eq!(open(1, 3).await.ended(), Some("THROTTLED_FEATURE"));
+        assert_eq!(open(2, 3).await.ended(), None);
+        held.pop();
+        assert_eq!(open(1, 3).await.ended(), None, "what is over costs nothing");
+        drop(held);
+        assert_eq!(node.realtime.counts().groups, 0);
     }
 
     async fn streams_end_with_their_token_and_their_node(engine) {
