@@ -152,14 +152,14 @@ on_both_engines! {
 
     async fn stream_ends_with_its_site(engine) {
         let app = TestApp::new(engine).await;
-        let site = app.kit.store.site_create("Other", &app.kit.world).await.unwrap().id.clone();
-        let (_, key) = app.app.identity.api_key_create(&site, "other").await.unwrap();
+        let site = app.kit.store.site_create("Other", &app.kit.world).await.unwrap();
+        let (_, key) = app.app.identity.api_key_create(&site.id, "other").await.unwrap();
         let theirs = app.with_token(key.expose());
         let object = json!({ "id": "tasks", "fields": [], "dataPermissions": levels("ANYONE"), "realtime": true });
         assert_eq!(theirs.post("/v2/collections", &json!({ "collection": object })).await.verdict(), "200");
         define(&app, "tasks", levels("ANYONE"), true).await;
         let (mut stream, mut others) = (ready(&theirs).await, ready(&app.app()).await);
-        app.kit.store.site_delete(&site, app.kit.world.now()).await.unwrap();
+        app.kit.store.site_delete(&site.id, app.kit.world.now()).await.unwrap();
         let events: Vec<String> = stream.rest().await.into_iter().map(|it| it.event).collect();
         assert_eq!(events, ["bye"]);
         save(&app.app(), json!({ "_id": "one" })).await;

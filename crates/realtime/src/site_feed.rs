@@ -341,7 +341,7 @@ async fn tail(feed: Weak<SiteFeed>, site: Arc<Site>, mut place: Token) {
     }
 }
 
-async fn pause(site: &Site, fault: &stoa_kernel::Fault) {
+async fn pause(site: &Site, fault: &Fault) {
     tracing::warn!(site = %site.id, "the log can't be read for streams: {fault:?}");
     tokio::time::sleep(PAUSE).await;
 }

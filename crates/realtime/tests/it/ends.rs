@@ -130,22 +130,22 @@ on_both_engines! {
         });
         assert_eq!(bye.event, "bye");
         assert!(late.bye.is_some_and(|it| it >= 500) && begun.elapsed() < Duration::from_secs(15));
-        unread.begun().await;
+        drop(unread);
         open(network).await.begun().await;
 
         // Who waits hears that the node stops.
         let mut unread = open(network).await;
         assert_eq!(unread.expect().await.event, "snapshot");
         let mut late = open(network).await;
-        let realtime = node.realtime.clone();
-        let begun = Instant::now();
-        let closing = tokio::spawn(async move {
+        let (begun, closing) = (Instant::now(), async {
             tokio::time::sleep(Duration::from_millis(200)).await;
-            realtime.close().await;
+            node.realtime.close().await;
         });
-        assert_eq!(late.expect().await.event, "bye");
-        assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
-        closing.await.unwrap();
+        let told = async {
+            assert_eq!(late.expect().await.event, "bye");
+            assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+        };
+        tokio::join!(closing, told);
     }
 
     async fn filters_of_one_network_are_bounded_together(engine) {
