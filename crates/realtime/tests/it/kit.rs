@@ -284,8 +284,8 @@ impl Process {
                     setting::put(tx, site, "of no consequence", "1".to_owned()).await?;
                     let signals = signals.lock().take();
                     if let Some((begun, is_over)) = signals {
-                        drop(begun.send(()));
-                        drop(is_over.await);
+                        begun.send(()).unwrap();
+                        let _ = is_over.await;
                     }
                     Ok(())
                 })

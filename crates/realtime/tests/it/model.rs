@@ -173,12 +173,16 @@ impl Model {
                 self.followers[n].leave();
             }
             22 | 23 => {
-                // The connection breaks after each message.
+                // The connection breaks somewhere within what a row tells both subscriptions.
                 let n = self.draw(CLIENTS as u64);
-                for _ in 0..4 {
-                    self.read(n, 1).await;
-                    self.followers[n].leave();
-                }
+                self.read(n, 50).await;
+                let ids: BTreeSet<String> = (0..6).map(|_| self.id()).collect();
+                let items = ids.iter().map(|it| self.item(it));
+                self.kit.node().bulk("bulk-save", self.followers[n].collection, items).await;
+                self.note().await;
+                let most = 1 + self.draw(8);
+                self.read(n, most).await;
+                self.followers[n].leave();
             }
             _ => {
                 let n = self.draw(CLIENTS as u64);
