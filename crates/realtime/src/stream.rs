@@ -396,8 +396,6 @@ impl EventStream {
                 self.tell_missed(n, &changes);
                 self.begin(n, point, None);
             }
-            // Each row costs something, also where it is another's.
-            tokio::task::yield_now().await;
         }
         Ok(None)
     }
