@@ -29,9 +29,7 @@ pub async fn put_first(tx: &mut Tx<'_>, site: &SiteId, name: &str, value: String
 /// # Errors
 /// What the engine says.
 pub async fn secret(site: &Site, name: &'static str, world: &World) -> Result<String> {
-    let id = site.id.clone();
-    let known = site.read(ReaderPool::Point, move |tx| boxed!(Ok(get(tx, &id, name).await?))).await?;
-    let text = match known {
+    let text = match known(site, name).await? {
         Some(it) => it,
         None => {
             let fresh = serde_json::Value::from(world.token::<32>()).to_string();
@@ -42,6 +40,11 @@ pub async fn secret(site: &Site, name: &'static str, world: &World) -> Result<St
         }
     };
     serde_json::from_str(&text).map_err(Fault::internal)
+}
+
+async fn known(site: &Site, name: &'static str) -> Result<Option<String>> {
+    let id = site.id.clone();
+    site.read(ReaderPool::Point, move |tx| boxed!(Ok(get(tx, &id, name).await?))).await
 }
 
 pub async fn remove(tx: &mut Tx<'_>, site: &SiteId, name: &str) -> Result<(), Error> {

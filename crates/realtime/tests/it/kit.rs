@@ -12,6 +12,7 @@ use stoa_kernel::{Caller, Code, Fault, Network, Result, Role, World};
 use stoa_realtime::{Asker, EventStream, Realtime, RealtimeLimits, StreamOpening, StreamRequest};
 use stoa_store::{Area, Site, TxFuture, boxed, setting};
 use stoa_testkit::{Engine, Node, TestStore};
+use tokio::sync::oneshot;
 
 /// Longer than anything takes here.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -271,27 +272,13 @@ impl Process {
 
     /// On PostgreSQL a transaction that has written and is running until the guard is gone: what commits after this can't be
     /// read from the log until then.
-    pub async fn hold_readers_up(&self) -> Option<tokio::sync::oneshot::Sender<()>> {
+    pub async fn hold_readers_up(&self) -> Option<oneshot::Sender<()>> {
         if !self.site.is_shared() {
             return None;
         }
-        let (begun, has_begun) = tokio::sync::oneshot::channel();
-        let (guard, is_over) = tokio::sync::oneshot::channel::<()>();
-        let (site, signals) = (self.site.clone(), Mutex::new(Some((begun, is_over))));
-        tokio::spawn(async move {
-            let write = site.write_with((site.id.clone(), signals), |tx, (site, signals)| {
-                boxed!({
-                    setting::put(tx, site, "of no consequence", "1".to_owned()).await?;
-                    let signals = signals.lock().take();
-                    if let Some((begun, is_over)) = signals {
-                        begun.send(()).unwrap();
-                        let _ = is_over.await;
-                    }
-                    Ok(())
-                })
-            });
-            write.await.unwrap();
-        });
+        let (begun, has_begun) = oneshot::channel();
+        let (guard, is_over) = oneshot::channel::<()>();
+        tokio::spawn(write_until(self.site.clone(), begun, is_over));
         has_begun.await.unwrap();
         Some(guard)
     }
@@ -435,6 +422,23 @@ impl Client {
     pub fn ended(&self) -> Option<&str> {
         self.held.values().next().unwrap().ended.as_deref()
     }
+}
+
+/// Writes something that nobody asks for in a transaction that runs until then.
+async fn write_until(site: Arc<Site>, begun: oneshot::Sender<()>, is_over: oneshot::Receiver<()>) {
+    let signals = Mutex::new(Some((begun, is_over)));
+    let write = site.write_with((site.id.clone(), signals), |tx, (site, signals)| {
+        boxed!({
+            setting::put(tx, site, "of no consequence", "1".to_owned()).await?;
+            let signals = signals.lock().take();
+            if let Some((begun, is_over)) = signals {
+                begun.send(()).unwrap();
+                let _ = is_over.await;
+            }
+            Ok(())
+        })
+    });
+    write.await.unwrap();
 }
 
 /// One subscription `a` with a snapshot.
