@@ -155,7 +155,7 @@ on_both_engines! {
         let site = app.kit.store.site_create("Other", &app.kit.world).await.unwrap();
         let (_, key) = app.app.identity.api_key_create(&site.id, "other").await.unwrap();
         let theirs = app.with_token(key.expose());
-        let object = json!({ "id": "tasks", "fields": [], "dataPermissions": levels("ANYONE"), "realtime": true });
+        let object = json!({ "id": "tasks", "fields": [{ "key": "t", "type": "TEXT" }], "dataPermissions": levels("ANYONE"), "realtime": true });
         assert_eq!(theirs.post("/v2/collections", &json!({ "collection": object })).await.verdict(), "200");
         define(&app, "tasks", levels("ANYONE"), true).await;
         let (mut stream, mut others) = (ready(&theirs).await, ready(&app.app()).await);
