@@ -125,8 +125,8 @@ impl Behind {
 
 /// The items of a row about a view's collection, or how those end who missed it; nothing of a row about another.
 fn items_of(view: &FeedView, entry: &Entry) -> std::result::Result<Option<Vec<FeedItem>>, End> {
-    let row = FeedRow::parse(entry).map_err(|_| End::Resync(Resync::Gap))?;
-    match row.filter(|it| it.collection == view.collection()).map(|it| it.change) {
+    let row = FeedRow::parse_of(entry, view.collection()).map_err(|_| End::Resync(Resync::Gap))?;
+    match row.map(|it| it.change) {
         None => Ok(None),
         Some(FeedChange::Items(items)) => Ok(Some(items)),
         Some(FeedChange::Interrupted(why)) => Err(End::Resync(why.into())),

@@ -341,6 +341,9 @@ impl EventStream {
             },
             None => None,
         };
+        if matches!(self.subscriptions[n].asked.begin, Begin::Resume(_)) {
+            self.mailbox.resume(index(n));
+        }
         let most = core.limits.site_conditions;
         let joined = match self.following.feed.join(view.clone(), member, self.mailbox.clone(), most) {
             Ok(it) => it,
@@ -349,9 +352,6 @@ impl EventStream {
         let (group, taken) = joined;
         self.subscriptions[n].effort = effort;
         let begin = std::mem::replace(&mut self.subscriptions[n].asked.begin, Begin::Now);
-        if matches!(begin, Begin::Resume(_)) {
-            self.mailbox.resume(index(n));
-        }
         self.core().counters.subscribed();
         self.epoch.clone_from(&taken.epoch);
         self.subscriptions[n].group = Some(group);
@@ -511,10 +511,10 @@ impl EventStream {
         }
     }
 
-    /// Whether there is memory for the next step of a subscription; the first needs none.
+    /// Whether there is memory for the next step of a subscription, if that needs any.
     async fn hold_memory(&mut self, n: usize) -> bool {
         let (Some(place), None) = (&self.place, &self.room) else { return true };
-        if matches!(self.subscriptions[n].stage, Stage::Waiting) {
+        if matches!(self.subscriptions[n].stage, Stage::Waiting | Stage::Now) {
             return true;
         }
         let core = &self.following.core;
