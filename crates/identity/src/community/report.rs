@@ -119,8 +119,10 @@ impl Identity {
         }
         let removal = Removal { member: member.to_owned(), actor: EventActor::of(caller), now: self.core.now() };
         loop {
-            let piece = (site.id.clone(), removal.clone());
-            if site.write_with(piece, |tx, (site, it)| boxed!(it.remove_some(tx, site).await)).await? {
+            let is_last = site.write_with((site.id.clone(), removal.clone()), |tx, (site, it)| {
+                boxed!(it.remove_some(tx, site).await)
+            });
+            if is_last.await? {
                 return Ok(());
             }
         }

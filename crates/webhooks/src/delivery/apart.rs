@@ -69,7 +69,8 @@ impl Runner {
         let changed = self.write((entities, room, input, body), |tx, queue, (entities, room, input, body)| {
             boxed!({
                 let answer = body(tx, queue, input).await?;
-                let (mut entities, mut given_up) = (entities.clone(), 0);
+                let mut given_up = 0;
+                let mut entities = entities.to_vec();
                 if let Some((most, now)) = room {
                     given_up = queue.count(tx).await?.saturating_sub(*most);
                     entities.extend(queue.make_room(tx, given_up, *now).await?);

@@ -8,10 +8,15 @@ use crate::{
         counts::Gauge,
         runner::{Runner, Stop, hearing},
         schedule::{after_always, spread},
+        window::Window,
     },
     endpoint::{EndpointState, consumer, manage::app, row},
 };
-use std::sync::{Arc, atomic::Ordering::Relaxed};
+use futures_util::stream::FuturesUnordered;
+use std::{
+    collections::VecDeque,
+    sync::{Arc, atomic::Ordering::Relaxed},
+};
 use stoa_kernel::{Code, Millis, clock::elapsing, limit::MINUTE};
 use stoa_store::{Site, boxed, outbox};
 
@@ -47,6 +52,20 @@ impl Runner {
             true => self.place = place,
             false => return Err(Stop::Lost),
         }
+        Ok(())
+    }
+
+    /// Forgets what was read and not taken, and what is on its way: it is read again from the place. So nothing is told
+    /// later that may not be told by then, and what failed together is one failure.
+    pub(super) async fn forget(&mut self) -> Result<(), Stop> {
+        self.flights = FuturesUnordered::new();
+        self.flying_apart.clear();
+        self.due = (!self.apart.is_empty()).then_some(Millis::MIN);
+        self.retries.clear();
+        self.streak.taken();
+        self.store_place().await?;
+        (self.window, self.read_to, self.is_end) = (Window::new(), self.place, false);
+        (self.rows, self.current) = (VecDeque::new(), None);
         Ok(())
     }
 

@@ -223,20 +223,6 @@ impl Runner {
         self.flights.push(Box::pin(async move { (origin, attempt(&core, &site, receiver, event).await) }));
     }
 
-    /// Forgets what was read and not taken, and what is on its way: it is read again from the place. So nothing is told
-    /// later that may not be told by then, and what failed together is one failure.
-    pub(super) async fn forget(&mut self) -> Result<(), Stop> {
-        self.flights = FuturesUnordered::new();
-        self.flying_apart.clear();
-        self.due = (!self.apart.is_empty()).then_some(Millis::MIN);
-        self.retries.clear();
-        self.streak.taken();
-        self.store_place().await?;
-        (self.window, self.read_to, self.is_end) = (Window::new(), self.place, false);
-        (self.rows, self.current) = (VecDeque::new(), None);
-        Ok(())
-    }
-
     /// When changes may be looked at again: who changes one endpoint often doesn't have the leases of all read as often.
     pub(super) fn next_check(&self) -> Millis {
         self.checked + self.core.times.look
