@@ -69,16 +69,14 @@ impl Runner {
         let changed = self.write((entities, room, input, body), |tx, queue, (entities, room, input, body)| {
             boxed!({
                 let answer = body(tx, queue, input).await?;
-                let mut given_up = 0;
-                let mut entities = entities.to_vec();
+                let (mut given_up, mut others) = (0, Vec::new());
                 if let Some((most, now)) = room {
                     given_up = queue.count(tx).await?.saturating_sub(*most);
-                    entities.extend(queue.make_room(tx, given_up, *now).await?);
+                    others = queue.make_room(tx, given_up, *now).await?;
                 }
-                let mut counts = Vec::with_capacity(entities.len());
-                for entity in entities {
-                    let count = queue.count_of(tx, &entity).await?;
-                    counts.push((entity, count));
+                let mut counts = Vec::with_capacity(entities.len() + others.len());
+                for entity in entities.iter().chain(&others) {
+                    counts.push((entity.clone(), queue.count_of(tx, entity).await?));
                 }
                 Ok((answer, counts, given_up))
             })
