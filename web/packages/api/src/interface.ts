@@ -1270,6 +1270,10 @@ export type CollectionView = {
   strictMode?: boolean;
   /** For how long shared caches may keep what is read by GET. */
   cacheSeconds?: number;
+  /** The log holds what updated and deleted items were before. */
+  logOldValues?: true;
+  /** Who may read items may follow them as they change. */
+  realtime?: true;
   pagingModes?: Array<'OFFSET' | 'CURSOR'>;
   createdDate?: string;
   updatedDate?: string;
@@ -1317,6 +1321,10 @@ export type CollectionCreateRequest = {
     strictMode?: boolean | null;
     /** For how long shared caches may keep what is read by GET; 0 for not at all. It needs a collection that ANYONE may read, without encrypted fields and without drafts. */
     cacheSeconds?: number | null;
+    /** Whether the log holds what updated and deleted items were before. */
+    logOldValues?: boolean | null;
+    /** Whether who may read items may follow them as they change. It brings what `logOldValues` does. */
+    realtime?: boolean | null;
     permissions?: OlderLevelsInput;
     dataPermissions?: ItemLevelsInput;
     /** At most 1000 unless configured otherwise. */
@@ -1335,7 +1343,7 @@ export type CollectionCreateRequest = {
 };
 
 export type CollectionUpdateRequest = {
-  /** Takes the place of what the collection is. Only permissions and `cacheSeconds` that are not sent stay as they are. */
+  /** Takes the place of what the collection is. Only permissions, `cacheSeconds`, `logOldValues` and `realtime` that are not sent stay as they are. */
   collection: {
     /** 1 to 256 characters, without `?`, `#` and control characters. */
     id: string;
@@ -1348,6 +1356,10 @@ export type CollectionUpdateRequest = {
     strictMode?: boolean | null;
     /** For how long shared caches may keep what is read by GET; 0 for not at all. It needs a collection that ANYONE may read, without encrypted fields and without drafts. */
     cacheSeconds?: number | null;
+    /** Whether the log holds what updated and deleted items were before. */
+    logOldValues?: boolean | null;
+    /** Whether who may read items may follow them as they change. It brings what `logOldValues` does. */
+    realtime?: boolean | null;
     permissions?: OlderLevelsInput;
     dataPermissions?: ItemLevelsInput;
     /** At most 1000 unless configured otherwise. */
@@ -1377,6 +1389,10 @@ export type CollectionPatch = {
   strictMode?: boolean | null;
   /** For how long shared caches may keep what is read by GET; 0 for not at all. It needs a collection that ANYONE may read, without encrypted fields and without drafts. */
   cacheSeconds?: number | null;
+  /** Whether the log holds what updated and deleted items were before. */
+  logOldValues?: boolean | null;
+  /** Whether who may read items may follow them as they change. It brings what `logOldValues` does. */
+  realtime?: boolean | null;
   permissions?: OlderLevelsInput;
   dataPermissions?: ItemLevelsInput;
   /** At most 1000 unless configured otherwise. */
@@ -1678,6 +1694,115 @@ export type SpecialPermissionUpdateRequest = {
 
 export type SpecialPermissionResponse = {
   specialPermissions: SpecialPermissions;
+};
+
+export type RealtimeStreamRequest = {
+  /** What is followed, all over one connection: at most 20 unless configured otherwise. */
+  subscriptions: Array<RealtimeSubscription>;
+};
+
+export type RealtimeSubscription = {
+  /** What messages name it by; each of a request has its own. */
+  key: string;
+  /** A collection with `realtime`. */
+  dataCollectionId: string;
+  /** Which of its items, by their own fields. */
+  filter?: Filter | null;
+  /** Dotted names of what is wanted of each item, all of it where there are none. */
+  fields?: Array<string> | null;
+  /** Whether the items as they are now come first. Without it and `resume` what is told begins with the next change. */
+  snapshot?: boolean | null;
+  /** Items of the snapshot, at most; only with `snapshot`. */
+  limit?: number | null;
+  /** Which of them come first in the snapshot, and so are in it; only with `snapshot`. Messages about changes have no order but that of the changes. */
+  sort?: Array<ItemSortKey> | null;
+  /** Where another stream was, for this subscription: what has come since is told. Not with `snapshot`. */
+  resume?: string | null;
+};
+
+/** The subscription that it is about. */
+export type RealtimeKey = string;
+
+/** What the item holds, as far as `fields` names it. */
+export type RealtimeItem = (ItemData) & (ItemSystemFields);
+
+/** Everything up to it was told. What `resume` takes. Of `ready` it is for that subscription, of all other messages for every one that is ready. Opaque, and no other text is taken for one. */
+export type RealtimeToken = string;
+
+/** A message of the stream: its `event`, its `id` if it has one, and its `data`, which is JSON. */
+export type RealtimeMessage = RealtimeSnapshotMessage | RealtimeReadyMessage | RealtimeChangeMessage | RealtimeResyncMessage | RealtimeFailedMessage | RealtimeByeMessage | RealtimePlaceMessage;
+
+/** Items as they are; several of these make a snapshot. */
+export type RealtimeSnapshotMessage = {
+  event: 'snapshot';
+  data: {
+    key: RealtimeKey;
+    items: Array<RealtimeItem>;
+  };
+};
+
+/** The snapshot is whole, or there is none: from here on changes are told. */
+export type RealtimeReadyMessage = {
+  event: 'ready';
+  id: RealtimeToken;
+  data: {
+    key: RealtimeKey;
+    /** Items that match in all, of which the snapshot has the first. */
+    total?: number;
+  };
+};
+
+/** An item that fits now and didn't before (`enter`), one that still fits and was changed (`update`), or one that fits no more (`leave`), of which nothing but the id is told. */
+export type RealtimeChangeMessage = {
+  event: 'change';
+  id?: RealtimeToken;
+  data: {
+    key: RealtimeKey;
+    type: 'enter' | 'update' | 'leave';
+    /** The item's. */
+    id: string;
+    /** A number as text that grows with each change. */
+    sequence: string;
+    item?: RealtimeItem;
+    /** The fields that differ, of an update. */
+    modifiedFields?: Array<string>;
+    /** The item is gone, and not only out of sight. */
+    deleted?: true;
+  };
+};
+
+/** What the client holds of the subscription may be wrong: the subscription ends, and another begins with a snapshot. */
+export type RealtimeResyncMessage = {
+  event: 'resync';
+  data: {
+    key: RealtimeKey;
+    reason: 'gap' | 'overload' | 'import' | 'truncated' | 'permission' | 'schema';
+  };
+};
+
+/** A subscription that can't be, or can no longer be. The others go on. */
+export type RealtimeFailedMessage = {
+  event: 'failed';
+  data: {
+    key: RealtimeKey;
+    /** As in errors of other calls. */
+    code: string;
+    description: string;
+  };
+};
+
+/** Where a stream is in which nothing was told for a while. It comes with a comment, the sign of life. */
+export type RealtimePlaceMessage = {
+  id: RealtimeToken;
+};
+
+/** The stream ends: its token does, the server stops, or a right was withdrawn. */
+export type RealtimeByeMessage = {
+  event: 'bye';
+  data: {
+    /** How long to wait before the next one. */
+    reconnectMs: number;
+  };
 };
 
 /** A grant with what it needs. Each name may be written with `_` or in camel case; where both stand, they must be equal. An empty `client_secret` is none. The client's id and secret may stand in `Authorization: Basic` instead. */
@@ -5531,7 +5656,7 @@ export interface Calls {
     method: 'POST';
     path: '/_api/webhooks/v1/endpoints/{id}/pause';
     query: Record<string, never>;
-    request: undefined;
+    request: Empty;
     answer: WebhookEndpointResponse;
   };
   /** Goes on sending where it stopped, or with what happens from now on */
@@ -5547,7 +5672,7 @@ export interface Calls {
     method: 'POST';
     path: '/_api/webhooks/v1/endpoints/{id}/test';
     query: Record<string, never>;
-    request: undefined;
+    request: Empty;
     answer: WebhookTestResponse;
   };
   /** Sends again what happened since a time, one event, or what was given up */
@@ -5563,7 +5688,7 @@ export interface Calls {
     method: 'POST';
     path: '/_api/webhooks/v1/endpoints/{id}/rotate-secret';
     query: Record<string, never>;
-    request: undefined;
+    request: Empty;
     answer: WebhookSecretResponse;
   };
   /** Lists events that were refused, those that wait behind them, or those given up */
@@ -6183,6 +6308,14 @@ export interface Calls {
     };
     request: undefined;
     answer: Empty;
+  };
+  /** Tells changes of items as they happen */
+  realtimeStream: {
+    method: 'POST';
+    path: '/_api/realtime/v1/stream';
+    query: Record<string, never>;
+    request: RealtimeStreamRequest;
+    answer: string;
   };
   /** Reads this document */
   documentGet: {
