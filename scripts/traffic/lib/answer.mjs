@@ -58,7 +58,8 @@ function faultsOfBody({ value, pointer }, { method, status, response }, schemaAt
   if (body === null) return ['has no body, and one is described'];
   const type = described.find((it) => mediaTypeOf(it) === mediaType);
   if (!type) return [`the content type ${mediaType} is none of ${described.join(', ')}`];
-  if (isEvents(mediaType)) return faultsOfMessages(value.content[type], body, schemaAt, `${pointer}/content/${escaped(type)}`);
+  if (isEvents(mediaType))
+    return faultsOfMessages(value.content[type], body, schemaAt, `${pointer}/content/${escaped(type)}`);
   const found = valueOf(body, mediaTypeOf(type) ?? '');
   if (!found || !value.content[type].schema) return [];
   if ('broken' in found) return [`the body is no JSON: ${found.broken}`];
