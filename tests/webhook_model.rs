@@ -443,10 +443,9 @@ impl Watching {
         }
         for (item, changes) in wanted.iter().filter(|it| !it.1.is_empty()) {
             let arrived = found.remove(item).unwrap_or_default();
-            let fits = |(is, was): (&(usize, Option<u64>), &(usize, Option<u64>))| {
-                is.0 == was.0 && (is.1.is_none() || is.1 == was.1)
-            };
-            if arrived.len() != changes.len() || !arrived.iter().zip(changes).all(fits) {
+            let mut pairs = arrived.iter().zip(changes);
+            let fits = pairs.all(|(is, was)| is.0 == was.0 && (is.1.is_none() || is.1 == was.1));
+            if arrived.len() != changes.len() || !fits {
                 return Err(format!("{item}: committed {changes:?}, arrived {arrived:?}"));
             }
         }

@@ -1,5 +1,7 @@
 //! Streams of changes over real sockets: how long they last, who is cut off, and what a node that stops or dies leaves.
 
+#![expect(clippy::disallowed_methods, reason = "deadlines of connections are real time")]
+
 use crate::process::{Deployment, Server, post};
 use serde_json::{Value, json};
 use std::{
