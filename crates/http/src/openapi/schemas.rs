@@ -35,6 +35,7 @@ pub(super) const ITEM_DATA: &str = "ItemData";
 /// Schemas that let anything be in answers, and why. In the files they carry the reason as `x-free-form`.
 #[cfg(test)]
 pub(super) const FREE_FORM: &[&str] = &[
+    "AggregateResult",
     "AppOptions",
     "CustomFieldValue",
     "ErrorData",
@@ -44,6 +45,7 @@ pub(super) const FREE_FORM: &[&str] = &[
     ITEM_DATA,
     "Json",
     "OpenApiDocument",
+    "PipelineResult",
     "PluginOptions",
     "WebhookEvent",
 ];
