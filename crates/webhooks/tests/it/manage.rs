@@ -204,6 +204,7 @@ on_both_engines! {
         }
         assert_eq!(replay(json!({ "event": id(rows[1].sequence, 0) })).await.unwrap().count, 1);
         receiver.until_got(4).await;
+        kit.until(&endpoint.id, "sent again", |it| it["parked"] == 0).await;
         // What is put apart ends the lease in the same transaction: a call that is cut off has left nothing that nobody
         // looks at.
         kit.webhooks.endpoint_pause(&kit.site, &app(), &endpoint.id).await.unwrap();
