@@ -139,6 +139,17 @@ impl Kit {
         panic!("never {what}: {}", self.status(id).await);
     }
 
+    /// Waits until this process sends for no endpoint: it learns of a pause a moment after the answer.
+    pub async fn until_idle(&self) {
+        for _ in 0..1_500 {
+            if self.webhooks.counts().served == 0 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("it still sends: {:?}", self.webhooks.counts());
+    }
+
     /// A further node on the same data, on PostgreSQL.
     pub async fn node(&self, store: &Arc<Store>) -> Webhooks {
         let (_, _, webhooks) = open(store, &self.world, &self.mail, quick(), WebhookLimits::default()).await;

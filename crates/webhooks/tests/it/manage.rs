@@ -19,12 +19,14 @@ on_both_engines! {
         kit.insert("a", 1).await;
         receiver.until(1).await;
         webhooks.endpoint_pause(site, &app(), id).await.unwrap();
+        kit.until_idle().await;
         kit.insert("b", 1).await;
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
         assert_eq!((receiver.got().len(), kit.status(id).await["state"].clone()), (1, json!("PAUSED")));
         webhooks.endpoint_resume(site, &app(), id, Resumption::default()).await.unwrap();
         receiver.until(2).await;
         webhooks.endpoint_pause(site, &app(), id).await.unwrap();
+        kit.until_idle().await;
         kit.insert("c", 1).await;
         webhooks.endpoint_resume(site, &app(), id, Resumption { from_now: true }).await.unwrap();
         kit.insert("d", 1).await;
