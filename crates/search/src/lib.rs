@@ -1,6 +1,9 @@
 //! The index of words that a search asks. Pure: no I/O, no clock.
 //!
-//! [`words`] says what the words of a text are, and [`list`] keeps which items hold a word.
+//! [`words`] says what the words of a text are, [`document`] how much they matter in an item, [`list`] keeps which
+//! items hold a word, and [`segment`] puts the lists of many items together.
 
+pub mod document;
 pub mod list;
+pub mod segment;
 pub mod words;
