@@ -1,0 +1,212 @@
+use super::*;
+use crate::document::{Entry, FieldText, terms};
+use crate::segment::Builder;
+use proptest::prelude::*;
+
+const ALL: Options = Options { mode: Mode::Or, fuzzy: false, fields: 255, rarity: true };
+
+fn index(titles: &[&str]) -> Vec<Segment> {
+    let mut builder = Builder::default();
+    for (rid, text) in (1..).zip(titles) {
+        builder.put(rid, &[FieldText { bit: 1, is_display: true, text }]);
+    }
+    vec![builder.build()]
+}
+
+fn ask(segments: &[Segment], expression: &str, options: Options) -> Vec<u64> {
+    let question = Question::parse(expression, options).expect("allowed").expect("not blank");
+    let mut hits = question.ask(segments).expect("sound");
+    hits.take(usize::MAX).iter().map(|it| it.rid).collect()
+}
+
+#[test]
+fn places_are_found_as_they_are_typed() {
+    let titles = ["New Haven", "York", "New York", "München", "São Paulo", "東京タワー", "Munchkin", "L'Aquila"];
+    let index = index(&titles);
+    let and = Options { mode: Mode::And, ..ALL };
+    for (expression, options, expected) in [
+        ("new york", ALL, vec![3, 2, 1]),
+        ("new york", and, vec![3]),
+        ("new yrok~", and, vec![3]),
+        ("new yrok", Options { fuzzy: true, ..and }, vec![3]),
+        ("muenchen", ALL, vec![4]),
+        ("munchen", ALL, vec![4]),
+        ("MÜNCHEN", ALL, vec![4]),
+        ("munch*", ALL, vec![4, 7]),
+        ("sao paulo", and, vec![5]),
+        ("京タ", ALL, vec![6]),
+        ("タ", ALL, vec![6]),
+        ("laquila", ALL, vec![8]),
+        ("aquila", ALL, vec![8]),
+        ("!!", ALL, vec![]),
+        ("york", Options { fields: 2, ..ALL }, vec![]),
+    ] {
+        assert_eq!(ask(&index, expression, options), expected, "{expression}");
+    }
+}
+
+#[test]
+fn expressions_are_bounded() {
+    let parse = |expression: &str| Question::parse(expression, ALL).map(|it| it.is_some());
+    assert_eq!((parse(""), parse("  "), parse(&"ä".repeat(100))), (Ok(false), Ok(false), Ok(true)));
+    assert_eq!(parse(&"ä".repeat(101)), Err(Refused::Characters(101)));
+    assert_eq!(parse("a b c d e f g h i j k l m n o p"), Ok(true));
+    assert_eq!(parse("a b c d e f g h i j k l m n o p q"), Err(Refused::Words(17)));
+    assert_eq!(parse("a b c d e f g h i j k l m n o p a"), Ok(true), "the same word twice is one");
+}
+
+#[test]
+fn rare_words_count_more() {
+    assert_eq!((rarity(8, 8), rarity(8, 4), rarity(8, 1), rarity(3, 2), rarity(0, 0)), (16, 32, 64, 24, 16));
+    assert_eq!(ask(&index(&["car", "red", "car", "car"]), "red car", ALL), [2, 1, 3, 4]);
+    assert_eq!(ask(&index(&["car", "red", "car", "car"]), "red car", Options { rarity: false, ..ALL }), [1, 2, 3, 4]);
+}
+
+type Texts = (String, String);
+type Items = BTreeMap<u64, Texts>;
+
+fn fields((title, body): &Texts) -> [FieldText<'_>; 2] {
+    [FieldText { bit: 1, is_display: true, text: title }, FieldText { bit: 2, is_display: false, text: body }]
+}
+
+/// An index with batches of its own size, that merges its last segments when there are too many.
+struct Index {
+    segments: Vec<Segment>,
+    batch: usize,
+    fan: usize,
+    waiting: Vec<(u64, Option<Texts>)>,
+}
+
+impl Index {
+    fn new(batch: usize, fan: usize) -> Self {
+        Self { segments: Vec::new(), batch, fan, waiting: Vec::new() }
+    }
+
+    fn change(&mut self, rid: u64, texts: Option<Texts>) {
+        self.waiting.push((rid, texts));
+        if self.waiting.len() == self.batch {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let last: BTreeMap<_, _> = self.waiting.drain(..).collect();
+        let mut builder = Builder::default();
+        for (rid, texts) in last {
+            for segment in &mut self.segments {
+                segment.bury(rid);
+            }
+            if let Some(texts) = texts {
+                builder.put(rid, &fields(&texts));
+            }
+        }
+        self.segments.push(builder.build());
+        if self.segments.len() >= self.fan {
+            let last = self.segments.split_off(self.segments.len() - self.fan);
+            self.segments.push(Segment::merge(&last).expect("sound"));
+        }
+    }
+}
+
+/// The plain reading: every item is looked at, word by word.
+fn plain(items: &Items, expression: &str, options: Options) -> Vec<Hit> {
+    let all: BTreeMap<u64, BTreeMap<String, Entry>> = items.iter().map(|(&k, v)| (k, terms(&fields(v)))).collect();
+    let question = Question::parse(expression, options).expect("allowed").expect("not blank");
+    let seen = |entry: &Entry| entry.fields & options.fields != 0;
+    let mut hits: BTreeMap<u64, Hit> = BTreeMap::new();
+    for asked in &question.asked {
+        let mut like: Vec<(usize, &String)> = Vec::new();
+        if let Asked::Fuzzy(words) = asked {
+            let known = all.values().flatten().filter(|(_, entry)| seen(entry)).map(|it| it.0);
+            for (term, word) in known.flat_map(|term| words.iter().map(move |word| (term, word))) {
+                let distance = strsim::osa_distance(word, term);
+                if word.chars().next() == term.chars().next() && distance <= errors(word) {
+                    like.push((distance, term));
+                }
+            }
+            like.sort();
+            let mut met = Vec::new();
+            like.retain(|it| {
+                !met.contains(&it.1) && {
+                    met.push(it.1);
+                    true
+                }
+            });
+            like.truncate(50);
+        }
+        let value = |terms: &BTreeMap<String, Entry>, wanted: &dyn Fn(&str) -> Option<usize>| {
+            let found = terms.iter().filter(|it| seen(it.1));
+            found.filter_map(|(term, it)| Some((usize::from(it.impact) * (3 - wanted(term)?) / 3).max(1))).max()
+        };
+        let of = |terms: &BTreeMap<String, Entry>| match asked {
+            Asked::Exact(words) => value(terms, &|it| words.iter().any(|word| word == it).then_some(0)),
+            Asked::Prefix(words) => value(terms, &|it| words.iter().any(|word| it.starts_with(word)).then_some(0)),
+            Asked::Fuzzy(_) => value(terms, &|it| like.iter().find(|(_, word)| *word == it).map(|it| it.0)),
+            Asked::Run(pairs) => {
+                let each = pairs.iter().map(|pair| value(terms, &|it| (it == pair).then_some(0)));
+                each.collect::<Option<Vec<_>>>().and_then(|it| it.into_iter().min())
+            }
+        };
+        let found: Vec<_> = all.iter().filter_map(|(&rid, terms)| Some((rid, of(terms)? as u32))).collect();
+        let factor = if options.rarity { rarity(all.len(), found.len()) } else { 16 };
+        for (rid, impact) in found {
+            let hit = hits.entry(rid).or_insert(Hit { rid, words: 0, score: 0 });
+            (hit.words, hit.score) = (hit.words + 1, hit.score + impact * factor);
+        }
+    }
+    let mut hits: Vec<_> = hits.into_values().collect();
+    hits.retain(|it| options.mode == Mode::Or || it.words as usize == question.asked.len());
+    hits.sort_by(|a, b| b.words.cmp(&a.words).then(b.score.cmp(&a.score)).then(a.rid.cmp(&b.rid)));
+    hits
+}
+
+fn texts() -> impl Strategy<Value = Texts> {
+    let word = "([a-c]{1,3}|b[a-c]{4,6}|ü[ab]|東京?タ?|a'b)";
+    let text = |more: usize| prop::string::string_regex(&format!("{word}( {word}){{0,{more}}}")).expect("a pattern");
+    (text(2), text(6))
+}
+
+fn question() -> impl Strategy<Value = (String, Options)> {
+    let expression =
+        "([a-c]{1,3}|b[a-c]{4,6}|ü[ab]|u[ab]|東京?タ?|a'b)[*~]?( ([a-c]{1,3}|b[a-c]{4,6}|京タ?)[*~]?){0,2}";
+    let mode = prop_oneof![Just(Mode::Or), Just(Mode::And)];
+    (expression, mode, any::<bool>(), prop_oneof![Just(255u8), Just(1), Just(2)], any::<bool>())
+        .prop_map(|(expression, mode, fuzzy, fields, rarity)| (expression, Options { mode, fuzzy, fields, rarity }))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, max_shrink_iters: 500, ..ProptestConfig::with_cases(60) })]
+
+    #[test]
+    fn random_histories_agree_with_a_plain_reading(
+        changes in prop::collection::vec((1..60u64, prop::option::weighted(0.8, texts())), 1..150),
+        questions in prop::collection::vec(question(), 50),
+        chunk in 1..9usize,
+    ) {
+        let mut indexes = [Index::new(1, 3), Index::new(17, 8)];
+        let mut items = Items::new();
+        for (rid, texts) in changes {
+            indexes.iter_mut().for_each(|it| it.change(rid, texts.clone()));
+            match texts {
+                Some(texts) => items.insert(rid, texts),
+                None => items.remove(&rid),
+            };
+        }
+        indexes.iter_mut().for_each(Index::flush);
+        for (expression, options) in questions {
+            let expected = plain(&items, &expression, options);
+            for index in &indexes {
+                let question = Question::parse(&expression, options).expect("allowed").expect("not blank");
+                let mut hits = question.ask(&index.segments).expect("sound");
+                prop_assert_eq!(hits.count(), expected.len());
+                let (mut found, mut most) = (Vec::new(), chunk);
+                while found.len() < expected.len() {
+                    found.extend_from_slice(hits.take(most));
+                    most *= 4;
+                }
+                prop_assert!(hits.take(9).is_empty());
+                prop_assert_eq!(&found, &expected, "{:?} {:?}", expression, options);
+            }
+        }
+    }
+}
