@@ -62,6 +62,22 @@ fn rare_words_count_more() {
     assert_eq!(ask(&index(&["car", "red", "car", "car"]), "red car", Options { rarity: false, ..ALL }), [1, 2, 3, 4]);
 }
 
+#[test]
+fn dead_words_take_no_place_among_the_like() {
+    let words: Vec<String> =
+        (0..100).map(|n| format!("bbbb{}{}", (b'c' + n / 10) as char, (b'c' + n % 10) as char)).collect();
+    let mut builder = Builder::default();
+    for (rid, text) in (1..).zip(&words) {
+        builder.put(rid, &[FieldText { bit: 1, is_display: true, text }]);
+    }
+    let mut segments = vec![builder.build()];
+    assert_eq!(ask(&segments, "bbbbbb~", ALL), (1..=50).collect::<Vec<_>>());
+    for rid in 1..=20 {
+        segments[0].bury(rid);
+    }
+    assert_eq!(ask(&segments, "bbbbbb~", ALL), (21..=70).collect::<Vec<_>>());
+}
+
 type Texts = (String, String);
 type Items = BTreeMap<u64, Texts>;
 
