@@ -1,6 +1,6 @@
 //! What every handler can reach.
 
-use crate::{ExchangeLog, Settings, metrics::Metrics, traffic::Traffic};
+use crate::{ExchangeLog, Graphql, Settings, metrics::Metrics, traffic::Traffic};
 use std::sync::Arc;
 use stoa_content::Content;
 use stoa_identity::Identity;
@@ -14,6 +14,7 @@ pub struct App {
     pub world: World,
     pub identity: Identity,
     pub content: Content,
+    pub graphql: Arc<Graphql>,
     pub settings: Arc<Settings>,
     /// What requests hold.
     pub traffic: Arc<Traffic>,

@@ -8,6 +8,7 @@ pub enum Subject {
     Collections,
     Indexes,
     Permissions,
+    Graphql,
     Tokens,
     SignIn,
     Redirects,
@@ -26,12 +27,13 @@ pub enum Subject {
 }
 
 impl Subject {
-    pub(crate) const ALL: [Self; 20] = [
+    pub(crate) const ALL: [Self; 21] = [
         Self::Items,
         Self::References,
         Self::Collections,
         Self::Indexes,
         Self::Permissions,
+        Self::Graphql,
         Self::Tokens,
         Self::SignIn,
         Self::Redirects,
@@ -65,6 +67,7 @@ impl Subject {
             Self::Collections => ("Collections", "What a collection is: its fields, plugins and levels of permission."),
             Self::Indexes => ("Indexes", "By which queries find items and values stay unique."),
             Self::Permissions => ("Permissions", "Who may do what with the items of a collection."),
+            Self::Graphql => ("GraphQL", "Items of several collections in one request, read and written."),
             Self::Tokens => ("Tokens", "OAuth 2.0 and OpenID Connect."),
             Self::SignIn => ("Sign-in", "Registration and sign-in without the account pages."),
             Self::Redirects => ("Redirects", "From a website to the account pages and back."),

@@ -72,6 +72,10 @@ impl Services {
             world: self.world.clone(),
             identity: self.identity.clone(),
             content: self.content.clone(),
+            graphql: Arc::new(stoa_http::Graphql::new(stoa_http::GraphqlLimits {
+                introspection: config.graphql_introspection,
+                ..config.limits.graphql.clone()
+            })),
             settings: Arc::new(settings(config)),
             traffic: Arc::default(),
             metrics: Arc::new(if config.metrics.is_some() { Metrics::watched() } else { Metrics::default() }),

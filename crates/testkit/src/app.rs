@@ -277,6 +277,7 @@ async fn open(store: Arc<Store>, world: World, mailer: Arc<dyn Mailer>, config: 
         world,
         identity,
         content,
+        graphql: Arc::default(),
         settings: Arc::new(Settings::default()),
         traffic: Arc::default(),
         metrics: Arc::default(),

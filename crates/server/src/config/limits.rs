@@ -10,6 +10,7 @@ use stoa_kernel::{limit::Limited, nearest::hint};
 #[derive(Debug, Clone, Default)]
 pub struct ServerLimits {
     pub content: stoa_content::ContentLimits,
+    pub graphql: stoa_http::GraphqlLimits,
     pub http: stoa_http::HttpLimits,
     pub identity: stoa_identity::IdentityLimits,
 }
@@ -49,11 +50,16 @@ impl ServerLimits {
     /// What the tables mean. Mistakes name the key, its value and what it may be.
     pub fn read(limits: &Table, identity: &Table, mistakes: &mut Vec<String>) -> Self {
         let mut it = Self::default();
-        let names = [stoa_content::ContentLimits::DECLARED, stoa_query_declared(), stoa_http::HttpLimits::DECLARED];
+        let names = [
+            stoa_content::ContentLimits::DECLARED,
+            stoa_query_declared(),
+            stoa_http::HttpLimits::DECLARED,
+            stoa_http::GraphqlLimits::DECLARED,
+        ];
         let names: Vec<&str> = names.iter().copied().flatten().map(|it| it.name).collect();
         let set = |key: &str, text: &str| {
-            let is_set = it.content.set(key, text)? || it.content.query.set(key, text)? || it.http.set(key, text)?;
-            Ok(is_set)
+            let is_of_content = it.content.set(key, text)? || it.content.query.set(key, text)?;
+            Ok(is_of_content || it.http.set(key, text)? || it.graphql.set(key, text)?)
         };
         limits.apply("limits", &names, set, mistakes);
         let names: Vec<&str> = stoa_identity::IdentityLimits::DECLARED.iter().map(|it| it.name).collect();
@@ -144,6 +150,7 @@ mod tests {
             of("limits", stoa_http::HttpLimits::DECLARED),
             of("limits", stoa_content::ContentLimits::DECLARED),
             of("limits", stoa_query::QueryLimits::DECLARED),
+            of("limits", stoa_http::GraphqlLimits::DECLARED),
             of("identity", stoa_identity::IdentityLimits::DECLARED),
         ]
         .concat()
