@@ -12,6 +12,7 @@ use std::ops::Range;
 use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines, rounds};
 
 mod calls;
+mod graphql;
 mod links;
 mod many;
 mod pages;

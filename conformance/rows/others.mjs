@@ -7,6 +7,11 @@ import { items as stored, shelf } from './shelf.mjs';
 
 /** @import { Row } from '../lib/runner.mjs' */
 
+/**
+ * @template Result, Variables
+ * @typedef {{ __apiType?: (variables: Variables) => Result }} TypedDocument
+ */
+
 /** @type {Row[]} */
 export const rows = [
   {
@@ -36,8 +41,70 @@ export const rows = [
   },
   {
     method: 'client.graphql',
-    check: 'answers a query',
-    run: (world) => world.visitor().graphql('query { __typename }'),
+    check: 'answers a query with variables',
+    required: true,
+    async run(world) {
+      const id = await shelf(world);
+      const query = `query ($filter: JSON) {
+        page: ${id}(filter: $filter, sort: { field: "n" }) { totalCount items { _id title n when tags } }
+        count: ${id}Count
+        one: ${id}Item(id: "a") { title flag o }
+      }`;
+      const { data, errors } = await world.visitor().graphql(query, { filter: { n: { $lt: 2 }, title: { $ne: '' } } });
+      assert.equal(errors, undefined);
+      assert.deepEqual(data, {
+        page: {
+          totalCount: 2,
+          items: [
+            { _id: 'g', title: null, n: 0, when: null, tags: null },
+            { _id: 'a', title: 'Alpha', n: 1, when: '2024-01-01T00:00:00.000Z', tags: ['red', 'blue'] },
+          ],
+        },
+        count: stored.length,
+        one: { title: 'Alpha', flag: true, o: { p: { q: 1 } } },
+      });
+    },
+  },
+  {
+    method: 'client.graphql',
+    check: 'answers a typed document',
+    required: true,
+    async run(world) {
+      const id = await shelf(world);
+      // As code generators make it: a text that carries the types of its answer and its variables.
+      const document = /** @type {String & TypedDocument<{ one: { title: string } }, { id: string }>} */ (
+        new String(`query Titles($id: ID!) { one: ${id}Item(id: $id) { title } }`)
+      );
+      const { data } = await world.visitor().graphql(document, { id: 'b' });
+      assert.deepEqual(data, { one: { title: 'beta' } });
+    },
+  },
+  {
+    method: 'client.graphql',
+    check: 'tells what is wrong in its answer',
+    required: true,
+    async run(world) {
+      const { data, errors } = await world.visitor().graphql('{ nothingOfThisName { items { _id } } }');
+      assert.deepEqual(data, {});
+      assert.equal(errors?.length, 1);
+      assert.match(String(errors?.[0].message), /nothingOfThisName/);
+    },
+  },
+  {
+    method: 'client.graphql',
+    check: 'writes',
+    required: true,
+    async run(world) {
+      const id = await world.createCollection({ fields: [{ key: 'n', type: 'NUMBER' }] });
+      const name = id[0].toUpperCase() + id.slice(1);
+      const query = `mutation ($item: JSON!) {
+        insert: insert${name}(item: $item) { _id n }
+        patch: patch${name}(id: "x", inc: { n: 2 }) { n }
+        remove: remove${name}(id: "x") { n }
+      }`;
+      const { data } = await world.app.graphql(query, { item: { _id: 'x', n: 1 } });
+      assert.deepEqual(data, { insert: { _id: 'x', n: 1 }, patch: { n: 3 }, remove: { n: 3 } });
+    },
   },
   // A handler is called by a webhook that the server sends; nothing can be asked for.
   ...publishedMethods()

@@ -2,7 +2,7 @@
 
 use super::{check_caller, forgotten, is_at, looks_at_tokens, operation};
 use crate::{
-    account::scopes_everywhere::{body_about, path_of_route},
+    account::scopes_everywhere::{body_for, path_of_route},
     matrix::{
         self,
         members::{ROUTES, World, send},
@@ -118,7 +118,7 @@ on_both_engines! {
         let mut walked = 0;
         for listed in operations().into_iter().filter(of_collections) {
             let (path, id) = (path_of_route(listed.route.path), listed.operation.id);
-            let body = (listed.method != Method::GET).then(|| body_about("kept").to_string().into());
+            let body = (listed.method != Method::GET).then(|| body_for(listed.route.path, "kept").to_string().into());
             let unknown = anonymous.send(listed.method.clone(), &path, body.clone()).await.verdict();
             assert_eq!(unknown, "401 UNAUTHENTICATED", "{id} without a token");
             let reply = visitor.send(listed.method.clone(), &path, body).await;

@@ -27,11 +27,13 @@ pub(crate) fn capital(name: &str) -> String {
 
 /// The first of `name`, `name_2`, `name_3`, … that is free.
 pub(crate) fn numbered(name: &str, is_free: impl Fn(&str) -> bool) -> String {
+    // What begins with `__` is the language's own.
+    let separator = if name == "_" { "" } else { "_" };
     let mut candidate = name.to_owned();
     let mut number = 1;
     while !is_free(&candidate) {
         number += 1;
-        candidate = format!("{name}_{number}");
+        candidate = format!("{name}{separator}{number}");
     }
     candidate
 }

@@ -21,6 +21,7 @@ use apollo_compiler::{
     validation::Valid,
 };
 use serde_json::{Map, Value};
+use stoa_kernel::{Code, Fault};
 
 /// The members of a request's body (GraphQL over HTTP, section 5).
 #[derive(Debug, Default)]
@@ -39,9 +40,9 @@ impl Request {
     /// Reads a body.
     ///
     /// # Errors
-    /// What a member must be and isn't.
-    pub fn parse(body: Value) -> Result<Self, Error> {
-        let wrong = |text: &str| Error::new(ErrorCode::Request, text);
+    /// WDE0080: what a member must be and isn't.
+    pub fn parse(body: Value) -> Result<Self, Fault> {
+        let wrong = |text: &str| Fault::because(Code::BadRequest, text);
         let Value::Object(mut members) = body else { return Err(wrong("The request must be an object.")) };
         let query = match members.remove("query") {
             Some(Value::String(it)) => it,

@@ -60,7 +60,9 @@ pub(crate) async fn execute(
     let body = body.parse(stoa_content::json).await?;
     let request = match Request::parse(body) {
         Ok(it) => it,
-        Err(error) => return Ok(media.refuse(&[error])),
+        // The document isn't at fault, but what should have one.
+        Err(fault) if media == Media::Json => return Err(Problem(fault)),
+        Err(fault) => return Ok(media.refuse(&[Error::of_fault(&fault)])),
     };
     let known = app.content.collections_known(&call.site, &call.caller).await?;
     let schema = app.graphql.schemas.of(&call.site.id, known).await?;

@@ -4,6 +4,7 @@ use crate::{
     openapi::{Answer, Callers, Content, Media, Operation},
     subject::Subject,
 };
+use stoa_kernel::Code;
 
 const ANSWERS: &[Answer] = &[
     Answer::json("GraphqlResponse", "What was asked, or why not: also a document that is refused is answered with this status."),
@@ -27,4 +28,5 @@ pub(crate) const GRAPHQL_EXECUTE: Operation =
              `accept: application/graphql-response+json` gets a document that is refused as 400.",
         )
         .takes("GraphqlRequest")
-        .answers(ANSWERS);
+        .answers(ANSWERS)
+        .errors(&[&[Code::BadRequest]]);
