@@ -16,6 +16,7 @@ mod attackers;
 mod attacks;
 mod bare;
 mod figure;
+mod graphql;
 mod identity;
 mod import;
 mod large;
@@ -81,6 +82,9 @@ struct Arguments {
     /// Only what a permission, a total, a lock, a hash or other nodes must not slow down
     #[arg(long, conflicts_with_all = ["only_large", "only_identity"])]
     only_speed: bool,
+    /// Only pages by GraphQL beside the same pages of the calls on items
+    #[arg(long, conflicts_with_all = ["only_large", "only_identity", "only_speed"])]
+    only_graphql: bool,
     /// Only compare with this other build, in short turns
     #[arg(long, value_name = "PROGRAM")]
     against: Option<PathBuf>,
@@ -131,14 +135,19 @@ fn main() {
             figures.extend(attacks::measure(&arguments.program, *engine, arguments.rounds, period));
             continue;
         }
+        let (items, rounds) = (arguments.items, arguments.rounds);
+        let sizes = figure::Sizes { items, rounds, period };
+        if arguments.only_graphql {
+            figures.extend(graphql::measure(&arguments.program, *engine, &sizes));
+            continue;
+        }
         let (only_large, only_identity) = (arguments.only_large, arguments.only_identity);
         if !only_large && !only_identity && !arguments.only_speed {
             figures.extend(measure(&arguments, *engine));
         }
         if !only_large && !only_identity {
-            let (items, rounds) = (arguments.items, arguments.rounds);
-            let sizes = figure::Sizes { items, rounds, period: Duration::from_secs_f64(arguments.seconds) };
             figures.extend(speed::measure(&arguments.program, *engine, &sizes));
+            figures.extend(graphql::measure(&arguments.program, *engine, &sizes));
         }
         if *engine == Engine::Postgres && !only_large {
             figures.push(nodes::measure(&arguments.program));

@@ -1,4 +1,5 @@
 // Helpers of the client object, and every event handler.
+import { auditServer } from 'graphql-http';
 import { publishedMethods } from '../lib/catalogue.mjs';
 import { assert } from '../lib/expect.mjs';
 import { text } from '../lib/parse.mjs';
@@ -11,6 +12,18 @@ import { items as stored, shelf } from './shelf.mjs';
  * @template Result, Variables
  * @typedef {{ __apiType?: (variables: Variables) => Result }} TypedDocument
  */
+
+/**
+ * What the audit says of the server beside its being right, each with its reason: documents are sent by POST alone, so
+ * that no address holds one; and as all calls with a body, this one reads JSON whatever it is said to be, because some clients
+ * say nothing, and nothing is done here by a cookie that a form of another site could use.
+ */
+const AUDITED = [
+  'notice 5A70 MAY accept application/x-www-form-urlencoded formatted GET requests',
+  'warn 9ABE SHOULD respond with 4xx status code if content-type is not supplied on POST requests',
+  'notice D6D5 MAY allow URL-encoded JSON string {variables} parameter in GETs when accepting application/graphql-response+json',
+  'notice 6A70 MAY allow URL-encoded JSON string {variables} parameter in GETs when accepting application/json',
+];
 
 /** @type {Row[]} */
 export const rows = [
@@ -104,6 +117,21 @@ export const rows = [
       }`;
       const { data } = await world.app.graphql(query, { item: { _id: 'x', n: 1 } });
       assert.deepEqual(data, { insert: { _id: 'x', n: 1 }, patch: { n: 3 }, remove: { n: 3 } });
+    },
+  },
+  {
+    method: 'client.graphql',
+    check: 'meets GraphQL over HTTP, by the audit of graphql-http',
+    required: true,
+    async run(world) {
+      const client = world.visitor();
+      const results = await auditServer({
+        url: 'https://www.wixapis.com/graphql/v1',
+        fetchFn: (/** @type {string} */ url, /** @type {RequestInit} */ init) => client.fetchWithAuth(url, init),
+      });
+      const found = results.filter((it) => it.status !== 'ok').map((it) => `${it.status} ${it.id} ${it.name}`);
+      assert.deepEqual(found, AUDITED);
+      assert.ok(results.length > 50, `${results.length} were tried`);
     },
   },
   // A handler is called by a webhook that the server sends; nothing can be asked for.

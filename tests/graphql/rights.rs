@@ -5,8 +5,8 @@ use super::*;
 on_both_engines! {
     async fn schema_has_what_the_caller_may_know(engine) {
         let app = TestApp::new(engine).await;
-        define(&app, "open", json!([field("n", "NUMBER"), single("far", "kept"), multi("links", "kept")]), ["ANYONE", "PRIVILEGED", "PRIVILEGED", "PRIVILEGED"]).await;
         define(&app, "kept", json!([field("secret", "TEXT")]), ["PRIVILEGED"; 4]).await;
+        define(&app, "open", json!([field("n", "NUMBER"), single("far", "kept"), multi("links", "kept")]), ["ANYONE", "PRIVILEGED", "PRIVILEGED", "PRIVILEGED"]).await;
         define(&app, "box", json!([field("word", "TEXT")]), ["PRIVILEGED", "ANYONE", "PRIVILEGED", "PRIVILEGED"]).await;
         insert(&app, "kept", json!([{ "_id": "k", "secret": "not a word" }])).await;
         insert(&app, "open", json!([{ "_id": "o", "n": 1, "far": "k", "links": ["k"] }])).await;

@@ -44,8 +44,9 @@ impl World<'_> {
             _ => ("truncate", self.truncate(caller, callers, random, is_source).await),
         };
         // What a question changed against all rules is still there after the next write.
-        let is_question =
-            ["get", "query", "count", "distinct", "walk", "include", "graphql query"].iter().any(|it| call.starts_with(it));
+        let is_question = ["get", "query", "count", "distinct", "walk", "include", "graphql query"]
+            .iter()
+            .any(|it| call.starts_with(it));
         if !is_question || random.one_in(4) {
             self.check(call, caller).await;
         }

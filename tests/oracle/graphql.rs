@@ -108,8 +108,10 @@ impl World<'_> {
         let id = item["_id"].as_str().unwrap_or_default();
         let ends = self.links.iter().map(|(a, b)| if is_source { (a, b) } else { (b, a) });
         let linked = ends.filter(|it| it.0 == id).filter_map(|it| other.items.get(it.1));
-        let wants: Vec<_> =
-            linked.filter(|it| may(caller, other, READ, it)).map(|it| json!({ "_id": it["_id"], "n": it["n"] })).collect();
+        let wants: Vec<_> = linked
+            .filter(|it| may(caller, other, READ, it))
+            .map(|it| json!({ "_id": it["_id"], "n": it["n"] }))
+            .collect();
         let field = if is_source { "many" } else { "back" };
         assert_eq!(shown[field], Value::from(wants), "{context}");
     }

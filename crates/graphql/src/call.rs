@@ -2,10 +2,10 @@
 
 use crate::{
     error::{Error, ErrorCode},
-    plan::{Wanted, wanted},
+    name::LIMIT,
     print::Selection,
-    schema::Write,
-    sdl::LIMIT,
+    types::Write,
+    wanted::{Wanted, wanted},
 };
 use serde_json::{Map, Value, json};
 
@@ -16,8 +16,14 @@ pub(crate) enum Call {
     Known(String),
     /// The schema, which is printed with the document at hand.
     Introspection,
-    Page { members: Map<String, Value>, fields: Vec<(String, PageField)> },
-    Item { members: Map<String, Value>, selection: Selection },
+    Page {
+        members: Map<String, Value>,
+        fields: Vec<(String, PageField)>,
+    },
+    Item {
+        members: Map<String, Value>,
+        selection: Selection,
+    },
     Count(Map<String, Value>),
     Write {
         write: Write,
@@ -63,7 +69,9 @@ pub(crate) fn page(
 ) -> Result<Map<String, Value>, Error> {
     let has = |is: fn(&PageField) -> bool| fields.iter().any(|it| is(&it.1));
     let cursor = arguments.remove("cursor");
-    if let (Some(_), Some(other)) = (&cursor, ["filter", "sort", "offset"].into_iter().find(|it| arguments.contains_key(*it))) {
+    if let (Some(_), Some(other)) =
+        (&cursor, ["filter", "sort", "offset"].into_iter().find(|it| arguments.contains_key(*it)))
+    {
         let text = format!("A cursor continues the page that it is of; {other} can't be given beside it.");
         return Err(Error::new(ErrorCode::Input, text));
     }
@@ -180,9 +188,11 @@ fn patch(arguments: &Value) -> Result<Value, Error> {
     ] {
         match arguments.get(name) {
             None | Some(Value::Null) => {}
-            Some(Value::Object(fields)) => modifications.extend(fields.iter().map(|(path, value)| {
-                json!({ "fieldPath": path, "action": action, options: { "value": value } })
-            })),
+            Some(Value::Object(fields)) => modifications.extend(
+                fields
+                    .iter()
+                    .map(|(path, value)| json!({ "fieldPath": path, "action": action, options: { "value": value } })),
+            ),
             Some(_) => {
                 let text = format!("The argument {name} must be an object: fields and their values.");
                 return Err(Error::new(ErrorCode::Input, text));
@@ -207,25 +217,6 @@ fn request(collection: &str, mut query: Map<String, Value>, wants: &Wanted) -> M
         members.insert("includeReferences".to_owned(), wants.references.iter().map(reference).collect());
     }
     members
-}
-
-impl Wanted {
-    /// What both want.
-    fn add(&mut self, other: Self) {
-        self.fields = match (self.fields.take(), other.fields) {
-            (Some(mut fields), Some(more)) => {
-                fields.extend(more);
-                fields.sort_unstable();
-                fields.dedup();
-                Some(fields)
-            }
-            _ => None,
-        };
-        for (name, limit) in other.references {
-            let known = self.references.entry(name).or_default();
-            *known = (*known).max(limit);
-        }
-    }
 }
 
 fn list(value: Option<Value>) -> Vec<Value> {

@@ -3,8 +3,9 @@
 use crate::{
     error::Error,
     limits::GraphqlLimits,
-    schema::{ItemField, QueryField, SiteSchema, TypeUse},
-    sdl::LIMIT,
+    name::LIMIT,
+    schema::{QueryField, SiteSchema, TypeUse},
+    types::ItemField,
     value::Variables,
 };
 use apollo_compiler::{

@@ -75,7 +75,10 @@ impl Error {
     /// A document that asks for more than is let through.
     pub fn limit(limit: &'static str, what: &str, found: u64, most: usize) -> Self {
         let found_text = if found == u64::MAX { "far too many".to_owned() } else { found.to_string() };
-        let mut error = Self::new(ErrorCode::Limit, format!("The document has {found_text} {what}; at most {most} are let through."));
+        let mut error = Self::new(
+            ErrorCode::Limit,
+            format!("The document has {found_text} {what}; at most {most} are let through."),
+        );
         error.extensions.insert("limit".to_owned(), json!(limit));
         error.extensions.insert("most".to_owned(), json!(most));
         if found != u64::MAX {

@@ -22,13 +22,13 @@ mod run;
 mod schema;
 mod sdl;
 mod shape;
+mod types;
 mod value;
+mod wanted;
 
 pub use error::{Error, ErrorCode, PathStep};
 pub use limits::GraphqlLimits;
 pub use request::{Request, prepare};
 pub use run::{Ask, Page, Run, Written, failure};
-pub use schema::{CollectionType, FieldKind, FieldType, Rights, SiteSchema, Write};
-
-#[cfg(test)]
-mod tests;
+pub use schema::SiteSchema;
+pub use types::{CollectionType, FieldKind, FieldType, Rights, Write};

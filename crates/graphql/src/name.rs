@@ -3,7 +3,41 @@
 //! The mapping is fixed: what a name can't have becomes `_`. Where two come to the same, the older keeps the name and the
 //! others are numbered.
 
+use crate::{print::Leaf, types::Write};
 use std::collections::HashSet;
+
+/// Types that every schema has. No collection's types are called so.
+pub(crate) const SHARED_TYPES: [&str; 16] = [
+    "Query",
+    "Mutation",
+    "Subscription",
+    "Int",
+    "Float",
+    "String",
+    "Boolean",
+    "ID",
+    "JSON",
+    "DateTime",
+    "Sort",
+    "SortOrder",
+    "Patch",
+    "BulkError",
+    "Member",
+    "Collection",
+];
+
+/// Fields that every item has.
+pub(crate) const SYSTEM: [(&str, Leaf); 4] =
+    [("_id", Leaf::Id), ("_createdDate", Leaf::DateTime), ("_updatedDate", Leaf::DateTime), ("_owner", Leaf::Id)];
+
+/// The field of an item that is all of it.
+pub(crate) const DATA: &str = "_data";
+
+/// Items of a list that brings as many as it says without being asked.
+pub(crate) const LIMIT: u32 = 50;
+
+/// The field that every query type has: without a collection there is nothing else.
+pub(crate) const COLLECTIONS: &str = "_collections";
 
 /// The name that an id or a key would have by itself: letters, digits and `_`, beginning with no digit and not with
 /// `__`, which is the language's own.
@@ -43,6 +77,31 @@ pub(crate) fn take(name: &str, taken: &mut HashSet<String>) -> String {
     let free = numbered(name, |it| !taken.contains(it));
     taken.insert(free.clone());
     free
+}
+
+/// The type of pages of these items.
+pub(crate) fn page(item_type: &str) -> String {
+    format!("{item_type}Page")
+}
+
+/// The type of what becomes of one of these items in a bulk call.
+pub(crate) fn outcome(item_type: &str) -> String {
+    format!("{item_type}Outcome")
+}
+
+/// The field that brings one item.
+pub(crate) fn one(root: &str) -> String {
+    format!("{root}Item")
+}
+
+/// The field that counts items.
+pub(crate) fn count(root: &str) -> String {
+    format!("{root}Count")
+}
+
+/// The field that writes items of this type.
+pub(crate) fn write(write: Write, item_type: &str) -> String {
+    format!("{}{}", write.name(), capital(item_type))
 }
 
 #[cfg(test)]

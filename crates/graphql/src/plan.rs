@@ -3,10 +3,12 @@
 use crate::{
     call::{self, Call, OutcomeField, PageField},
     error::{Error, ErrorCode, line_column},
+    name::{self, LIMIT},
     print::{Output, OutputValue, Selection},
-    schema::{ItemField, Mutation, QueryField, SiteSchema, Write},
-    sdl::LIMIT,
+    schema::{Mutation, QueryField, SiteSchema},
+    types::{ItemField, Write},
     value::{Arguments, Variables},
+    wanted::{Wanted, add_references, wanted},
 };
 use apollo_compiler::{
     ExecutableDocument,
@@ -114,7 +116,7 @@ impl<'p> Planner<'p> {
                 "hasNext" => PageField::HasNext,
                 "next" => PageField::Next,
                 "prev" => PageField::Prev,
-                _ => PageField::TypeName(crate::sdl::page(&self.schema.types[item_type].name)),
+                _ => PageField::TypeName(name::page(&self.schema.types[item_type].name)),
             };
             Ok((group.key.to_owned(), field))
         };
@@ -129,7 +131,7 @@ impl<'p> Planner<'p> {
                 "action" => OutcomeField::Action,
                 "id" => OutcomeField::Id,
                 "error" => OutcomeField::Error(self.error_fields(&group.fields)),
-                _ => OutcomeField::TypeName(crate::sdl::outcome(&self.schema.types[item_type].name)),
+                _ => OutcomeField::TypeName(name::outcome(&self.schema.types[item_type].name)),
             };
             Ok((group.key.to_owned(), field))
         };
@@ -251,47 +253,6 @@ struct Collected<'d> {
 /// Validation lets no such field through.
 fn unknown() -> Error {
     Error::new(ErrorCode::Validation, "The schema has no such field.")
-}
-
-/// What a query must bring for a selection.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct Wanted {
-    /// Keys of the fields; nothing for the whole item.
-    pub(crate) fields: Option<Vec<String>>,
-    /// References with dots between their names, and how many items of each.
-    pub(crate) references: BTreeMap<String, Option<usize>>,
-}
-
-/// Names in a projection; an item with more is asked for whole.
-const NAMES: usize = 1_000;
-
-/// What a query must bring for what is answered of its items.
-pub(crate) fn wanted(selection: &Selection) -> Wanted {
-    let is_whole = selection.outputs.iter().any(|it| matches!(it.value, OutputValue::Data));
-    let is_named = selection.slots.len() <= NAMES && !selection.slots.keys().any(|it| it.contains('.'));
-    let mut fields: Vec<_> = selection.slots.keys().cloned().collect();
-    fields.sort_unstable();
-    if fields.is_empty() {
-        fields.push("_id".to_owned());
-    }
-    let mut wanted = Wanted { fields: (!is_whole && is_named).then_some(fields), ..Wanted::default() };
-    add_references(selection, "", &mut wanted.references);
-    wanted
-}
-
-fn add_references(selection: &Selection, above: &str, references: &mut BTreeMap<String, Option<usize>>) {
-    let keys: HashMap<usize, &str> = selection.slots.iter().map(|(key, slot)| (*slot, key.as_str())).collect();
-    for output in &selection.outputs {
-        let (slot, most, below) = match &output.value {
-            OutputValue::Single(slot, below) => (slot, None, below),
-            OutputValue::Multi { slot, offset, limit, selection } => (slot, Some(offset.saturating_add(*limit)), selection),
-            _ => continue,
-        };
-        let name = format!("{above}{}", keys.get(slot).copied().unwrap_or_default());
-        let known = references.entry(name.clone()).or_default();
-        *known = (*known).max(most);
-        add_references(below, &format!("{name}."), references);
-    }
 }
 
 /// The query that brings what written items refer to, if that is answered.

@@ -8,7 +8,7 @@ use crate::{
     limits::GraphqlLimits,
     plan::Root,
     print::{Answer, Selection, documents},
-    schema::Write,
+    types::Write,
 };
 use serde_json::{Map, Value};
 use stoa_kernel::Fault;
@@ -94,7 +94,8 @@ impl Run {
     /// The query for what written items refer to, if that is answered and there are any.
     pub fn reread(&self, written: &[Written]) -> Option<Map<String, Value>> {
         let Call::Write { reread: Some(members), .. } = &self.roots.get(self.next)?.call else { return None };
-        let ids: Vec<&str> = written.iter().filter(|it| it.document.is_some()).filter_map(|it| it.id.as_deref()).collect();
+        let ids: Vec<&str> =
+            written.iter().filter(|it| it.document.is_some()).filter_map(|it| it.id.as_deref()).collect();
         (!ids.is_empty()).then(|| call::with_ids(members, &ids))
     }
 

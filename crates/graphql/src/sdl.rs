@@ -1,45 +1,10 @@
 //! The text of a schema, in the language of schemas.
 
 use crate::{
-    name,
-    print::Leaf,
-    schema::{COLLECTIONS, CollectionType, ItemField, ItemType, Write},
+    name::{COLLECTIONS, DATA, LIMIT, count, one, outcome, page, write},
+    types::{CollectionType, ItemField, ItemType, Write},
 };
 use std::fmt::Write as _;
-
-/// Types that every schema has. No collection's types are called so.
-pub(crate) const SHARED_TYPES: [&str; 16] = [
-    "Query",
-    "Mutation",
-    "Subscription",
-    "Int",
-    "Float",
-    "String",
-    "Boolean",
-    "ID",
-    "JSON",
-    "DateTime",
-    "Sort",
-    "SortOrder",
-    "Patch",
-    "BulkError",
-    "Member",
-    "Collection",
-];
-
-/// Fields that every item has.
-pub(crate) const SYSTEM: [(&str, Leaf); 4] = [
-    ("_id", Leaf::Id),
-    ("_createdDate", Leaf::DateTime),
-    ("_updatedDate", Leaf::DateTime),
-    ("_owner", Leaf::Id),
-];
-
-/// The field of an item that is all of it.
-pub(crate) const DATA: &str = "_data";
-
-/// Items of a list that brings as many as it says without being asked.
-pub(crate) const LIMIT: u32 = 50;
 
 const SHARED: &str = r#"scalar JSON @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc8259")
 scalar DateTime @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc3339")
@@ -61,7 +26,8 @@ pub(crate) fn print(
     fields: &[Vec<Option<String>>],
 ) -> String {
     let (mut out, mut query, mut mutation) = (SHARED.to_owned(), String::new(), String::new());
-    let _ = writeln!(query, "type Query {{\n  \"Ids of the collections that can be read.\"\n  {COLLECTIONS}: [String!]!");
+    let _ =
+        writeln!(query, "type Query {{\n  \"Ids of the collections that can be read.\"\n  {COLLECTIONS}: [String!]!");
     for (n, collection) in collections.iter().enumerate() {
         let item = &types[n];
         print_item(collection, item, &fields[n], types, &mut out);
@@ -171,29 +137,4 @@ fn print_writes(collection: &CollectionType, item: &ItemType, mutation: &mut Str
 /// A text as the language has it, which JSON's texts are.
 fn text(text: &str) -> String {
     serde_json::Value::from(text).to_string()
-}
-
-/// The type of pages of these items.
-pub(crate) fn page(item_type: &str) -> String {
-    format!("{item_type}Page")
-}
-
-/// The type of what becomes of one of these items in a bulk call.
-pub(crate) fn outcome(item_type: &str) -> String {
-    format!("{item_type}Outcome")
-}
-
-/// The field that brings one item.
-pub(crate) fn one(root: &str) -> String {
-    format!("{root}Item")
-}
-
-/// The field that counts items.
-pub(crate) fn count(root: &str) -> String {
-    format!("{root}Count")
-}
-
-/// The field that writes items of this type.
-pub(crate) fn write(write: Write, item_type: &str) -> String {
-    format!("{}{}", write.name(), name::capital(item_type))
 }

@@ -8,11 +8,7 @@ use apollo_compiler::{
     schema::{ExtendedType, InputValueDefinition},
 };
 use serde_json::{Map, Number, Value};
-use std::{
-    borrow::Cow,
-    cell::Cell,
-    collections::HashMap,
-};
+use std::{borrow::Cow, cell::Cell, collections::HashMap};
 
 /// The variables of a request, of the types that its operation declares.
 pub(crate) struct Variables<'v> {
@@ -158,23 +154,21 @@ impl<'a> Arguments<'a> {
                 list.iter().map(|it| self.literal(of, it, name)).collect()
             }
             (Type::List(of) | Type::NonNullList(of), one) => Ok(Value::Array(vec![self.literal(of, one, name)?])),
-            (Type::Named(of) | Type::NonNullNamed(of), literal) => {
-                match (self.schema.types.get(of), literal) {
-                    (Some(ExtendedType::InputObject(of)), Literal::Object(members)) => {
-                        let sent = |name: &str| members.iter().find(|it| it.0 == name).map(|it| &*it.1);
-                        let mut object = Map::new();
-                        for (key, field) in &of.fields {
-                            let literal = sent(key).or(field.default_value.as_deref());
-                            if let Some(it) = literal {
-                                object.insert(key.to_string(), self.literal(&field.ty, it, name)?);
-                            }
+            (Type::Named(of) | Type::NonNullNamed(of), literal) => match (self.schema.types.get(of), literal) {
+                (Some(ExtendedType::InputObject(of)), Literal::Object(members)) => {
+                    let sent = |name: &str| members.iter().find(|it| it.0 == name).map(|it| &*it.1);
+                    let mut object = Map::new();
+                    for (key, field) in &of.fields {
+                        let literal = sent(key).or(field.default_value.as_deref());
+                        if let Some(it) = literal {
+                            object.insert(key.to_string(), self.literal(&field.ty, it, name)?);
                         }
-                        Ok(Value::Object(object))
                     }
-                    (_, Literal::Int(it)) if of == "ID" => Ok(Value::String(it.as_str().to_owned())),
-                    (_, literal) => self.any(literal, name),
+                    Ok(Value::Object(object))
                 }
-            }
+                (_, Literal::Int(it)) if of == "ID" => Ok(Value::String(it.as_str().to_owned())),
+                (_, literal) => self.any(literal, name),
+            },
         }
     }
 
@@ -198,7 +192,9 @@ impl<'a> Arguments<'a> {
                 let member = |it: &(apollo_compiler::Name, apollo_compiler::Node<Literal>)| {
                     // A member whose variable wasn't sent is missing.
                     match &*it.1 {
-                        Literal::Variable(variable) => Ok(self.variable(variable)?.map(|value| (it.0.to_string(), value))),
+                        Literal::Variable(variable) => {
+                            Ok(self.variable(variable)?.map(|value| (it.0.to_string(), value)))
+                        }
                         literal => Ok(Some((it.0.to_string(), self.any(literal, name)?))),
                     }
                 };

@@ -184,6 +184,11 @@ impl SchemaCache {
 
 impl Default for SchemaCache {
     fn default() -> Self {
-        Self { entries: Cache::new(ENTRIES), sites: Cache::new(SITES), turns: Default::default(), forgotten: Mutex::new(0) }
+        Self {
+            entries: Cache::new(ENTRIES),
+            sites: Cache::new(SITES),
+            turns: Default::default(),
+            forgotten: Mutex::new(0),
+        }
     }
 }

@@ -4,14 +4,8 @@
 //! caller as by any other call.
 
 mod run;
-mod schemas;
 
-pub use schemas::Schemas;
-
-use crate::{
-    App, Call, Problem, body,
-    traffic::{InFlight, off_runtime},
-};
+use crate::{App, Call, Problem, body, traffic::InFlight};
 use axum::{
     body::Body,
     extract::{Extension, State},
@@ -19,8 +13,7 @@ use axum::{
     response::Response,
 };
 use std::{sync::Arc, time::Duration};
-use stoa_content::KnownCollections;
-use stoa_graphql::{Error, GraphqlLimits, Request, Run, SiteSchema, failure, prepare};
+use stoa_graphql::{Error, Request, Run, SiteSchema, failure, prepare};
 use stoa_kernel::{Fault, Result};
 use tokio::time::Instant;
 
@@ -30,19 +23,6 @@ const JSON: &str = "application/json";
 
 /// A document of more bytes waits for a turn among its network's: it takes a thread for milliseconds.
 const SHORT: usize = 8 * 1024;
-
-/// What GraphQL needs beside content.
-#[derive(Default)]
-pub struct Graphql {
-    limits: Arc<GraphqlLimits>,
-    schemas: Schemas,
-}
-
-impl Graphql {
-    pub fn new(limits: GraphqlLimits) -> Self {
-        Self { schemas: Schemas::new(limits.graphql_schema_bytes), limits: Arc::new(limits) }
-    }
-}
 
 /// `POST /graphql/{version}`.
 ///
@@ -122,43 +102,4 @@ impl Media {
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response
     }
-}
-
-/// Work that takes longer than a moment, by the bytes it goes through.
-fn printed<T>(bytes: usize, print: impl FnOnce() -> T) -> T {
-    if bytes > 64 * 1024 { off_runtime(print) } else { print() }
-}
-
-/// The collections that a caller may know of, as a schema is made of them.
-fn types(known: &KnownCollections) -> Vec<stoa_graphql::CollectionType> {
-    use stoa_graphql::{CollectionType, FieldKind, FieldType, Rights};
-    let kind = |kind: &str, target: Option<&str>| match (kind, target) {
-        ("REFERENCE", Some(target)) => FieldKind::Single(target.to_owned()),
-        ("MULTI_REFERENCE", Some(target)) => FieldKind::Multi(target.to_owned()),
-        ("NUMBER", _) => FieldKind::Number,
-        ("BOOLEAN", _) => FieldKind::Boolean,
-        ("DATETIME", _) => FieldKind::DateTime,
-        ("ARRAY_STRING", _) => FieldKind::Texts,
-        (
-            "TEXT" | "URL" | "EMAIL" | "SLUG" | "LANGUAGE" | "RICH_TEXT" | "IMAGE" | "DOCUMENT" | "VIDEO" | "AUDIO"
-            | "DATE" | "TIME",
-            _,
-        ) => FieldKind::Text,
-        _ => FieldKind::Any,
-    };
-    let collection = |it: stoa_content::KnownCollection<'_>| CollectionType {
-        id: it.id.to_owned(),
-        rights: Rights {
-            read: it.rights.read,
-            insert: it.rights.insert,
-            update: it.rights.update,
-            remove: it.rights.remove,
-        },
-        fields: it
-            .fields
-            .iter()
-            .map(|it| FieldType { key: it.key.to_owned(), kind: kind(it.kind, it.target) })
-            .collect(),
-    };
-    known.iter().map(collection).collect()
 }

@@ -1,7 +1,6 @@
 //! The calls of content that a request comes to, one after another.
 
-use super::printed;
-use crate::{App, Call, problem};
+use crate::{App, Call, problem, traffic::off_runtime};
 use serde_json::{Map, Value};
 use std::future::Future;
 use stoa_content::{Action, Item, Outcome, Request};
@@ -52,6 +51,11 @@ pub(super) async fn run(app: &App, call: &Call, mut run: Run, until: Instant) ->
         }
     }
     Ok(run.finish())
+}
+
+/// Work that takes longer than a moment, by the bytes it goes through.
+fn printed<T>(bytes: usize, print: impl FnOnce() -> T) -> T {
+    if bytes > 64 * 1024 { off_runtime(print) } else { print() }
 }
 
 async fn in_time<T>(until: Instant, answer: impl Future<Output = Result<T>>, as_is: fn(T) -> Answered) -> Answered {

@@ -7,7 +7,10 @@ use crate::{
 use stoa_kernel::Code;
 
 const ANSWERS: &[Answer] = &[
-    Answer::json("GraphqlResponse", "What was asked, or why not: also a document that is refused is answered with this status."),
+    Answer::json(
+        "GraphqlResponse",
+        "What was asked, or why not: also a document that is refused is answered with this status.",
+    ),
     Answer {
         status: 200,
         about: "What was asked, and what of it is missing.",

@@ -7,7 +7,10 @@ fn limits_are_named_with_what_was_asked() {
     let many = |text: &str, count: usize| text.repeat(count);
     let chain = |count: usize| {
         let fragment = |n: usize| format!("fragment f{n} on Query {{...f{} _collections}} ", n + 1);
-        format!("{{...f0}} {} fragment f{count} on Query {{_collections}}", (0..count).map(fragment).collect::<String>())
+        format!(
+            "{{...f0}} {} fragment f{count} on Query {{_collections}}",
+            (0..count).map(fragment).collect::<String>()
+        )
     };
     let numbered = |text: &str, count: usize| (0..count).map(|n| text.replace('#', &n.to_string())).collect::<String>();
     for (document, limit, found) in [
@@ -22,7 +25,11 @@ fn limits_are_named_with_what_was_asked() {
         (format!("{{cars{{items{{{}}}}}}}", numbered("a#: title ", 51)), "graphql_aliases", json!(51)),
         (format!("{{cars{{items{{{}}}}}}}", many("title ", 2_000)), "graphql_fields", json!(2_002)),
         ("{cars(limit: 1000) {items {tags(limit: 20) {name}}}}".to_owned(), "graphql_items", json!(21_000)),
-        ("{carsItem(id: 1) {brand {cars(limit: 1000) {tags(limit: 1000) {_id}}}}}".to_owned(), "graphql_items", json!(1_001_002)),
+        (
+            "{carsItem(id: 1) {brand {cars(limit: 1000) {tags(limit: 1000) {_id}}}}}".to_owned(),
+            "graphql_items",
+            json!(1_001_002),
+        ),
     ] {
         let errors = plan(&document, json!({})).err().unwrap_or_else(|| panic!("{limit} is let through"));
         assert_eq!(errors.len(), 1, "{errors:?}");
@@ -79,9 +86,17 @@ fn what_is_wrong_is_named() {
         ("query($i: ID!) {carsItem(id: $i) {_id}}", json!({}), "The variable $i is missing"),
         ("query($i: ID!) {carsItem(id: $i) {_id}}", json!({ "i": null }), "must not be null"),
         ("query($i: ID!) {carsItem(id: $i) {_id}}", json!({ "i": [1] }), "which is no ID"),
-        ("query($s: [Sort!]) {cars(sort: $s) {hasNext}}", json!({ "s": { "field": "x", "way": 1 } }), "has the member way"),
+        (
+            "query($s: [Sort!]) {cars(sort: $s) {hasNext}}",
+            json!({ "s": { "field": "x", "way": 1 } }),
+            "has the member way",
+        ),
         ("query($s: [Sort!]) {cars(sort: $s) {hasNext}}", json!({ "s": [{}] }), "lacks the member field"),
-        ("query($s: [Sort!]) {cars(sort: $s) {hasNext}}", json!({ "s": [{ "field": "x", "order": "UP" }] }), "no SortOrder"),
+        (
+            "query($s: [Sort!]) {cars(sort: $s) {hasNext}}",
+            json!({ "s": [{ "field": "x", "order": "UP" }] }),
+            "no SortOrder",
+        ),
         ("{cars {items {tags(limit: 0) {_id}}}}", json!({}), "The argument limit of tags is 0, but must be at least 1"),
         ("{cars {items {tags(offset: -1) {_id}}}}", json!({}), "must be at least 0"),
         ("mutation {patchCars(id: 1, set: 5) {_id}}", json!({}), "The argument set must be an object"),

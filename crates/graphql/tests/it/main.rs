@@ -5,10 +5,10 @@ mod hostile;
 mod refusals;
 mod schema;
 
-use crate::{
+use serde_json::{Value, json};
+use stoa_graphql::{
     Ask, CollectionType, Error, FieldKind, FieldType, GraphqlLimits, Page, Request, Rights, Run, SiteSchema, prepare,
 };
-use serde_json::{Value, json};
 
 const ALL: Rights = Rights { read: true, insert: true, update: true, remove: true };
 
@@ -38,11 +38,11 @@ fn cars() -> Vec<CollectionType> {
                 ("secrets", multi("hidden")),
             ],
         ),
-        collection("brands", Rights { read: true, ..Rights::default() }, &[
-            ("name", FieldKind::Text),
-            ("cars", multi("cars")),
-            ("country", single("brands")),
-        ]),
+        collection(
+            "brands",
+            Rights { read: true, ..Rights::default() },
+            &[("name", FieldKind::Text), ("cars", multi("cars")), ("country", single("brands"))],
+        ),
         collection("tags", Rights { insert: true, ..Rights::default() }, &[("name", FieldKind::Text)]),
     ]
 }

@@ -1,12 +1,13 @@
 //! What documents come to: the calls of content, and what is printed of their answers.
 
 use super::*;
-use crate::Written;
+use stoa_graphql::Written;
 use stoa_kernel::{Code, Fault};
 
 #[test]
 fn page_is_one_query_with_all_that_is_selected() {
-    let query = "query($f: JSON, $n: Int = 7) { cars(filter: $f, sort: {field: \"price\", order: DESC}, limit: $n, offset: 2) {
+    let query =
+        "query($f: JSON, $n: Int = 7) { cars(filter: $f, sort: {field: \"price\", order: DESC}, limit: $n, offset: 2) {
         totalCount items { title brand { name country { name } } ...More } } }
         fragment More on Cars { first: tags(limit: 3) { name } later: tags(limit: 2, offset: 4) { _id } price }";
     assert_eq!(
@@ -43,9 +44,12 @@ fn whole_items_are_asked_for_where_all_of_them_is_answered() {
     assert_eq!(asked("{cars {totalCount}}", json!({}))[0]["query"]["fields"], json!(["_id"]));
     let one = &asked("{carsItem(id: 7) {title}}", json!({}))[0]["query"];
     assert_eq!(one["filter"], json!({ "_id": { "$eq": "7" } }));
-    assert_eq!(asked("{carsCount(filter: {title: \"x\"})}", json!({})), [json!({
-        "count": { "dataCollectionId": "cars", "filter": { "title": "x" } },
-    })]);
+    assert_eq!(
+        asked("{carsCount(filter: {title: \"x\"})}", json!({})),
+        [json!({
+            "count": { "dataCollectionId": "cars", "filter": { "title": "x" } },
+        })]
+    );
 }
 
 #[test]
@@ -112,9 +116,7 @@ fn mutations_are_writes_in_order() {
         many: bulkInsertCars(items: $items) {id}
         shown: bulkRemoveCars(ids: [1, \"2\"]) {item {title}}
         bulkPatchCars(patches: {id: 3, inc: {price: 1}}) {error {code}} }";
-    let modification = |path: &str, action: &str, options: &str, value: Value| {
-        json!({ "fieldPath": path, "action": action, options: { "value": value } })
-    };
+    let modification = |path: &str, action: &str, options: &str, value: Value| json!({ "fieldPath": path, "action": action, options: { "value": value } });
     let asked = asked(query, json!({ "items": [{ "n": 1 }, { "n": 2 }] }));
     assert_eq!(
         asked,
@@ -143,7 +145,8 @@ fn mutations_are_writes_in_order() {
 
 #[test]
 fn what_written_items_refer_to_is_read_after_the_write() {
-    let query = "mutation {bulkSaveCars(items: []) {action id error {code message} item {title brand {name} tags {_id}}}}";
+    let query =
+        "mutation {bulkSaveCars(items: []) {action id error {code message} item {title brand {name} tags {_id}}}}";
     let mut run = plan(query, json!({})).unwrap_or_else(|it| panic!("{it:?}"));
     assert!(matches!(run.next(), Some(Ask::Write(..))));
     let document = |id: &str| Some(format!("{{\"_id\":\"{id}\",\"title\":\"t{id}\",\"brand\":\"b\"}}"));
@@ -151,7 +154,12 @@ fn what_written_items_refer_to_is_read_after_the_write() {
     let written = [
         Written { action: "INSERT", id: named("1"), document: document("1"), fault: None },
         Written { action: "UPDATE", id: named("2"), document: document("2"), fault: None },
-        Written { action: "UPDATE", id: named("3"), document: None, fault: Some(Fault::because(Code::ItemNotFound, "gone")) },
+        Written {
+            action: "UPDATE",
+            id: named("3"),
+            document: None,
+            fault: Some(Fault::because(Code::ItemNotFound, "gone")),
+        },
     ];
     let reread = run.reread(&written).expect("a query");
     assert_eq!(reread["query"]["filter"], json!({ "_id": { "$in": ["1", "2"] } }));
@@ -197,5 +205,8 @@ fn answer_that_grows_too_large_is_given_up() {
     run.page(&Page { elements, ..Page::default() }).expect("a page");
     assert!(run.next().is_none(), "the second is not asked");
     let answer: Value = serde_json::from_str(&run.finish()).expect("JSON");
-    assert_eq!((&answer["data"], &answer["errors"][0]["extensions"]["code"]), (&Value::Null, &json!("ANSWER_TOO_LARGE")));
+    assert_eq!(
+        (&answer["data"], &answer["errors"][0]["extensions"]["code"]),
+        (&Value::Null, &json!("ANSWER_TOO_LARGE"))
+    );
 }
