@@ -225,7 +225,7 @@ on_both_engines! {
         ask("n one {one {n} many {n}}", 1).await;
         for (fields, most) in [("n", 1), ("n one {n}", 2), ("n one {one {n}}", 3), ("n many {n}", 3), ("one {one {n} many {n}} many {one {n}}", 8)] {
             let mut counts = Vec::new();
-            for limit in [1, 50, 200] {
+            for limit in [1, 50, 100] {
                 let ((), asked) = statements(ask(fields, limit)).await;
                 let of_items: Vec<_> = asked.into_iter().filter(|it| it.starts_with("select") || it.starts_with("with")).collect();
                 // Definitions are read again after a while, whoever asks.
