@@ -19,7 +19,12 @@ static SITE: LazyLock<SiteSchema> = LazyLock::new(|| {
     };
     let single = |id: &str| FieldKind::Single(id.to_owned());
     let multi = |id: &str| FieldKind::Multi(id.to_owned());
-    let a = vec![field("t", FieldKind::Text), field("n", FieldKind::Number), field("b", single("b")), field("m", multi("b"))];
+    let a = vec![
+        field("t", FieldKind::Text),
+        field("n", FieldKind::Number),
+        field("b", single("b")),
+        field("m", multi("b")),
+    ];
     let b = vec![field("t", FieldKind::Texts), field("a", multi("a")), field("b", single("b"))];
     SiteSchema::build(&[collection("a", a), collection("b", b)]).expect("a schema")
 });
@@ -38,10 +43,11 @@ fuzz_target!(|bytes: &[u8]| {
             return;
         }
     };
-    let element = r#"{"id":"1","dataCollectionId":"a","data":{"_id":"1","t":5,"n":"x","b":{"_id":"2"},"m":[{"_id":"3"},"4"]}}"#;
+    let element =
+        r#"{"id":"1","dataCollectionId":"a","data":{"_id":"1","t":5,"n":"x","b":{"_id":"2"},"m":[{"_id":"3"},"4"]}}"#;
     let mut asked = 0;
     loop {
-        match run.next() {
+        match run.next_ask() {
             None => break,
             Some(Ask::Query(_)) => {
                 run.page(&Page { elements: element.to_owned(), ..Page::default() }).expect("a page");

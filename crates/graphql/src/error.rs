@@ -19,7 +19,7 @@ pub struct Error {
     /// Where in `data` something is missing.
     pub path: Vec<PathStep>,
     /// `extensions`: `code`, and what belongs to it.
-    pub extensions: Map<String, Value>,
+    pub extensions: Box<Map<String, Value>>,
 }
 
 /// A step of a path into an answer.
@@ -68,7 +68,7 @@ impl ErrorCode {
 
 impl Error {
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        let extensions = Map::from_iter([("code".to_owned(), json!(code.name()))]);
+        let extensions = Box::new(Map::from_iter([("code".to_owned(), json!(code.name()))]));
         Self { message: message.into(), location: None, path: Vec::new(), extensions }
     }
 
@@ -94,7 +94,7 @@ impl Error {
             true => format!("{code}: {}", fault.message()),
             false => fault.message().to_owned(),
         };
-        let mut extensions = Map::from_iter([("code".to_owned(), json!(code))]);
+        let mut extensions = Box::new(Map::from_iter([("code".to_owned(), json!(code))]));
         if !fault.data().is_empty() {
             extensions.insert("data".to_owned(), Value::Object(fault.data().clone()));
         }
@@ -127,7 +127,7 @@ impl Error {
             };
             error.insert("path".to_owned(), self.path.iter().map(step).collect());
         }
-        error.insert("extensions".to_owned(), Value::Object(self.extensions.clone()));
+        error.insert("extensions".to_owned(), Value::Object((*self.extensions).clone()));
         out.push_str(&Value::Object(error).to_string());
     }
 }

@@ -65,7 +65,7 @@ impl Run {
 
     /// What is to be asked next; fields that are known already are answered on the way. Nothing at the end, or when the
     /// answer has grown too large.
-    pub fn next(&mut self) -> Option<Ask<'_>> {
+    pub fn next_ask(&mut self) -> Option<Ask<'_>> {
         while !self.answer.is_full() {
             match &self.roots.get(self.next)?.call {
                 Call::Known(_) | Call::Introspection => {
@@ -153,7 +153,7 @@ impl Run {
 
     /// Answers null for this field, and for all that come, which were not begun.
     pub fn time_out(&mut self, milliseconds: i64) {
-        while self.next().is_some() {
+        while self.next_ask().is_some() {
             let text = format!("The request took longer than {milliseconds} ms; this was not finished.");
             self.fail(Error::new(ErrorCode::Timeout, text));
         }

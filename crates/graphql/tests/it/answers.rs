@@ -102,7 +102,7 @@ fn selections_of_one_name_are_merged() {
     let query = "query($yes: Boolean!, $no: Boolean!) {cars {items {brand {name} ... on Cars {brand {_id}} title @skip(if: $yes) price @include(if: $no)}}}";
     let run = plan(query, json!({ "yes": true, "no": false }));
     let mut run = run.unwrap_or_else(|it| panic!("{it:?}"));
-    assert!(run.next().is_some());
+    assert!(run.next_ask().is_some());
     let elements = format!("{{\"id\":\"1\",\"data\":{}}}", items[0]);
     run.page(&Page { elements, ..Page::default() }).expect("a page");
     assert_eq!(run.finish(), r#"{"data":{"cars":{"items":[{"brand":{"name":"B","_id":"b"}}]}}}"#);
@@ -148,7 +148,7 @@ fn what_written_items_refer_to_is_read_after_the_write() {
     let query =
         "mutation {bulkSaveCars(items: []) {action id error {code message} item {title brand {name} tags {_id}}}}";
     let mut run = plan(query, json!({})).unwrap_or_else(|it| panic!("{it:?}"));
-    assert!(matches!(run.next(), Some(Ask::Write(..))));
+    assert!(matches!(run.next_ask(), Some(Ask::Write(..))));
     let document = |id: &str| Some(format!("{{\"_id\":\"{id}\",\"title\":\"t{id}\",\"brand\":\"b\"}}"));
     let named = |id: &str| Some(id.to_owned());
     let written = [
@@ -180,9 +180,9 @@ fn what_written_items_refer_to_is_read_after_the_write() {
 #[test]
 fn field_that_is_refused_leaves_the_others() {
     let mut run = plan("{a: carsCount b: carsCount c: carsCount}", json!({})).unwrap_or_else(|it| panic!("{it:?}"));
-    assert!(run.next().is_some());
+    assert!(run.next_ask().is_some());
     run.count(3);
-    assert!(run.next().is_some());
+    assert!(run.next_ask().is_some());
     run.refuse(&Fault::because(Code::PermissionDenied, "no").with("collectionName", "cars"));
     run.time_out(10_000);
     let answer: Value = serde_json::from_str(&run.finish()).expect("JSON");
@@ -200,10 +200,10 @@ fn answer_that_grows_too_large_is_given_up() {
     let limits = GraphqlLimits { graphql_answer_bytes: 2_000, ..GraphqlLimits::default() };
     let query = "{a: cars {items {title}} b: cars {items {title}}}";
     let mut run = prepare(&site(), &request(query, json!({})), &limits, false).unwrap_or_else(|it| panic!("{it:?}"));
-    assert!(run.next().is_some());
+    assert!(run.next_ask().is_some());
     let elements = format!("{{\"data\":{{\"_id\":\"1\",\"title\":\"{}\"}}}}", "x".repeat(3_000));
     run.page(&Page { elements, ..Page::default() }).expect("a page");
-    assert!(run.next().is_none(), "the second is not asked");
+    assert!(run.next_ask().is_none(), "the second is not asked");
     let answer: Value = serde_json::from_str(&run.finish()).expect("JSON");
     assert_eq!(
         (&answer["data"], &answer["errors"][0]["extensions"]["code"]),

@@ -71,7 +71,7 @@ fn asked(query: &str, variables: Value) -> Vec<Value> {
     let mut run = plan(query, variables).unwrap_or_else(|it| panic!("{query}: {it:?}"));
     let mut asked = Vec::new();
     loop {
-        match run.next() {
+        match run.next_ask() {
             None => return asked,
             Some(Ask::Query(it)) => {
                 asked.push(Value::Object(it.clone()));
@@ -95,7 +95,7 @@ fn answered(query: &str, documents: &[Value]) -> Value {
     let element = |it: &Value| format!("{{\"id\":{},\"dataCollectionId\":\"c\",\"data\":{it}}}", it["_id"]);
     let elements = documents.iter().map(element).collect::<Vec<_>>().join(",");
     let page = Page { elements, total: Some(7), has_next: true, next: Some("n\"x".to_owned()), prev: None };
-    while let Some(Ask::Query(_)) = run.next() {
+    while let Some(Ask::Query(_)) = run.next_ask() {
         run.page(&page).expect("a page");
     }
     let text = run.finish();

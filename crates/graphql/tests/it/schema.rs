@@ -134,7 +134,7 @@ fn schema_without_collections_can_be_asked() {
     let site = SiteSchema::build(&[]).expect("a schema");
     let run = prepare(&site, &request("{ _collections __typename }", json!({})), &GraphqlLimits::default(), false);
     let mut run = run.expect("let through");
-    assert!(run.next().is_none());
+    assert!(run.next_ask().is_none());
     assert_eq!(run.finish(), r#"{"data":{"_collections":[],"__typename":"Query"}}"#);
 }
 
@@ -146,7 +146,7 @@ fn introspection_is_for_those_who_may() {
     let refused = prepare(&site, &asked, &limits, false).err().expect("refused");
     assert_eq!(refused[0].extensions["code"], "INTROSPECTION_NOT_ALLOWED");
     let mut run = prepare(&site, &asked, &limits, true).expect("let through");
-    assert!(run.next().is_none());
+    assert!(run.next_ask().is_none());
     let answer: Value = serde_json::from_str(&run.finish()).expect("JSON");
     assert_eq!(answer["data"]["s"]["queryType"]["name"], "Query");
     assert_eq!(answer["data"]["t"]["fields"][0]["name"], "items");

@@ -26,7 +26,7 @@ enum Answered {
 pub(super) async fn run(app: &App, call: &Call, mut run: Run, until: Instant) -> Result<String> {
     let milliseconds = app.graphql.limits.graphql_time;
     loop {
-        let answered = match run.next() {
+        let answered = match run.next_ask() {
             None => break,
             Some(_) if Instant::now() >= until => Answered::Late,
             Some(Ask::Query(members)) => in_time(until, query(app, call, members), Answered::Page).await,
