@@ -29,7 +29,7 @@ static SITE: LazyLock<SiteSchema> = LazyLock::new(|| {
     SiteSchema::build(&[collection("a", a), collection("b", b)]).expect("a schema")
 });
 
-/// The document, and behind a zero byte the variables.
+// The document, and behind a zero byte the variables.
 fuzz_target!(|bytes: &[u8]| {
     let mut parts = bytes.splitn(2, |it| *it == 0);
     let Ok(query) = std::str::from_utf8(parts.next().unwrap_or_default()) else { return };
