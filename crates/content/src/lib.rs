@@ -24,6 +24,7 @@ mod wire;
 pub use collection::{
     Collection,
     job::StalledJobs,
+    known::{ItemRights, KnownCollection, KnownCollections, KnownField, KnownKey},
     list::{CollectionList, ListOptions},
 };
 pub use event::read::{ContentChange, ContentEntry, ItemChange, ItemEvent, ItemEvents, LinkChanges};
