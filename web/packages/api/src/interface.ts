@@ -1805,6 +1805,42 @@ export type RealtimeByeMessage = {
   };
 };
 
+/** A document with its variables. Of several operations `operationName` names one. */
+export type GraphqlRequest = {
+  query: string;
+  operationName?: string | null;
+  variables?: GraphqlValues | null;
+  extensions?: GraphqlValues | null;
+};
+
+/** Values by their names. */
+export type GraphqlValues = Record<string, unknown>;
+
+/** The answer to a document. Without `data` nothing has run; a field that failed is null in it. */
+export type GraphqlResponse = {
+  data?: GraphqlValues | null;
+  errors?: Array<GraphqlError>;
+};
+
+/** Something that is wrong with a document, or with a field of it. */
+export type GraphqlError = {
+  message: string;
+  locations?: Array<{
+    line: number;
+    column: number;
+  }>;
+  path?: Array<string | number>;
+  extensions: {
+    /** Of content (`WDE0027`), or what kind of error it is (`GRAPHQL_LIMIT`). */
+    code: string;
+    data?: ErrorData;
+    fieldViolations?: Array<Violation>;
+    limit?: string;
+    most?: number;
+    found?: number;
+  };
+};
+
 /** A grant with what it needs. Each name may be written with `_` or in camel case; where both stand, they must be equal. An empty `client_secret` is none. The client's id and secret may stand in `Authorization: Basic` instead. */
 export type TokenRequest = unknown;
 
@@ -6316,6 +6352,14 @@ export interface Calls {
     query: Record<string, never>;
     request: RealtimeStreamRequest;
     answer: string;
+  };
+  /** Runs a document of GraphQL */
+  graphqlExecute: {
+    method: 'POST';
+    path: '/graphql/v1';
+    query: Record<string, never>;
+    request: GraphqlRequest;
+    answer: GraphqlResponse;
   };
   /** Reads this document */
   documentGet: {
