@@ -13,7 +13,7 @@ on_both_engines! {
         renew(&app, "things").await;
         let (mut tried, client) = (0, app.app());
         for call in calls() {
-            let body = whole(call.id(), "things");
+            let body = call.whole();
             for option in &call.options {
                 for (wrong, code) in option.kind.wrong() {
                     let mut broken = body.clone();
@@ -31,7 +31,7 @@ on_both_engines! {
         let app = TestApp::new(engine).await;
         make(&app, "things", "ANYONE").await;
         for call in calls() {
-            let body = whole(call.id(), "things");
+            let body = call.whole();
             reset(&app).await;
             let reply = send(&app.app(), &call.listed, "things", &body).await;
             assert_eq!(reply.verdict(), "200", "{} {body}", call.id());
@@ -132,6 +132,8 @@ fn options_are_those_of_the_description() {
 /// A call on items or on links between them, with the options that the description has of it.
 struct Call {
     listed: Listed,
+    /// The schema of what it takes, in its body or packed in its query.
+    schema: Value,
     options: Vec<Described>,
 }
 
@@ -164,6 +166,13 @@ impl Call {
     fn id(&self) -> &'static str {
         self.listed.operation.id
     }
+
+    /// A request with everything that the description has of the call.
+    fn whole(&self) -> Value {
+        let Value::Object(mut members) = whole(self.id(), "things") else { panic!("a request is an object") };
+        members.retain(|name, _| self.schema["properties"].get(name).is_some());
+        members.into()
+    }
 }
 
 /// Every call of the description that is about items.
@@ -176,35 +185,43 @@ fn calls() -> Vec<Call> {
     let calls = operations().into_iter().filter_map(|listed| {
         let call = described(listed.operation.id);
         let is_about_items = ["Items", "References"].iter().any(|it| call["tags"][0] == *it);
-        is_about_items.then(|| Call { listed, options: options(&document, &call) })
+        is_about_items.then(|| {
+            let schema = taken(&document, &call);
+            let mut options = Vec::new();
+            collect(&document, &schema, &mut Vec::new(), &mut options);
+            Call { listed, schema, options }
+        })
     });
     calls.collect()
 }
 
-fn options(document: &Value, call: &Value) -> Vec<Described> {
+/// The schema of what a call takes.
+fn taken(document: &Value, call: &Value) -> Value {
     let packed = call["parameters"].as_array().into_iter().flatten().find(|it| it["name"] == ".r");
-    let schema = match packed {
+    let mut schema = match packed {
         Some(it) => &it["schema"]["contentSchema"],
         None => &call["requestBody"]["content"]["application/json"]["schema"],
     };
-    assert!(schema.is_object(), "{} has no schema of what it takes", call["operationId"]);
-    let mut found = Vec::new();
-    collect(document, schema, &mut Vec::new(), &mut found);
-    found
+    while let Some(name) = named(schema) {
+        schema = &document["components"]["schemas"][name];
+    }
+    assert!(schema["properties"].is_object(), "{} has no schema of what it takes", call["operationId"]);
+    schema.clone()
+}
+
+/// The name of the schema that another one refers to.
+fn named(schema: &Value) -> Option<&str> {
+    schema["$ref"].as_str()?.rsplit('/').next()
 }
 
 /// Adds the options that a schema has, which is at these steps.
 fn collect(document: &Value, schema: &Value, steps: &mut Vec<Step>, found: &mut Vec<Described>) {
-    let name = schema["$ref"].as_str().and_then(|it| it.rsplit('/').next()).unwrap_or_default();
+    let name = named(schema).unwrap_or_default();
     // Options stand in the first five steps; behind them are expressions within expressions.
     if steps.len() > 5 || matches!(name, "Filter" | "ItemInput") {
         return;
     }
     let schema = if name.is_empty() { schema } else { &document["components"]["schemas"][name] };
-    if name.ends_with("Request") && schema["$ref"].is_string() {
-        collect(document, schema, steps, found);
-        return;
-    }
     let is = |kind: &str| match &schema["type"] {
         Value::Array(kinds) => kinds.iter().any(|it| it == kind),
         it => it == kind,
@@ -316,7 +333,7 @@ impl Kind {
         match self {
             Self::Flag => all(json!([true, false, null])),
             Self::Object => all(json!([{}, null])),
-            Self::Environment => all(json!(["LIVE", "SANDBOX_PREFERRED", null])),
+            Self::Environment => all(json!(["LIVE", "SANDBOX_PREFERRED"])),
             Self::ReadLanguage => all(json!(["de", "fr-CA", "zh-Hant-TW", "es-419", "x-house", null])),
             Self::WriteLanguage => {
                 vec![(json!("de"), "428 WDE0119"), (json!("zh-Hant-TW"), "428 WDE0119"), (json!(null), "200")]
