@@ -693,9 +693,12 @@ export type ItemAggregateRequest = {
   publishPluginOptions?: PublishPluginOptions;
 };
 
+/** What the items of a group have in common. */
+export type AggregateKey = Record<string, unknown>;
+
 /** `_id` has the grouping fields, which stand beside it as well, as do the results of the operations. */
 export type AggregateResult = {
-  _id: Record<string, unknown>;
+  _id: AggregateKey;
 };
 
 export type ItemAggregateResponse = {
