@@ -70,10 +70,8 @@ on_both_engines! {
         assert_eq!(receiver.taken(), []);
         kit.until(&endpoint.id, "open", |it| it["state"] == "OPEN").await;
 
-        let begun = kit.world.now();
         receiver.answer(|_| Reply::Status(200));
         let taken = receiver.until(total).await;
-        eprintln!("{engine:?}: {total} events drained in {} ms", kit.world.now() - begun);
         assert_eq!(taken.len(), total);
         in_order(&taken);
         for it in [0, ITEMS_AT_ONCE - 1] {
