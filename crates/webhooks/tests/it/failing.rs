@@ -47,7 +47,8 @@ on_both_engines! {
 
     /// `make soak` lets 100,000 wait.
     async fn thousands_behind_an_open_breaker_drain_in_order(engine) {
-        const ITEMS_AT_ONCE: usize = 500;
+        // So few that many events of one item are read at once.
+        const ITEMS_AT_ONCE: usize = 50;
         let kit = Kit::new(engine).await;
         let receiver = Receiver::answering(|_| Reply::Status(500)).await;
         let (endpoint, _) = kit.endpoint(&receiver, &ITEMS, json!({ "format": "standard" })).await;
@@ -56,7 +57,7 @@ on_both_engines! {
         }
         kit.until(&endpoint.id, "open", |it| it["state"] == "OPEN").await;
         // A tenth are rows of their own.
-        let (many, single) = (rounds(9), rounds(500));
+        let (many, single) = (rounds(90), rounds(500));
         for n in 0..many {
             kit.save_many((0..ITEMS_AT_ONCE).map(|it| format!("i{it}")), n).await;
         }
@@ -69,10 +70,8 @@ on_both_engines! {
         assert_eq!(receiver.taken(), []);
         kit.until(&endpoint.id, "open", |it| it["state"] == "OPEN").await;
 
-        let begun = kit.world.now();
         receiver.answer(|_| Reply::Status(200));
         let taken = receiver.until(total).await;
-        eprintln!("{engine:?}: {total} events drained in {} ms", kit.world.now() - begun);
         assert_eq!(taken.len(), total);
         in_order(&taken);
         for it in [0, ITEMS_AT_ONCE - 1] {
