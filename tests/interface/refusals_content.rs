@@ -101,7 +101,7 @@ fn described(document: &Value, id: &str) -> BTreeSet<String> {
 }
 
 /// Makes the collection that calls name, of which each call has its own.
-async fn make(app: &TestApp, id: &str, level: &str) {
+pub(super) async fn make(app: &TestApp, id: &str, level: &str) {
     let link = json!({ "multiReference": { "referencedCollectionId": id, "referencingFieldKey": "peersOf" } });
     let fields = json!([
         { "key": "n", "type": "NUMBER" },
@@ -123,7 +123,7 @@ async fn make(app: &TestApp, id: &str, level: &str) {
 }
 
 /// Writes the items that calls name, which a call that was taken may have changed.
-async fn renew(app: &TestApp, collection: &str) {
+pub(super) async fn renew(app: &TestApp, collection: &str) {
     for id in ["one", "two"] {
         let item = json!({ "_id": id, "n": 1, "t": id, "code": id });
         let body = json!({ "dataCollectionId": collection, "dataItem": { "data": item } });
@@ -142,7 +142,7 @@ async fn name_the_revision(app: &TestApp, things: &str, body: &mut Value) {
 }
 
 /// A request with everything that the call reads.
-fn whole(id: &str, things: &str) -> Value {
+pub(super) fn whole(id: &str, things: &str) -> Value {
     if id == "realtimeStream" {
         let sort = json!([{ "fieldName": "n", "order": "ASC" }]);
         let subscription = json!({ "key": "a", "dataCollectionId": things, "filter": { "n": 1 }, "fields": ["n"], "snapshot": true, "limit": 1, "sort": sort });
@@ -442,7 +442,7 @@ fn links(key: &str) -> Value {
     json!({ "key": key, "type": "MULTI_REFERENCE", "typeMetadata": { "multiReference": link } })
 }
 
-async fn send(client: &TestClient<'_>, listed: &Listed, things: &str, body: &Value) -> Reply {
+pub(super) async fn send(client: &TestClient<'_>, listed: &Listed, things: &str, body: &Value) -> Reply {
     let path = path(listed, things);
     match listed.operation.request {
         Some(_) => client.send(listed.method.clone(), &path, Some(body.to_string().into())).await,
@@ -460,7 +460,7 @@ async fn ask(client: &TestClient<'_>, listed: &Listed, things: &str, query: &str
     client.send(listed.method.clone(), &format!("{}?{query}", path(listed, things)), body).await
 }
 
-fn path(listed: &Listed, things: &str) -> String {
+pub(super) fn path(listed: &Listed, things: &str) -> String {
     let path = listed.path();
     let id = if path.starts_with("/v2/items") {
         "one"

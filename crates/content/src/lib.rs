@@ -41,7 +41,10 @@ pub use schema::{
     index::Why,
     level::{Access, Grants, Level, Levels, Operation},
 };
-pub use wire::request::{GetRequest, Request, json};
+pub use wire::{
+    options::Options,
+    request::{GetRequest, Request, json},
+};
 
 use collection::{cache::SchemaCache, job::JobQueue, site_key};
 use index::{auto::QueryStatistics, build::BuildQueue};

@@ -266,8 +266,9 @@ fn answer(it: &Answer) -> Value {
     if let Some(Content { media, schema }) = it.content {
         let schema = schema.map_or_else(|| json!({ "type": "string" }), reference);
         object["content"] = match media {
-            // The schema of each message; there is no word for that before OpenAPI 3.2, which has `itemSchema`.
-            Media::Events => json!({ media.name(): { "schema": { "type": "string" }, "x-item-schema": schema } }),
+            // The schema of each message; there is no word for that before OpenAPI 3.2, which has `itemSchema`. `schema`
+            // is read as that of the whole by some and as that of an event by others.
+            Media::Events => json!({ media.name(): { "x-item-schema": schema } }),
             _ => json!({ media.name(): { "schema": schema } }),
         };
     }
