@@ -5,7 +5,7 @@
 //! path is only read when the query string doesn't say the same.
 //!
 //! A pair of the query string has text alone. What becomes of it is decided here, by its name; from here on a flag is
-//! a flag and a number is a number, wherever they came from.
+//! a flag and a number is a number, wherever they stand.
 
 use axum::http::Uri;
 use base64::{Engine, alphabet, engine};

@@ -36,6 +36,7 @@ pub(super) const ITEM_DATA: &str = "ItemData";
 /// Schemas that let anything be in answers, and why. In the files they carry the reason as `x-free-form`.
 #[cfg(test)]
 pub(super) const FREE_FORM: &[&str] = &[
+    "AggregateKey",
     "AggregateResult",
     "AppOptions",
     "CustomFieldValue",

@@ -74,7 +74,7 @@ fn compare(receiver: &Receiver, items: &BTreeMap<String, Item>, things: impl Fn(
         match receiver.difference(&wanted) {
             None => {
                 sleep(Duration::from_millis(300));
-                assert_eq!(receiver.difference(&committed(items, &things())), None, "something came afterwards");
+                assert_eq!(receiver.difference(&committed(items, &things())), None, "something arrived afterwards");
                 return;
             }
             Some(it) => told = it,

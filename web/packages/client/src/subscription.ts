@@ -252,7 +252,7 @@ export class Subscription<Item extends object = Record<string, unknown>> {
     this.#call(this.#handlers.onStatus, 'failed', error);
   }
 
-  /** Whether nothing that happened to the item later was told before: a removal and what came before it may change places. */
+  /** Whether nothing that happened to the item later was told before: a removal and what precedes it may change places. */
   #isNews(id: string, sequence: bigint): boolean {
     const before = this.#newest.get(id);
     if (before !== undefined && sequence < before) return false;
