@@ -113,6 +113,7 @@ async function runEngine(engine, script) {
         origin,
         redirectUri,
         dataDir,
+        databaseUrl: database?.url,
         secretClientId: text(secretClient, 'clientId'),
         clientSecret: text(secretClient, 'clientSecret'),
         ownerEmail: OWNER_EMAIL,

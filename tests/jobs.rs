@@ -29,6 +29,8 @@ use tracing::{
 
 /// What each transaction of the process changed.
 static CHANGED: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+/// The statements of the process.
+static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// One test at a time, for that reason.
 static SERIAL: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
@@ -36,7 +38,7 @@ struct Listener;
 
 impl Subscriber for Listener {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "stoa::transaction"
+        matches!(metadata.target(), "stoa::transaction" | "stoa::statement")
     }
     fn max_level_hint(&self) -> Option<LevelFilter> {
         Some(LevelFilter::TRACE)
@@ -46,6 +48,9 @@ impl Subscriber for Listener {
         impl Visit for Changed {
             fn record_u64(&mut self, _: &Field, value: u64) {
                 CHANGED.lock().unwrap().push(value);
+            }
+            fn record_str(&mut self, _: &Field, sql: &str) {
+                STATEMENTS.lock().unwrap().push(sql.to_owned());
             }
             fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
         }
@@ -60,11 +65,23 @@ impl Subscriber for Listener {
     fn exit(&self, _: &span::Id) {}
 }
 
+fn listen() {
+    static LISTENING: OnceLock<()> = OnceLock::new();
+    LISTENING.get_or_init(|| tracing::subscriber::set_global_default(Listener).unwrap());
+}
+
+/// The statements of some work.
+async fn statements<T>(work: impl Future<Output = T>) -> (T, Vec<String>) {
+    listen();
+    STATEMENTS.lock().unwrap().clear();
+    let done = work.await;
+    (done, std::mem::take(&mut *STATEMENTS.lock().unwrap()))
+}
+
 /// Does some work that changes at least so many rows, and makes sure that no transaction changed more than
 /// `most` of them.
 async fn in_pieces<T>(what: &str, rows: u64, most: u64, work: impl Future<Output = T>) -> T {
-    static LISTENING: OnceLock<()> = OnceLock::new();
-    LISTENING.get_or_init(|| tracing::subscriber::set_global_default(Listener).unwrap());
+    listen();
     CHANGED.lock().unwrap().clear();
     let done = work.await;
     let changed = std::mem::take(&mut *CHANGED.lock().unwrap());
@@ -180,6 +197,46 @@ fn links_to(collection: &str) -> Json {
 }
 
 on_both_engines! {
+    async fn fields_of_graphql_take_the_same_statements_for_any_page(engine) {
+        let _turn = SERIAL.lock().await;
+        let app = TestApp::new(engine).await;
+        let open = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
+        let link = json!({ "multiReference": { "referencedCollectionId": "c", "referencingFieldKey": "back" } });
+        let fields = json!([
+            { "key": "n", "type": "NUMBER" },
+            { "key": "one", "type": "REFERENCE", "typeMetadata": { "reference": { "referencedCollectionId": "c" } } },
+            { "key": "many", "type": "MULTI_REFERENCE", "typeMetadata": link },
+        ]);
+        let made = app.app().post("/v2/collections", &json!({ "collection": { "id": "c", "fields": fields, "dataPermissions": open } })).await;
+        assert_eq!(made.verdict(), "200", "{:?}", made.body);
+        let items: Json = (0..200).map(|n| json!({ "data": { "_id": format!("i{n}"), "n": n, "one": format!("i{}", (n + 1) % 200) } })).collect();
+        let made = app.app().post("/v2/bulk/items/insert", &json!({ "dataCollectionId": "c", "dataItems": items })).await;
+        assert_eq!(made.json()["bulkActionMetadata"]["totalFailures"], 0, "{:?}", made.body);
+        let links: Json = (0..200).map(|n| json!({ "referringItemFieldName": "many", "referringItemId": format!("i{n}"), "referencedItemId": "i7" })).collect();
+        let made = app.app().post("/v2/bulk/items/insert-references", &json!({ "dataCollectionId": "c", "dataItemReferences": links })).await;
+        assert_eq!(made.verdict(), "200", "{:?}", made.body);
+        let visitor = app.visitor().await;
+        let ask = async |fields: &str, limit: usize| {
+            let query = json!({ "query": format!("{{c(limit: {limit}, sort: {{field: \"n\"}}) {{items {{{fields}}}}}}}") });
+            let reply = visitor.post("/graphql/v1", &query).await.json();
+            assert_eq!(reply["data"]["c"]["items"].as_array().map(Vec::len), Some(limit), "{reply}");
+        };
+        // What is kept in memory is there from then on.
+        ask("n one {one {n} many {n}}", 1).await;
+        for (fields, most) in [("n", 1), ("n one {n}", 2), ("n one {one {n}}", 3), ("n many {n}", 3), ("one {one {n} many {n}} many {one {n}}", 8)] {
+            let mut counts = Vec::new();
+            for limit in [1, 50, 100] {
+                let ((), asked) = statements(ask(fields, limit)).await;
+                let of_items: Vec<_> = asked.into_iter().filter(|it| it.starts_with("select") || it.starts_with("with")).collect();
+                // Definitions are read again after a while, whoever asks.
+                let of_items: Vec<_> = of_items.into_iter().filter(|it| !it.contains("stoa.collection") && !it.contains("stoa.special")).collect();
+                counts.push(of_items.len());
+                assert!(of_items.len() <= most, "{fields} of {limit}: {of_items:#?}");
+            }
+            assert!(counts.iter().all(|it| *it == counts[0]), "{fields}: {counts:?}");
+        }
+    }
+
     async fn expired_rows_are_deleted_in_batches(engine) {
         let _guard = SERIAL.lock().await;
         let app = TestApp::new(engine).await;

@@ -13,6 +13,7 @@ mod community;
 mod cursors;
 mod defence;
 mod filters;
+mod graphql;
 mod hosts;
 mod identity;
 mod indexes;

@@ -31,6 +31,7 @@ pub(crate) const OPERATIONS: &[(&str, &str)] = &[
     ("aggregate", "itemAggregate"),
     ("pipeline", "itemAggregatePipeline"),
     ("get", "itemGet"),
+    ("graphql", "graphqlExecute"),
     ("insert", "itemInsert"),
     ("update", "itemUpdate"),
     ("patch", "itemPatch"),
@@ -216,6 +217,7 @@ async fn cells(
         let reply = caller.get(&format!("/v2/items/{id}?dataCollectionId={c}&dataItemId={id}")).await;
         cell(format!("get {symbol}"), reply.verdict());
     }
+    cell("graphql query".to_owned(), graphql_seen(caller, c).await);
     let insert = json!({ "dataCollectionId": c, "dataItem": { "data": { "_id": "new", "secret": 9 } } });
     cell("insert".to_owned(), caller.post("/v2/items", &insert).await.verdict());
     let _ = app.app().post("/v2/items/remove", &json!({ "dataCollectionId": c, "dataItemId": "new" })).await;
@@ -228,6 +230,9 @@ async fn cells(
             json!({ "fieldPath": "secret", "action": "INCREMENT_FIELD", "incrementFieldOptions": { "value": 1 } });
         let patch = json!({ "dataCollectionId": c, "patch": { "dataItemId": id, "fieldModifications": [change] } });
         cell(format!("patch {symbol}"), caller.post("/v2/items/patch", &patch).await.verdict());
+    }
+    for (id, symbol) in ITEMS {
+        cell(format!("graphql patch {symbol}"), graphql_patch(caller, c, id).await);
     }
     for (id, symbol) in ITEMS {
         let save = json!({ "dataCollectionId": c, "dataItem": { "id": id, "data": { "_id": id, "secret": 6 } } });
@@ -296,6 +301,34 @@ async fn followed(caller: &TestClient<'_>, c: &str) -> String {
             }
             (_, data) => return format!("403 {}", data["code"].as_str().unwrap_or_default()),
         }
+    }
+}
+
+/// Which items a document shows, and the total; `hidden` where the collection isn't in the caller's schema.
+async fn graphql_seen(caller: &TestClient<'_>, c: &str) -> String {
+    let document = format!("{{c: {} {{totalCount items {{_id}}}}}}", c.replace('-', "_"));
+    let reply = caller.post("/graphql/v1", &json!({ "query": document })).await;
+    answer(&reply, |json| match json["data"]["c"]["items"].as_array() {
+        Some(items) => {
+            let ids = letters(items.iter().filter_map(|it| it["_id"].as_str()));
+            format!("{ids}/{}", json["data"]["c"]["totalCount"])
+        }
+        None => graphql_refusal(json),
+    })
+}
+
+/// What a mutation of an item is answered.
+async fn graphql_patch(caller: &TestClient<'_>, c: &str, id: &str) -> String {
+    let name = c.replacen("c-", "C_", 1);
+    let document = format!("mutation {{c: patch{name}(id: \"{id}\", inc: {{secret: 1}}) {{_id}}}}");
+    let reply = caller.post("/graphql/v1", &json!({ "query": document })).await;
+    answer(&reply, |json| if json["data"]["c"]["_id"] == id { "200".to_owned() } else { graphql_refusal(json) })
+}
+
+fn graphql_refusal(answer: &Value) -> String {
+    match answer["errors"][0]["extensions"]["code"].as_str() {
+        Some("GRAPHQL_VALIDATION_FAILED") if answer.get("data").is_none() => "hidden".to_owned(),
+        code => code.unwrap_or_default().to_owned(),
     }
 }
 

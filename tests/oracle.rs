@@ -13,6 +13,7 @@ use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines, rounds};
 
 mod aggregates;
 mod calls;
+mod graphql;
 mod links;
 mod many;
 mod pages;

@@ -18,6 +18,7 @@ mod attacks;
 mod bare;
 mod figure;
 mod followers;
+mod graphql;
 mod identity;
 mod import;
 mod large;
@@ -105,6 +106,8 @@ enum Part {
     Requests,
     /// What a permission, a total, a lock, a hash or old values must not slow down
     Speed,
+    /// Pages by GraphQL beside the same pages of the calls on items
+    Graphql,
     /// What other nodes of a database must not slow down
     Nodes,
     /// What webhooks cost those who write
@@ -130,6 +133,7 @@ impl Part {
             }
             Self::Requests => measure(arguments, engine),
             Self::Speed => speed::measure(program, engine, &figure::Sizes { items, rounds, period }),
+            Self::Graphql => graphql::measure(program, engine, &figure::Sizes { items, rounds, period }),
             Self::Nodes if engine == Engine::Postgres => vec![nodes::measure(program)],
             Self::Nodes => Vec::new(),
             Self::Webhooks => webhooks::measure(program, engine, &figure::Sizes { items, rounds, period }),

@@ -26,6 +26,8 @@ const SHARED: usize = 10;
 /// Bytes of a connection, and seconds until the last of all is told.
 const MOST_MEMORY: f64 = 25_000.0;
 const MOST_SECONDS: f64 = 1.0;
+/// How long the program has to see that connections are gone, and to give memory back.
+const SETTLING: Duration = Duration::from_secs(2);
 /// Changes of which each is told to all.
 const CHANGES: usize = 9;
 /// Followers that open a stream and never read.
@@ -62,6 +64,8 @@ pub fn measure(binary: &Path, engine: Engine, sizes: &Sizes) -> Vec<Value> {
     let crowd = memory_of(&program, &followers, &mut figures);
     told(&program, &crowd, &mut figures);
     drop(crowd);
+    // Places of a session and of a network are free again when the program has seen that all are gone.
+    std::thread::sleep(SETTLING);
     stuck(&program, &followers, &mut figures);
     writes(&program, &followers[..WATCHING.min(followers.len())], sizes, &mut figures);
     figures.into_list()
@@ -80,7 +84,7 @@ fn followers(program: &Program, count: usize) -> Vec<Follower> {
 /// Memory with all of them beside that with none, and what is left when they are gone.
 fn memory_of(program: &Program, followers: &[Follower], figures: &mut Figures) -> Crowd {
     let settled = || {
-        std::thread::sleep(Duration::from_secs(2));
+        std::thread::sleep(SETTLING);
         memory::anonymous(program.id())
     };
     // The first hundred make room that all share.

@@ -77,6 +77,20 @@ impl<'p> Application<'p> {
         Endpoint { program: self.program, id: made["endpoint"]["id"].as_str().unwrap().to_owned() }
     }
 
+    /// One that a receiver hears of already: what is new is taken up a moment later.
+    fn heard_endpoint(&self, receiver: &Receiver) -> Endpoint<'p> {
+        let endpoint = self.endpoint(receiver.address);
+        let item = json!({ "dataCollectionId": "heard", "dataItem": { "data": {} } });
+        self.program.post("/v2/items", &item);
+        let begin = Instant::now();
+        while receiver.heard.count.load(Ordering::Relaxed) == 0 {
+            assert!(begin.elapsed() < GIVE_UP, "{}", endpoint.show());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        receiver.forget();
+        endpoint
+    }
+
     fn rate(&self, period: Duration) -> f64 {
         load::rate(self.program.address(), &self.inserts, WRITERS, period)
     }
@@ -123,7 +137,7 @@ fn steady(application: &Application<'_>, sizes: &Sizes, figures: &mut Figures) {
     for _ in 0..sizes.rounds {
         let without = time();
         let receiver = Receiver::start();
-        let endpoint = application.endpoint(receiver.address);
+        let endpoint = application.heard_endpoint(&receiver);
         let with = time();
         drop(endpoint);
         let (count, late) = receiver.stop();
@@ -152,7 +166,7 @@ fn full_speed(application: &Application<'_>, sizes: &Sizes, figures: &mut Figure
     let (mut lag, mut delivered): (f64, u64) = (0.0, 0);
     let mut with = || {
         let receiver = Receiver::start();
-        let endpoint = application.endpoint(receiver.address);
+        let endpoint = application.heard_endpoint(&receiver);
         let rate = application.rate(sizes.period);
         lag = lag.max(endpoint.lag());
         drop(endpoint);
@@ -219,6 +233,12 @@ impl Receiver {
             }
         });
         Self { address, heard, runtime }
+    }
+
+    /// Counts from here on.
+    fn forget(&self) {
+        self.heard.late.lock().unwrap().clear();
+        self.heard.count.store(0, Ordering::Relaxed);
     }
 
     /// How many came, and how late.

@@ -32,6 +32,14 @@ export async function createEndpoint(world, wish) {
       const response = await call(world, 'POST', `${ENDPOINTS}/${id}/rotate-secret`, {});
       return text(await response.json(), 'secret');
     },
+    async pause() {
+      const response = await call(world, 'POST', `${ENDPOINTS}/${id}/pause`, {});
+      if (!response.ok) throw new Error(`the endpoint was not paused: ${response.status}`);
+    },
+    async resume() {
+      const response = await call(world, 'POST', `${ENDPOINTS}/${id}/resume`, {});
+      if (!response.ok) throw new Error(`the endpoint was not resumed: ${response.status}`);
+    },
     async remove() {
       const response = await call(world, 'DELETE', `${ENDPOINTS}/${id}`);
       if (!response.ok) throw new Error(`the endpoint was not removed: ${response.status}`);

@@ -4,7 +4,8 @@
 /**
  * @typedef {'server' | 'test' | 'nobody'} Sender
  *   `server`: a call of the packages causes it, and the server sends it. `test`: the module that it tells of is not built,
- *   so the run sends one as the server would. `nobody`: neither; an endpoint that asks for it is told why not.
+ *   so the run writes the row of the log, and the server sends that. `nobody`: neither. An endpoint that asks for one of
+ *   the last two is told why not.
  * @typedef {object} PublishedEvent
  * @property {string} method  for example `items.onDataItemCreated`; those of the members package have a prefix
  * @property {string} type    the `eventType` of a delivery

@@ -31,7 +31,11 @@ export function report(byEngine) {
   }
 
   lines.push(
-    ...listed('sent by the run, since the server has nothing yet that would send it', byEngine, (it) => it.sentByTest),
+    ...listed(
+      'caused by a row that the run wrote, since the server has nothing yet that would write it',
+      byEngine,
+      (it) => it.sentByTest,
+    ),
   );
   lines.push(...listed('refused by name', byEngine, (it) => it.outcome === 'not built yet' && it.required));
 
@@ -57,7 +61,7 @@ function cell(results) {
   const of = results.length > 1 ? ` of ${results.length} checks` : '';
   if (has('fails')) return `fails${of && ` (${has('fails')}${of})`}`;
   if (!has('works')) return 'not built yet';
-  if (results.every(({ sentByTest }) => sentByTest)) return 'works, sent by the run';
+  if (results.every(({ sentByTest }) => sentByTest)) return 'works, caused by the run';
   if (has('not built yet')) return `works (${has('works')}${of})`;
   return results.length > 1 ? `works (${results.length} checks)` : 'works';
 }

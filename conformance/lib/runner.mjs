@@ -10,7 +10,7 @@ import { member, messageOf } from './parse.mjs';
  * @property {string} method    name as in the catalogue, for example `items.query`
  * @property {string} check     what is expected, in a few words
  * @property {boolean} [required]  must work now; otherwise the row is only listed
- * @property {boolean} [sentByTest]  what it takes is sent by the run: the server has nothing yet that would send it
+ * @property {boolean} [sentByTest]  the run writes what causes it: the server has nothing yet that would
  * @property {boolean} [refused]  the server refuses it by name, as `run` checks; it gives the reason, and counts as not built
  * @property {boolean} [compare]   the value `run` gives must be equal on both engines
  * @property {(world: World) => unknown} run

@@ -18,6 +18,8 @@ export interface Run {
   origin: string;
   redirectUri: string;
   dataDir: string;
+  /** Nothing on SQLite. */
+  databaseUrl?: string;
   apiPort: number;
   /** The server's public key in the form that Chromium takes. */
   spki: string;

@@ -1,10 +1,10 @@
-// Events of modules that are not built: no write of the server causes them yet. The run sends each as the server would:
-// a delivery that the server made is taken as it is, headers and claims, the domain event in it is put in place of the
-// other, and the server signs it with the application's key (`stoa app key sign`).
-import * as jose from 'jose';
-import { assert, member } from '../lib/expect.mjs';
-import { text } from '../lib/parse.mjs';
-import { checkEvent, includes } from './event-kit.mjs';
+// Events of modules that are not built: no write of the server causes them yet. The run writes the row that such a module
+// will write into the log of its site, by SQL; from there on it goes the way of all others: the server reads it, makes the
+// delivery, signs it and posts it to the unmodified packages. No endpoint can ask for these types, so that is written too.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writeRow } from '../lib/database.mjs';
+import { createEndpoint } from '../lib/endpoint.mjs';
+import { checkEvent } from './event-kit.mjs';
 
 /** @import { Kit } from './event-kit.mjs' */
 
@@ -22,40 +22,33 @@ const job = { _id: ID, status: 'IN_PROGRESS', startedAt: new Date(BEGUN), progre
 
 /**
  * @typedef {object} Unbuilt
- * @property {string} fqdn
- * @property {string} slug
- * @property {object} change  as the domain event has it
+ * @property {string} kind    of the row
+ * @property {object} row     its payload, but for who did it
  * @property {object} told    as the handler gets it
  */
 
 /** By type. @type {Record<string, Unbuilt>} */
 export const UNBUILT = {
   'wix.data.v2.backup_backup_state_changed': {
-    fqdn: 'wix.data.v2.backup',
-    slug: 'backup_state_changed',
-    change: { actionEvent: { body: { backup: BACKUP } } },
+    kind: 'backup_state_changed',
+    row: { entity: BACKUP },
     told: { data: { backup } },
   },
   'wix.data.v2.backup_restoration_state_changed': {
-    fqdn: 'wix.data.v2.backup',
-    slug: 'restoration_state_changed',
-    change: { actionEvent: { body: { restoration: RESTORATION } } },
+    kind: 'restoration_state_changed',
+    row: { entity: RESTORATION },
     told: { data: { restoration: { _id: ID, status: 'COMPLETED', ...asked, backup } } },
   },
   'wix.hub.v1.job_created': {
-    fqdn: 'wix.hub.v1.job',
-    slug: 'created',
-    change: { createdEvent: { entity: JOB } },
+    kind: 'movement_job_created',
+    row: { entity: JOB },
     told: { entity: job },
   },
   'wix.hub.v1.job_updated': {
-    fqdn: 'wix.hub.v1.job',
-    slug: 'updated',
-    change: {
-      updatedEvent: {
-        currentEntity: { ...JOB, status: 'COMPLETED', finishedAt: ENDED },
-        modifiedFields: { status: 'COMPLETED', finishedAt: ENDED },
-      },
+    kind: 'movement_job_updated',
+    row: {
+      entity: { ...JOB, status: 'COMPLETED', finishedAt: ENDED },
+      modified: [['status', 'finishedAt']],
     },
     told: {
       entity: { ...job, status: 'COMPLETED', finishedAt: new Date(ENDED) },
@@ -63,49 +56,42 @@ export const UNBUILT = {
     },
   },
   'wix.hub.v1.job_deleted': {
-    fqdn: 'wix.hub.v1.job',
-    slug: 'deleted',
-    change: { deletedEvent: {} },
+    kind: 'movement_job_deleted',
+    row: { entity: { id: ID } },
     told: {},
   },
 };
 
-/** Sends an event to the receiver, and compares what its handler was called with. @param {Kit} kit @param {string} type @param {Unbuilt} event */
-export async function sendAsServer(kit, type, { fqdn, slug, change, told }) {
+/** Who did it, in a row and as the handler gets it. */
+const BY = [
+  { type: 'WIX_USER', id: 'owner' },
+  { identityType: 'WIX_USER', wixUserId: 'owner' },
+];
+/** A sender learns of a pause a second or two later. */
+const PAUSED_MS = 3_000;
+
+/** Writes a row, and compares what the handler of its event was called with. @param {Kit} kit @param {string} type @param {Unbuilt} event */
+export async function tellsOfRow(kit, type, { kind, row, told }) {
+  const { world } = kit;
+  await world.once('events of modules to come', () => hearAll(kit));
   const since = Date.now();
-  const { headers, body } = await template(kit);
-  // When it was signed is said anew.
-  const { iat, exp, ...claims } = jose.decodeJwt(body);
-  assert.ok(iat && exp);
-  const id = kit.world.id();
-  const token = await kit.app.sign({
-    ...claims,
-    jti: id,
-    data: envelope(text(claims, 'data'), { type, id, fqdn, slug, change }),
-  });
-  const { connection, host, 'content-length': length, ...sent } = headers;
-  assert.ok(length && host);
-  const response = await fetch(kit.receiver.url, {
-    method: 'POST',
-    headers: { ...sent, 'webhook-id': id },
-    body: token,
-  });
-  assert.equal(response.status, 200, await response.text());
-  const event = await kit.event(type, ({ metadata }) => metadata._id === id);
-  checkEvent(kit, type, event, { by: kit.byKey, entityId: ID, ...told }, since);
+  const payload = JSON.stringify({ identity: BY[0], ...row });
+  const sql = 'insert into stoa.outbox (site, kind, payload, created) values ($1, $2, $3, $4)';
+  await writeRow(world.run, sql, [world.run.siteId, kind, payload, since]);
+  // A write of the server itself, so that it looks into the log.
+  await world.app.items.insert(kit.collection, { title: 'Written' });
+  const event = await kit.event(type, ({ metadata }) => metadata.entityId === ID);
+  checkEvent(kit, type, event, { by: BY[1], entityId: ID, ...told }, since);
 }
 
-/** A delivery of the server: of an item that is made for it. @param {Kit} kit */
-async function template(kit) {
-  const { _id } = await kit.world.app.items.insert(kit.collection, { title: 'Template' });
-  return kit.deliveryOf(await kit.event('wix.data.v2.data_item_created', ({ metadata }) => metadata.entityId === _id));
-}
-
-/** The claim `data` with another domain event in it. @param {string} data @param {Omit<Unbuilt, 'told'> & { type: string, id: string }} event */
-function envelope(data, { type, id, fqdn, slug, change }) {
-  const outer = JSON.parse(data);
-  const { createdEvent, ...inner } = JSON.parse(text(outer, 'data'));
-  includes(createdEvent, { entity: (/** @type {unknown} */ it) => member(it, 'id') !== undefined }, 'createdEvent');
-  const event = { ...inner, id, entityFqdn: fqdn, slug, entityId: ID, ...change };
-  return JSON.stringify({ ...outer, eventType: type, data: JSON.stringify(event) });
+/** A further endpoint of the application, which hears of all these types. @param {Kit} kit */
+async function hearAll({ world, app, receiver }) {
+  const types = ['wix.data.v2.index_created'];
+  const endpoint = await createEndpoint(world, { appId: app.id, url: receiver.url, types });
+  await endpoint.pause();
+  await sleep(PAUSED_MS);
+  const sql = 'update stoa.webhook_endpoint set types = $1 where site = $2 and id = $3';
+  await writeRow(world.run, sql, [JSON.stringify(Object.keys(UNBUILT)), world.run.siteId, endpoint.id]);
+  await endpoint.resume();
+  return endpoint;
 }

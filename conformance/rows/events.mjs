@@ -10,7 +10,7 @@ import { APP_EVENTS, EVENTS, isEvent, typeOf } from '../lib/events.mjs';
 import { assert, identified, member, present } from '../lib/expect.mjs';
 import { text } from '../lib/parse.mjs';
 import { checkEvent, isDate, isText, kitOf } from './event-kit.mjs';
-import { sendAsServer, UNBUILT } from './events-unbuilt.mjs';
+import { tellsOfRow, UNBUILT } from './events-unbuilt.mjs';
 
 /** @import { Row } from '../lib/runner.mjs' */
 /** @import { World } from '../lib/world.mjs' */
@@ -317,12 +317,12 @@ const published = EVENTS.map(({ method, type, sender }) => {
   if (sender === 'test')
     return {
       method,
-      check: 'is refused by name, and handled when it is sent',
+      check: 'is refused by name, and the handler gets what a row of the log tells',
       required: true,
       sentByTest: true,
       async run(world) {
         await refusalOf(world, type);
-        await sendAsServer(await kitOf(world), type, UNBUILT[type]);
+        await tellsOfRow(await kitOf(world), type, UNBUILT[type]);
       },
     };
   return {

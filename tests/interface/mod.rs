@@ -3,6 +3,7 @@
 
 mod callers;
 mod compare;
+mod options;
 mod refusals_content;
 mod refusals_identity;
 mod released;

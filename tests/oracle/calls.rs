@@ -20,7 +20,7 @@ impl World<'_> {
         random: &mut Random,
     ) -> (&'static str, String) {
         let is_source = random.one_in(2);
-        let (call, verdict) = match random.below(38) {
+        let (call, verdict) = match random.below(42) {
             0 => ("get", self.get(caller, random, is_source).await),
             1 | 2 => ("query", self.query(caller, random, is_source).await),
             3 | 5 => ("count", self.count(caller, random, is_source).await),
@@ -40,13 +40,15 @@ impl World<'_> {
             23..=27 => self.save_with_links(caller, random).await,
             28..=33 => self.page_call(caller, callers, random, is_source).await,
             34 | 35 => self.aggregate_call(caller, random, is_source).await,
-            36 => ("give", self.give(caller, callers, random, is_source).await),
+            36..=39 => self.graphql_call(caller, random, is_source).await,
+            40 => ("give", self.give(caller, callers, random, is_source).await),
             _ => ("truncate", self.truncate(caller, callers, random, is_source).await),
         };
         // What a question changed against all rules is still there after the next write.
-        let is_question = ["get", "query", "count", "distinct", "aggregate", "pipeline", "walk", "include"]
-            .iter()
-            .any(|it| call.starts_with(it));
+        let is_question =
+            ["get", "query", "count", "distinct", "aggregate", "pipeline", "walk", "include", "graphql query"]
+                .iter()
+                .any(|it| call.starts_with(it));
         if !is_question || random.one_in(4) {
             self.check(call, caller).await;
         }

@@ -24,6 +24,7 @@ mod wire;
 pub use collection::{
     Collection,
     job::StalledJobs,
+    known::{ItemRights, KnownCollection, KnownCollections, KnownField, KnownKey},
     list::{CollectionList, ListOptions},
 };
 pub use event::read::{ContentChange, ContentEntry, ItemChange, ItemEvent, ItemEvents, LinkChanges};
@@ -40,7 +41,10 @@ pub use schema::{
     index::Why,
     level::{Access, Grants, Level, Levels, Operation},
 };
-pub use wire::request::{GetRequest, Request, json};
+pub use wire::{
+    options::Options,
+    request::{GetRequest, Request, json},
+};
 
 use collection::{cache::SchemaCache, job::JobQueue, site_key};
 use index::{auto::QueryStatistics, build::BuildQueue};

@@ -1,6 +1,6 @@
 //! What every handler can reach.
 
-use crate::{ExchangeLog, Settings, Waiting, metrics::Metrics, traffic::Traffic};
+use crate::{ExchangeLog, Graphql, Settings, Waiting, metrics::Metrics, traffic::Traffic};
 use std::sync::Arc;
 use stoa_content::Content;
 use stoa_identity::Identity;
@@ -20,6 +20,7 @@ pub struct App {
     pub webhooks: Webhooks,
     /// Calls that wait for messages of webhooks.
     pub waiting: Arc<Waiting>,
+    pub graphql: Arc<Graphql>,
     pub settings: Arc<Settings>,
     /// What requests hold.
     pub traffic: Arc<Traffic>,

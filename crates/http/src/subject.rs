@@ -9,6 +9,7 @@ pub enum Subject {
     Indexes,
     Permissions,
     Realtime,
+    Graphql,
     Tokens,
     SignIn,
     Redirects,
@@ -28,13 +29,14 @@ pub enum Subject {
 }
 
 impl Subject {
-    pub(crate) const ALL: [Self; 22] = [
+    pub(crate) const ALL: [Self; 23] = [
         Self::Items,
         Self::References,
         Self::Collections,
         Self::Indexes,
         Self::Permissions,
         Self::Realtime,
+        Self::Graphql,
         Self::Tokens,
         Self::SignIn,
         Self::Redirects,
@@ -70,6 +72,7 @@ impl Subject {
             Self::Indexes => ("Indexes", "By which queries find items and values stay unique."),
             Self::Permissions => ("Permissions", "Who may do what with the items of a collection."),
             Self::Realtime => ("Realtime", "Items followed as they change."),
+            Self::Graphql => ("GraphQL", "Items of several collections in one request, read and written."),
             Self::Tokens => ("Tokens", "OAuth 2.0 and OpenID Connect."),
             Self::SignIn => ("Sign-in", "Registration and sign-in without the account pages."),
             Self::Redirects => ("Redirects", "From a website to the account pages and back."),

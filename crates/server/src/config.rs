@@ -78,6 +78,9 @@ pub struct Options {
     /// Whether the server makes missing indexes by itself, on sites that don't say otherwise [default: true]
     #[arg(long, env = "STOA_AUTO_INDEX", value_name = "BOOL")]
     pub auto_index: Option<bool>,
+    /// Whether everybody may ask for the schema of GraphQL, and not owners, editors and apps alone [default: false]
+    #[arg(long, env = "STOA_GRAPHQL_INTROSPECTION", value_name = "BOOL")]
+    pub graphql_introspection: Option<bool>,
     #[command(flatten)]
     pub smtp: SmtpOptions,
     #[command(flatten)]
@@ -160,6 +163,7 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     pub tls: Option<Tls>,
     pub auto_index: bool,
+    pub graphql_introspection: bool,
     pub smtp: Option<SmtpConfig>,
     pub reach: ReachConfig,
     pub outbox_only: bool,
@@ -257,6 +261,7 @@ impl Config {
             trusted_proxies: options.trusted_proxy,
             tls,
             auto_index: options.auto_index.unwrap_or(true),
+            graphql_introspection: options.graphql_introspection.unwrap_or(false),
             smtp: smtp(options.smtp, mistakes),
             reach: options.reach.meant(is_alone, mistakes),
             outbox_only: options.outbox_only,
@@ -354,6 +359,7 @@ impl Keys for Options {
             tls_cert: self.tls_cert.or(file.tls_cert),
             tls_key: self.tls_key.or(file.tls_key),
             auto_index: self.auto_index.or(file.auto_index),
+            graphql_introspection: self.graphql_introspection.or(file.graphql_introspection),
             smtp: self.smtp.over(file.smtp),
             reach: self.reach.over(file.reach),
             outbox_only: self.outbox_only || file.outbox_only,

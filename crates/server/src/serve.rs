@@ -18,10 +18,15 @@ use std::{
 };
 use stoa_http::ExchangeLog;
 
+/// Bytes of the stack of each thread, whatever the environment says: documents of GraphQL and JSON are bounded so that they
+/// need less.
+const STACK: usize = 2 * 1024 * 1024;
+
 pub fn serve(config: Config, with_demo: bool) -> Result<(), String> {
     let work = log::start(&config);
     config.check_mail()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|it| it.to_string())?;
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.enable_all().thread_stack_size(STACK).build().map_err(|it| it.to_string())?;
     let served = runtime.block_on(run(config, work, with_demo));
     log::flush();
     served

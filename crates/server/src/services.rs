@@ -89,6 +89,10 @@ impl Services {
             realtime: self.realtime.clone(),
             webhooks: self.webhooks.clone(),
             waiting: Arc::default(),
+            graphql: Arc::new(stoa_http::Graphql::new(stoa_http::GraphqlLimits {
+                introspection: config.graphql_introspection,
+                ..config.limits.graphql.clone()
+            })),
             settings: Arc::new(settings(config)),
             traffic: Arc::default(),
             metrics: Arc::new(if config.metrics.is_some() { Metrics::watched() } else { Metrics::default() }),

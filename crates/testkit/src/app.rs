@@ -294,6 +294,7 @@ async fn open(store: Arc<Store>, world: World, mailer: Arc<dyn Mailer>, config: 
         realtime,
         webhooks,
         waiting: Arc::default(),
+        graphql: Arc::default(),
         settings: Arc::new(Settings::default()),
         traffic: Arc::default(),
         metrics: Arc::default(),

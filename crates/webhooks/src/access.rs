@@ -99,7 +99,12 @@ fn area(kind: EntryKind) -> Area {
         EntryKind::PolicyUpdated
         | EntryKind::RedirectSessionCreated
         | EntryKind::AppInstalled
-        | EntryKind::AppRemoved => Area::Site,
+        | EntryKind::AppRemoved
+        | EntryKind::BackupStateChanged
+        | EntryKind::RestorationStateChanged
+        | EntryKind::MovementJobCreated
+        | EntryKind::MovementJobUpdated
+        | EntryKind::MovementJobDeleted => Area::Site,
         EntryKind::MemberCreated
         | EntryKind::MemberUpdated
         | EntryKind::MemberDeleted

@@ -8,6 +8,7 @@ use crate::{
     Content,
     collection::{
         Collection, job,
+        known::Definitions,
         stored::{is_deleted, live},
     },
     fault,
@@ -15,7 +16,10 @@ use crate::{
 };
 use parking_lot::Mutex;
 use quick_cache::{Equivalent, sync::Cache};
-use std::{hash::Hash, sync::Arc};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
 use stoa_kernel::{Code, Result, SiteId, clock::Millis};
 use stoa_store::{Area, ReaderPool, Site, boxed};
 
@@ -23,6 +27,9 @@ use stoa_store::{Area, ReaderPool, Site, boxed};
 pub(crate) const LIFE: Millis = 2_000;
 /// Definitions kept.
 const ENTRIES: usize = 10_000;
+/// Sites whose definitions are kept all together.
+const SITES: usize = 100;
+const TURNS: usize = 16;
 
 /// The collection that item operations work on, from memory as a rule. Background jobs that stand still are
 /// queued on the way.
@@ -81,6 +88,10 @@ pub(crate) async fn announce(content: &Content, site: &Site, ids: impl IntoItera
 /// The definitions that this process knows.
 pub(crate) struct SchemaCache {
     entries: Cache<Key, Entry>,
+    /// All of a site, and when they were read.
+    sites: Cache<SiteId, (Arc<Definitions>, Millis)>,
+    /// Who reads all definitions of a site; sites with one remainder wait for each other.
+    turns: [tokio::sync::Mutex<()>; TURNS],
     /// Counts forgettings: what was read before one must not be kept after it.
     forgotten: Mutex<u64>,
 }
@@ -126,10 +137,32 @@ impl SchemaCache {
         }
     }
 
+    /// All definitions of a site, if they are known and were read recently.
+    pub(crate) fn all(&self, site: &SiteId, now: Millis) -> Option<Arc<Definitions>> {
+        let (definitions, read_at) = self.sites.get(site)?;
+        (now - read_at < LIFE).then_some(definitions)
+    }
+
+    /// Waits until nobody else reads all definitions of a site.
+    pub(crate) async fn turn_to_read(&self, site: &SiteId) -> tokio::sync::MutexGuard<'_, ()> {
+        let mut hasher = DefaultHasher::new();
+        site.hash(&mut hasher);
+        let turn = usize::try_from(hasher.finish() % TURNS as u64).unwrap_or(0);
+        self.turns[turn].lock().await
+    }
+
+    pub(crate) fn keep_all(&self, ticket: &Ticket, site: &SiteId, definitions: Arc<Definitions>, now: Millis) {
+        let forgotten = self.forgotten.lock();
+        if *forgotten == ticket.0 {
+            self.sites.insert(site.clone(), (definitions, now));
+        }
+    }
+
     /// Forgets the definition that has this number.
     pub(crate) fn forget_number(&self, site: &SiteId, number: i64) {
         let mut forgotten = self.forgotten.lock();
         *forgotten += 1;
+        self.sites.remove(site);
         self.entries.retain(|key, entry| key.0 != *site || entry.collection.table.number != number);
     }
 
@@ -137,18 +170,25 @@ impl SchemaCache {
     pub(crate) fn forget_all(&self) {
         let mut forgotten = self.forgotten.lock();
         *forgotten += 1;
+        self.sites.clear();
         self.entries.clear();
     }
 
     pub(crate) fn forget(&self, site: &SiteId, id: &str) {
         let mut forgotten = self.forgotten.lock();
         *forgotten += 1;
+        self.sites.remove(site);
         self.entries.remove(&BorrowedKey(site, id));
     }
 }
 
 impl Default for SchemaCache {
     fn default() -> Self {
-        Self { entries: Cache::new(ENTRIES), forgotten: Mutex::new(0) }
+        Self {
+            entries: Cache::new(ENTRIES),
+            sites: Cache::new(SITES),
+            turns: Default::default(),
+            forgotten: Mutex::new(0),
+        }
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod access;
 pub(crate) mod cache;
 pub(crate) mod cipher;
 pub(crate) mod job;
+pub(crate) mod known;
 pub(crate) mod list;
 pub(crate) mod save;
 pub(crate) mod site_key;

@@ -253,6 +253,50 @@ pub fn index_event(entry: &Entry) -> Result<Option<DomainEvent>> {
     Ok(Some(event_type.event(source, &id, change)))
 }
 
+/// The payload of a row that has what it tells of whole: a backup, a restoration or a movement job.
+#[derive(Deserialize)]
+struct WholePayload {
+    identity: EventActor,
+    entity: Map<String, Value>,
+    /// The members that an update changed, as one list in a list: of what else there is, a row tells of many.
+    #[serde(default)]
+    modified: Vec<Vec<String>>,
+}
+
+/// The event of a row about a backup, a restoration or a movement job; none for a row of another kind.
+///
+/// # Errors
+/// [`stoa_kernel::Code::Internal`] for a payload that isn't one of its kind.
+pub fn whole_event(entry: &Entry) -> Result<Option<DomainEvent>> {
+    let Some(kind) = EntryKind::parse(&entry.kind) else { return Ok(None) };
+    let (is_restoration, is_backup) =
+        (kind == EntryKind::RestorationStateChanged, kind == EntryKind::BackupStateChanged);
+    let is_job =
+        matches!(kind, EntryKind::MovementJobCreated | EntryKind::MovementJobUpdated | EntryKind::MovementJobDeleted);
+    if !is_restoration && !is_backup && !is_job {
+        return Ok(None);
+    }
+    let WholePayload { identity, entity, modified } = read(&entry.payload)?;
+    // Events of restorations are events of the backup that is restored.
+    let of = if is_restoration { entity.get("backup").and_then(|it| it.get("id")) } else { entity.get("id") };
+    let id = of.and_then(Value::as_str).ok_or_else(|| Fault::internal("a row tells of something without an id"))?;
+    let id = id.to_owned();
+    let change = match kind {
+        EntryKind::BackupStateChanged => json!({ "backup": entity }),
+        EntryKind::RestorationStateChanged => json!({ "restoration": entity }),
+        EntryKind::MovementJobCreated => Value::Object(entity),
+        EntryKind::MovementJobUpdated => {
+            let value = |name: &String| (name.clone(), entity.get(name).cloned().unwrap_or(Value::Null));
+            let fields: Map<_, _> = modified.iter().flatten().map(value).collect();
+            json!({ "currentEntity": entity, "modifiedFields": fields })
+        }
+        _ => Value::Null,
+    };
+    let row = entry.id();
+    let source = EventSource { row: &row, index: 0, sequence: entry.sequence, time: entry.created, actor: &identity };
+    Ok(kind.events().first().map(|it| it.event(source, &id, change)))
+}
+
 /// The documents of the items that a row only names.
 async fn documents(
     content: &Content,

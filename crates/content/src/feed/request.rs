@@ -41,7 +41,7 @@ fn parse_query(subscription: &Map<String, Value>, path: &str, limits: &ContentLi
             query.insert(name.to_owned(), it.clone());
         }
     }
-    if let Some(limit) = subscription.get("limit") {
+    if let Some(limit) = subscription.get("limit").filter(|it| !it.is_null()) {
         query.insert("paging".to_owned(), json!({ "limit": limit }));
     }
     let request = Map::from_iter([("query".to_owned(), Value::Object(query))]);

@@ -6,7 +6,10 @@
 use crate::{
     fault::{self, Faults},
     limits::ContentLimits,
-    wire::items::{BodyReader, Items, RawItem, RequestBody},
+    wire::{
+        items::{BodyReader, Items, RawItem, RequestBody},
+        options::{Options, flag, present},
+    },
 };
 use serde::de::DeserializeSeed;
 use serde_json::{Map, Value};
@@ -35,7 +38,7 @@ pub struct GetRequest {
     pub fields: Vec<String>,
     /// Reference fields whose items are wanted in place of their ids.
     pub references: Vec<wire::Reference>,
-    pub is_sandbox: bool,
+    pub options: Options,
 }
 
 impl<'a> Request<'a> {
@@ -72,14 +75,12 @@ impl<'a> Request<'a> {
     /// The id of the collection that is written to.
     ///
     /// # Errors
-    /// WDE0001 when it is missing or not text; WDE0027, WDE0179 and WDE0018 for an environment that
-    /// isn't there; WDE0119 for a language, in which nothing can be written yet.
+    /// As for [`collection`], and WDE0119 for a language, in which nothing can be written yet.
     pub fn collection(&self, caller: &Caller) -> Result<&str> {
-        match present(&self.members, "language") {
-            None => collection(&self.members, caller),
-            Some(Value::String(_)) => Err(fault::language_not_built()),
-            Some(_) => Err(Fault::because(Code::OptionsInvalid, "language must be a string.").with("path", "language")),
-        }
+        let (id, options) = (collection_id(&self.members)?, Options::parse(&self.members)?);
+        options.refuse_language()?;
+        options.refuse_sandbox(caller)?;
+        Ok(id)
     }
 
     /// The filter of `condition`, if there is one (docs/protocol/content.md §3.0).
@@ -179,7 +180,7 @@ impl GetRequest {
     /// Reads the members of a get; in a query string a list of one is a single text.
     ///
     /// # Errors
-    /// WDE0001, WDE0002, WDE0003, and what makes `includeReferences` invalid.
+    /// WDE0001, WDE0002, WDE0003, WDE0018 for options, and what makes `includeReferences` invalid.
     pub fn parse(members: &Map<String, Value>, limits: &ContentLimits) -> Result<Self> {
         let fields = match present(members, "fields") {
             None => Vec::new(),
@@ -189,11 +190,11 @@ impl GetRequest {
         };
         let references = wire::Reference::parse_all(members, &limits.query)?;
         let (collection, id) = (collection_id(members)?.to_owned(), item_id(members)?.to_owned());
-        Ok(Self { collection, id, fields, references, is_sandbox: is_sandbox(members)? })
+        Ok(Self { collection, id, fields, references, options: Options::parse(members)? })
     }
 
     pub(crate) fn collection(&self, caller: &Caller) -> Result<&str> {
-        refuse_sandbox(self.is_sandbox, caller)?;
+        self.options.refuse_sandbox(caller)?;
         Ok(&self.collection)
     }
 }
@@ -229,9 +230,13 @@ fn field_name(value: &Value) -> Result<String> {
 }
 
 /// `dataCollectionId`, for a caller who may use the environment that is asked for.
+///
+/// # Errors
+/// WDE0001 when it is missing or not text; WDE0018 for options that are none, WDE0027 and WDE0179 for an environment
+/// that isn't there.
 pub(crate) fn collection<'m>(members: &'m Map<String, Value>, caller: &Caller) -> Result<&'m str> {
     let id = collection_id(members)?;
-    refuse_sandbox(is_sandbox(members)?, caller)?;
+    Options::parse(members)?.refuse_sandbox(caller)?;
     Ok(id)
 }
 
@@ -242,44 +247,9 @@ fn collection_id(members: &Map<String, Value>) -> Result<&str> {
     }
 }
 
-/// Whether a request insists on SANDBOX. No collection has one yet, so SANDBOX_PREFERRED is LIVE.
-fn is_sandbox(members: &Map<String, Value>) -> Result<bool> {
-    match present(members, "environment").map(Value::as_str) {
-        None | Some(Some("LIVE" | "SANDBOX_PREFERRED" | "UNKNOWN_ENVIRONMENT")) => Ok(false),
-        Some(Some("SANDBOX")) => Ok(true),
-        Some(_) => {
-            let text = "environment must be LIVE, SANDBOX or SANDBOX_PREFERRED.";
-            Err(Fault::because(Code::OptionsInvalid, text))
-        }
-    }
-}
-
-fn refuse_sandbox(is_asked_for: bool, caller: &Caller) -> Result<()> {
-    match (is_asked_for, caller.bare().is_editor()) {
-        (false, _) => Ok(()),
-        (true, true) => Err(Fault::new(Code::SandboxDisabled)),
-        (true, false) => Err(Fault::because(
-            Code::PermissionDenied,
-            "The current user does not have permissions to use the sandbox.",
-        )),
-    }
-}
-
 fn item_id(members: &Map<String, Value>) -> Result<&str> {
     match members.get("dataItemId") {
         Some(Value::String(it)) => Ok(it),
         _ => Err(Fault::new(Code::ItemIdNotText)),
     }
-}
-
-fn flag(members: &Map<String, Value>, name: &str) -> Result<bool> {
-    match present(members, name) {
-        None => Ok(false),
-        Some(Value::Bool(it)) => Ok(*it),
-        Some(_) => Err(Fault::because(Code::OptionsInvalid, format!("{name} must be true or false."))),
-    }
-}
-
-fn present<'m>(members: &'m Map<String, Value>, name: &str) -> Option<&'m Value> {
-    members.get(name).filter(|it| !it.is_null())
 }

@@ -3,6 +3,9 @@
 //! Nested members are dotted (`paging.limit=5`), lists repeat their key, and a payload that doesn't fit
 //! this form is base64url JSON in the parameter `.r`. Ids in the path aren't encoded by clients, so the
 //! path is only read when the query string doesn't say the same.
+//!
+//! A pair of the query string has text alone. What becomes of it is decided here, by its name; from here on a flag is
+//! a flag and a number is a number, wherever they stand.
 
 use axum::http::Uri;
 use base64::{Engine, alphabet, engine};
@@ -17,6 +20,30 @@ use stoa_kernel::{
 const QUERY_VALUES: usize = 4_096;
 /// Levels of a dotted name.
 const DEPTH: usize = 8;
+
+/// Names of flags, which are written `true` and `false`.
+const FLAGS: [&str; 8] = [
+    "consistentRead",
+    "suppressHooks",
+    "showDrafts",
+    "publishPluginOptions.includeDraftItems",
+    "returnTotalCount",
+    "saveReferences",
+    "returnEntity",
+    "includeAllowedDataPermissions",
+];
+/// Names of numbers.
+const NUMBERS: [&str; 7] = [
+    "paging.limit",
+    "paging.offset",
+    "cursorPaging.limit",
+    "query.paging.limit",
+    "query.paging.offset",
+    "query.cursorPaging.limit",
+    "randomOptions.seed",
+];
+/// Names of lists, also of those with one element. (Of `fields` each call has its own form.)
+const LISTS: [&str; 3] = ["includeReferencedItems", "includeFieldGroups", "query.fields"];
 
 /// base64url with or without padding, as different clients send it.
 const BASE64: engine::GeneralPurpose = engine::GeneralPurpose::new(
@@ -34,7 +61,7 @@ pub(super) fn members(uri: &Uri) -> Result<Map<String, Value>> {
         if name == ".r" {
             return decode(&value);
         }
-        insert(&mut members, &name, value.into_owned())?;
+        insert(&mut members, &name, typed(&name, value.into_owned()))?;
     }
     Ok(members)
 }
@@ -60,13 +87,9 @@ pub(super) fn strings(members: &Map<String, Value>, name: &str) -> Vec<String> {
     }
 }
 
-/// A flag as a query string or JSON has it.
+/// Whether a flag is set.
 pub(super) fn flag(members: &Map<String, Value>, name: &str) -> bool {
-    match members.get(name) {
-        Some(Value::Bool(it)) => *it,
-        Some(Value::String(it)) => it == "true",
-        _ => false,
-    }
+    members.get(name) == Some(&Value::Bool(true))
 }
 
 /// A member as text.
@@ -78,7 +101,7 @@ pub(super) fn text<'m>(members: &'m Map<String, Value>, name: &str, code: Code) 
     members.get(name).and_then(Value::as_str).ok_or_else(wrong)
 }
 
-/// A whole number of 0 or more, as text or as a number.
+/// A whole number of 0 or more.
 ///
 /// # Errors
 /// WDE0152 when it is anything else.
@@ -86,7 +109,6 @@ pub(super) fn whole(members: &Map<String, Value>, pointer: &str) -> Result<Optio
     let (outer, inner) = pointer.split_once('.').unwrap_or((pointer, ""));
     let number = match members.get(outer).and_then(|it| it.get(inner)) {
         None | Some(Value::Null) => return Ok(None),
-        Some(Value::String(it)) => it.parse().ok(),
         Some(it) => it.as_u64().and_then(|it| usize::try_from(it).ok()),
     };
     let wrong = || Fault::because(Code::PagingInvalid, format!("{pointer} must be a whole number of 0 or more."));
@@ -103,7 +125,19 @@ fn decode(text: &str) -> Result<Map<String, Value>> {
     }
 }
 
-fn insert(members: &mut Map<String, Value>, name: &str, value: String) -> Result<()> {
+/// The value of a pair. One that hasn't the form of its kind stays text, and is refused where it is used.
+fn typed(name: &str, text: String) -> Value {
+    let value = if FLAGS.contains(&name) {
+        text.parse().ok().map(Value::Bool)
+    } else if NUMBERS.contains(&name) && !text.contains(|it: char| it.is_ascii_whitespace()) {
+        serde_json::from_str(&text).ok().map(Value::Number)
+    } else {
+        None
+    };
+    value.unwrap_or(Value::String(text))
+}
+
+fn insert(members: &mut Map<String, Value>, name: &str, value: Value) -> Result<()> {
     let contradiction = || Fault::because(Code::BadRequest, format!("The parameter {name} contradicts another."));
     let mut slot = members;
     let mut names = name.split('.').peekable();
@@ -116,12 +150,12 @@ fn insert(members: &mut Map<String, Value>, name: &str, value: String) -> Result
         if names.peek().is_none() {
             match slot.entry(part.to_owned()) {
                 Entry::Vacant(it) => {
-                    it.insert(value.into());
+                    it.insert(if LISTS.contains(&name) { vec![value].into() } else { value });
                 }
                 Entry::Occupied(mut it) => match it.get_mut() {
-                    Value::Array(list) => list.push(value.into()),
+                    Value::Array(list) => list.push(value),
                     Value::Object(_) => return Err(contradiction()),
-                    one => *one = Value::Array(vec![one.take(), value.into()]),
+                    one => *one = Value::Array(vec![one.take(), value]),
                 },
             }
             return Ok(());
@@ -145,11 +179,40 @@ mod tests {
     fn dotted_names_and_repeated_keys() {
         assert_eq!(
             read("paging.limit=5&fields=a&fields=b&fields=c&dataItemId=x%20y").expect("members"),
-            json!({ "paging": { "limit": "5" }, "fields": ["a", "b", "c"], "dataItemId": "x y" })
+            json!({ "paging": { "limit": 5 }, "fields": ["a", "b", "c"], "dataItemId": "x y" })
         );
         for bad in ["a=1&a.b=2", "a.b=2&a=1", "a.b.c.d.e.f.g.h.i.j=1"] {
             assert_eq!(read(bad).expect_err(bad).code(), Code::BadRequest, "{bad}");
         }
+    }
+
+    #[test]
+    fn flags_and_numbers_have_their_types() {
+        assert_eq!(
+            read("consistentRead=true&publishPluginOptions.includeDraftItems=false&query.paging.limit=5&paging.offset=-1.5")
+                .expect("members"),
+            json!({
+                "consistentRead": true, "publishPluginOptions": { "includeDraftItems": false },
+                "query": { "paging": { "limit": 5 } }, "paging": { "offset": -1.5 },
+            })
+        );
+        // What is something else stays what was sent, and so does text that looks like the one or the other.
+        assert_eq!(
+            read("consistentRead=TRUE&suppressHooks=1&paging.limit=%205&paging.offset=0x5&dataItemId=5&fields=true")
+                .expect("members"),
+            json!({
+                "consistentRead": "TRUE", "suppressHooks": "1", "paging": { "limit": " 5", "offset": "0x5" },
+                "dataItemId": "5", "fields": "true",
+            })
+        );
+        assert_eq!(
+            read("includeReferencedItems=a&query.fields=b&query.fields=c").expect("members"),
+            json!({ "includeReferencedItems": ["a"], "query": { "fields": ["b", "c"] } })
+        );
+        assert_eq!(
+            read("consistentRead=true&consistentRead=true").expect("members"),
+            json!({ "consistentRead": [true, true] })
+        );
     }
 
     #[test]

@@ -225,16 +225,37 @@ fn parameter(it: &Parameter) -> Value {
 }
 
 fn responses(listed: &Listed) -> Value {
-    let answers = listed.operation.answers.iter().map(|it| (it.status.to_string(), answer(it)));
+    let mut answers = Map::new();
+    for it in listed.operation.answers {
+        join(&mut answers, it.status, answer(it));
+    }
     let refusals = errors::statuses(listed).into_iter().map(|(status, codes)| {
         let is_common = listed.operation.error_form == ErrorForm::Common;
-        let object = match errors::shared(&codes).filter(|_| is_common) {
+        let is_alone = !answers.contains_key(&status.to_string());
+        let object = match errors::shared(&codes).filter(|_| is_common && is_alone) {
             Some(shared) => json!({ "$ref": format!("#/components/responses/{}", shared.name) }),
             None => refusal(errors::phrase(status), &codes, listed.operation.error_form),
         };
-        (status.to_string(), object)
+        (status, object)
     });
-    Value::Object(answers.chain(refusals).collect())
+    for (status, object) in refusals.collect::<Vec<_>>() {
+        join(&mut answers, status, object);
+    }
+    Value::Object(answers)
+}
+
+/// Adds an answer. One of a status that is there already is another form of it.
+fn join(answers: &mut Map<String, Value>, status: u16, mut answer: Value) {
+    let Some(before) = answers.get_mut(&status.to_string()) else {
+        answers.insert(status.to_string(), answer);
+        return;
+    };
+    if let (Some(content), Some(more)) = (before["content"].as_object_mut(), answer["content"].as_object_mut()) {
+        content.append(more);
+    }
+    if let Some(codes) = answer.get_mut("x-codes") {
+        before["x-codes"] = codes.take();
+    }
 }
 
 fn answer(it: &Answer) -> Value {
@@ -245,8 +266,9 @@ fn answer(it: &Answer) -> Value {
     if let Some(Content { media, schema }) = it.content {
         let schema = schema.map_or_else(|| json!({ "type": "string" }), reference);
         object["content"] = match media {
-            // The schema of each message; there is no word for that before OpenAPI 3.2, which has `itemSchema`.
-            Media::Events => json!({ media.name(): { "schema": { "type": "string" }, "x-item-schema": schema } }),
+            // The schema of each message; there is no word for that before OpenAPI 3.2, which has `itemSchema`. `schema`
+            // is read as that of the whole by some and as that of an event by others.
+            Media::Events => json!({ media.name(): { "x-item-schema": schema } }),
             _ => json!({ media.name(): { "schema": schema } }),
         };
     }
@@ -296,6 +318,8 @@ fn scope(listed: &Listed) -> Option<String> {
     let right = if listed.route.is_read { "read" } else { "write" };
     Some(match (listed.route.opening, listed.operation.subject) {
         (Opening::Area(area) | Opening::Own(area), _) => format!("{}:{right}", area.name()),
+        // What a mutation needs beside it is asked with each of its fields.
+        (Opening::Collections, Subject::Graphql) => "items:read".to_owned(),
         (Opening::Collections, Subject::Items | Subject::References | Subject::Realtime) => format!("items:{right}"),
         (Opening::Collections, _) => format!("collections:{right}"),
         (Opening::Whole, _) => "full".to_owned(),

@@ -56,6 +56,7 @@ impl Media {
     pub fn name(self) -> &'static str {
         match self {
             Self::Json => "application/json",
+            Self::Graphql => "application/graphql-response+json",
             Self::Form => "application/x-www-form-urlencoded",
             Self::Html => "text/html",
             Self::Text => "text/plain",

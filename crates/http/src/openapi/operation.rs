@@ -111,6 +111,8 @@ pub struct Content {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Media {
     Json,
+    /// JSON of an answer of GraphQL whose status says whether the document was understood.
+    Graphql,
     Form,
     Html,
     Text,

@@ -11,6 +11,7 @@ pub(super) const FILES: &[(&str, &str)] = &[
     ("indexes", include_str!("schemas/indexes.json")),
     ("permissions", include_str!("schemas/permissions.json")),
     ("realtime", include_str!("schemas/realtime.json")),
+    ("graphql", include_str!("schemas/graphql.json")),
     ("tokens", include_str!("schemas/tokens.json")),
     ("sign_in", include_str!("schemas/sign_in.json")),
     ("redirects", include_str!("schemas/redirects.json")),
@@ -35,6 +36,7 @@ pub(super) const ITEM_DATA: &str = "ItemData";
 /// Schemas that let anything be in answers, and why. In the files they carry the reason as `x-free-form`.
 #[cfg(test)]
 pub(super) const FREE_FORM: &[&str] = &[
+    "AggregateKey",
     "AggregateResult",
     "AppOptions",
     "CustomFieldValue",
@@ -42,6 +44,7 @@ pub(super) const FREE_FORM: &[&str] = &[
     "FieldMetadata",
     "FieldValue",
     "Filter",
+    "GraphqlValues",
     ITEM_DATA,
     "Json",
     "OpenApiDocument",

@@ -4,6 +4,7 @@
 mod account;
 mod community;
 mod content;
+mod graphql;
 mod members;
 mod site;
 mod webhooks;
@@ -30,6 +31,7 @@ pub(crate) fn groups() -> Vec<Group> {
         group(Kind::Identity, Opening::Area(Area::Members), community::routes()),
         group(Kind::Identity, Opening::Own(Area::Site), webhooks::routes()),
         group(Kind::Content, Opening::Collections, content::routes()),
+        group(Kind::Content, Opening::Collections, graphql::routes()),
     ]
 }
 
@@ -54,5 +56,4 @@ pub(crate) const NOT_BUILT: &[&str] = &[
     "/v1/external-database-connections/{*name}",
     "/v1/scheduled-data-workflows",
     "/v1/scheduled-data-workflows/{*rest}",
-    "/graphql/{version}",
 ];

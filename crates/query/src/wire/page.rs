@@ -78,7 +78,7 @@ pub(super) fn sort(keys: Vec<SortKey>, request: &Map<String, Json>, report: &mut
         Some(_) => Err(Fault::because(Code::BadRequest, "sortMode must be WIX_QUERY or RANDOM")),
     };
     match report.member("sortMode", is_random) {
-        true => Sort::Random { seed: report.member("randomOptions", seed(request)) },
+        true => Sort::Random { seed: seed(request, report) },
         false => Sort::Keys(keys),
     }
 }
@@ -103,12 +103,18 @@ pub(super) fn descending(object: &Map<String, Json>, member: &str) -> Result<boo
     }
 }
 
-fn seed(request: &Map<String, Json>) -> Result<Option<i64>> {
-    match present(request, "randomOptions") {
+fn seed(request: &Map<String, Json>, report: &mut Report) -> Option<i64> {
+    let options = match present(request, "randomOptions") {
         None => Ok(None),
-        Some(Json::Object(options)) => integer(options, "seed"),
+        Some(Json::Object(it)) => Ok(Some(it)),
         Some(_) => Err(Fault::because(Code::OptionsInvalid, "randomOptions must be an object")),
-    }
+    };
+    let seed = report.member("randomOptions", options)?.get("seed")?;
+    let mark = report.enter("randomOptions");
+    // Clients ask of a seed at once whether it is an integer (docs/protocol/content.md §13.1).
+    let seed = report.member("seed", whole(seed.as_f64().unwrap_or(f64::NAN), "seed").map(Some));
+    report.leave(mark);
+    seed
 }
 
 pub(super) fn paging(query: &Map<String, Json>, limits: &QueryLimits, report: &mut Report) -> Paging {
@@ -236,18 +242,21 @@ fn limit_to(object: &Map<String, Json>, most: usize) -> Result<Option<u32>> {
     }
 }
 
-/// A whole number that clients can count with.
+/// A whole number that clients can count with. Clients send none as null.
+///
+/// # Errors
+/// WDE0032 for what is no number, WDE0035 for one that isn't whole or too large.
 pub(super) fn integer(object: &Map<String, Json>, name: &str) -> Result<Option<i64>> {
-    let Some(value) = present(object, name) else { return Ok(None) };
-    // Numbers in the parameters of a URL arrive as text.
-    let number = match value {
-        Json::Number(it) => it.as_f64(),
-        Json::String(it) => it.parse().ok(),
-        _ => None,
-    };
-    let number = number.ok_or_else(|| Fault::because(Code::NotNumber, format!("{name} must be a number")))?;
-    if number.fract() != 0.0 || number.abs() >= MAX_INTEGER {
-        return Err(Fault::because(Code::NotInteger, format!("{name} must be an integer")));
+    let Some(value) = object.get(name) else { return Ok(None) };
+    match value.as_f64() {
+        Some(it) => whole(it, name).map(Some),
+        None => Err(Fault::because(Code::NotNumber, format!("{name} must be a number"))),
     }
-    Ok(Some(number as i64))
+}
+
+fn whole(number: f64, name: &str) -> Result<i64> {
+    match number.fract() != 0.0 || number.abs() >= MAX_INTEGER {
+        true => Err(Fault::because(Code::NotInteger, format!("{name} must be an integer"))),
+        false => Ok(number as i64),
+    }
 }

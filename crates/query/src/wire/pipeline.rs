@@ -109,6 +109,12 @@ impl Pipeline {
 }
 
 fn stage(reader: &mut Reader<'_>, value: &Json, limits: &QueryLimits) -> Option<Stage> {
+    // A number that isn't one leaves clients as null.
+    if let Some(object) = value.as_object().filter(|it| it.len() == 1)
+        && let Some(name) = ["limit", "skip"].into_iter().find(|it| object.contains_key(*it))
+    {
+        return window(reader, object, name);
+    }
     let (name, inner) = reader.one_of("a stage", value, STAGES)?;
     let object = reader.object(value)?;
     if name == "filter" {

@@ -55,6 +55,8 @@ pub enum AppKeyVerb {
                             stoa app key show NYgVWm1naVMDZ_FCd3Fe0RrG4H5-8M26pm9LAHilQWg --json")]
     Show {
         /// Id of the key, from `stoa app key list` [default: the active one]
+        // It may begin with a hyphen.
+        #[arg(allow_hyphen_values = true)]
         id: Option<String>,
     },
     /// Remove the next key, or stop showing a retired one
@@ -62,6 +64,8 @@ pub enum AppKeyVerb {
                             stoa app key remove NYgVWm1naVMDZ_FCd3Fe0RrG4H5-8M26pm9LAHilQWg --app Billing")]
     Remove {
         /// Id of the key, from `stoa app key list`
+        // As above.
+        #[arg(allow_hyphen_values = true)]
         id: String,
     },
     /// Print a token (RS256) of claims from a file, to try what the application receives

@@ -163,6 +163,20 @@ mod tests {
     }
 
     #[test]
+    fn id_of_a_key_may_begin_with_a_hyphen() {
+        for id in ["-zxVZwterqLLn1rslWmVHJVqOHa9wLLfiVKp9MD_ygM", "--xVZwterqLLn1rslWmVHJVqOHa9wLLfiVKp9MD_ygM"] {
+            for command in ["show", "remove"] {
+                let words = ["stoa", "app", "key", command, id, "--app", "Billing"];
+                let parsed = Cli::command().try_get_matches_from(words).unwrap();
+                let (_, app) = parsed.subcommand().unwrap();
+                let (_, key) = app.subcommand().unwrap();
+                let (_, last) = key.subcommand().unwrap();
+                assert_eq!(last.get_one::<String>("id").unwrap(), id);
+            }
+        }
+    }
+
+    #[test]
     fn commands_have_two_examples_that_can_be_typed() {
         let root = Cli::command();
         let (mut count, mut wrong) = (0, Vec::new());

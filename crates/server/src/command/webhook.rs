@@ -197,7 +197,7 @@ pub fn types_meant(typed: &[String]) -> Result<Vec<String>, Failure> {
 
 /// The names of all types of event, some more than once.
 fn known() -> impl Iterator<Item = &'static str> {
-    EntryKind::ALL.iter().flat_map(|it| it.events()).map(|it| it.name)
+    EntryKind::types_sent().map(|it| it.name)
 }
 
 /// The names of all types of event.

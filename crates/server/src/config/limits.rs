@@ -10,6 +10,7 @@ use stoa_kernel::{limit::Limited, nearest::hint};
 #[derive(Debug, Clone, Default)]
 pub struct ServerLimits {
     pub content: stoa_content::ContentLimits,
+    pub graphql: stoa_http::GraphqlLimits,
     pub http: stoa_http::HttpLimits,
     pub identity: stoa_identity::IdentityLimits,
     pub realtime: stoa_realtime::RealtimeLimits,
@@ -55,13 +56,18 @@ impl ServerLimits {
             stoa_content::ContentLimits::DECLARED,
             stoa_query_declared(),
             stoa_http::HttpLimits::DECLARED,
+            stoa_http::GraphqlLimits::DECLARED,
             stoa_realtime::RealtimeLimits::DECLARED,
             stoa_webhooks::WebhookLimits::DECLARED,
         ];
         let names: Vec<&str> = names.iter().copied().flatten().map(|it| it.name).collect();
         let set = |key: &str, text: &str| {
             let is_of_content = it.content.set(key, text)? || it.content.query.set(key, text)?;
-            Ok(is_of_content || it.http.set(key, text)? || it.realtime.set(key, text)? || it.webhooks.set(key, text)?)
+            Ok(is_of_content
+                || it.http.set(key, text)?
+                || it.graphql.set(key, text)?
+                || it.realtime.set(key, text)?
+                || it.webhooks.set(key, text)?)
         };
         limits.apply("limits", &names, set, mistakes);
         let names: Vec<&str> = stoa_identity::IdentityLimits::DECLARED.iter().map(|it| it.name).collect();
@@ -152,6 +158,7 @@ mod tests {
             of("limits", stoa_http::HttpLimits::DECLARED),
             of("limits", stoa_content::ContentLimits::DECLARED),
             of("limits", stoa_query::QueryLimits::DECLARED),
+            of("limits", stoa_http::GraphqlLimits::DECLARED),
             of("limits", stoa_realtime::RealtimeLimits::DECLARED),
             of("limits", stoa_webhooks::WebhookLimits::DECLARED),
             of("identity", stoa_identity::IdentityLimits::DECLARED),

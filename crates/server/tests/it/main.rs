@@ -31,4 +31,5 @@ mod sites;
 mod sync;
 mod traffic;
 mod upgrade;
+mod webhook_kill;
 mod webhooks;

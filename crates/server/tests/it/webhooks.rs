@@ -64,7 +64,7 @@ impl Receiver {
 }
 
 /// The head of a request in lower case, and its body.
-fn read(stream: &TcpStream) -> Option<(String, String)> {
+pub fn read(stream: &TcpStream) -> Option<(String, String)> {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {

@@ -22,6 +22,8 @@ struct Payload<'p> {
     relations: Vec<&'p RawValue>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     index: Option<&'p RawValue>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    entity: Option<&'p RawValue>,
     #[serde(borrow, default, rename = "signOnPolicy", skip_serializing_if = "Option::is_none")]
     sign_on_policy: Option<&'p RawValue>,
 }
@@ -41,11 +43,13 @@ impl<'p> Narrowing<'p> {
 
     /// The payload for the event at a place in the row.
     pub(crate) fn at(&self, place: usize) -> Result<String> {
-        let Payload { collection, identity, items, modified, ids, relations, index, sign_on_policy } = &self.payload;
-        let (collection, identity, index, sign_on_policy) = (*collection, *identity, *index, *sign_on_policy);
+        let Payload { collection, identity, items, modified, ids, relations, index, entity, sign_on_policy } =
+            &self.payload;
+        let (collection, identity, index) = (*collection, *identity, *index);
+        let (entity, sign_on_policy) = (*entity, *sign_on_policy);
         let one = |list: &[&'p RawValue]| list.get(place / self.types).copied().into_iter().collect();
         let [items, modified, ids, relations] = [items, modified, ids, relations].map(|it| one(it));
-        let narrowed = Payload { collection, identity, items, modified, ids, relations, index, sign_on_policy };
+        let narrowed = Payload { collection, identity, items, modified, ids, relations, index, entity, sign_on_policy };
         serde_json::to_string(&narrowed).map_err(Fault::internal)
     }
 }
@@ -94,5 +98,7 @@ mod tests {
         assert_eq!(second, r#"{"identity":{},"relations":[{"id":"2"}]}"#, "two types of event each");
         let policy = r#"{"identity":{},"signOnPolicy":{"requireCaptcha":true}}"#;
         assert_eq!(narrowed(EntryKind::PolicyUpdated, policy, 0).expect("a payload"), policy);
+        let job = r#"{"identity":{},"modified":[["status"]],"entity":{"id":"j","status":"COMPLETED"}}"#;
+        assert_eq!(narrowed(EntryKind::MovementJobUpdated, job, 0).expect("a payload"), job);
     }
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 use serde::Deserialize;
 use std::borrow::Cow;
-use stoa_content::event::read::index_event;
+use stoa_content::event::read::{index_event, whole_event};
 use stoa_kernel::{DomainEvent, EntryKind, Fault, Result};
 use stoa_store::{Site, outbox::Entry};
 
@@ -77,6 +77,11 @@ pub(crate) async fn piece(
             let made = core.content.item_events_from(site, entry, from, room).await?;
             (made.events, made.next, made.is_last)
         }
+        EntryKind::BackupStateChanged
+        | EntryKind::RestorationStateChanged
+        | EntryKind::MovementJobCreated
+        | EntryKind::MovementJobUpdated
+        | EntryKind::MovementJobDeleted => (whole_event(entry)?.into_iter().collect(), 0, true),
         _ if collection.is_some() => (index_event(entry)?.into_iter().collect(), 0, true),
         _ => (core.identity.log_events(site, entry).await?, 0, true),
     };
@@ -107,7 +112,7 @@ pub(crate) fn narrow(entry: &Entry, place: usize) -> Result<String> {
 
 fn collection<'e>(kind: EntryKind, entry: &'e Entry) -> Result<Option<Cow<'e, str>>> {
     let fqdn = kind.events().first().map_or("", |it| it.fqdn);
-    if !fqdn.starts_with("wix.data.") {
+    if !["wix.data.v2.data_item", "wix.data.v2.index"].contains(&fqdn) {
         return Ok(None);
     }
     let head: Head<'_> = serde_json::from_str(&entry.payload).map_err(Fault::internal)?;

@@ -109,6 +109,13 @@ impl Kit {
         self.content.item_bulk_insert(&self.site, &app(), &Request::parse(body.as_bytes()).unwrap()).await.unwrap();
     }
 
+    /// Inserts items or writes over them, in one statement.
+    pub async fn save_many(&self, ids: impl Iterator<Item = String>, n: usize) {
+        let items: Vec<Value> = ids.map(|id| json!({ "data": { "_id": id, "n": n } })).collect();
+        let body = json!({ "dataCollectionId": "c", "dataItems": items }).to_string();
+        self.content.item_bulk_save(&self.site, &app(), &Request::parse(body.as_bytes()).unwrap()).await.unwrap();
+    }
+
     pub async fn update(&self, id: &str, n: i64) {
         let data = json!({ "_id": id, "n": n });
         let body = json!({ "dataCollectionId": "c", "dataItem": { "data": data } }).to_string();
@@ -276,10 +283,13 @@ impl Receiver {
 
     /// Waits until so many different events were taken.
     pub async fn until(&self, count: usize) -> Vec<Event> {
-        for _ in 0..3_000 {
-            let taken = self.taken();
-            if taken.len() >= count {
-                return taken;
+        for _ in 0..3_000 + count {
+            // Of thousands none is looked at before there can be so many.
+            if self.seen.got.lock().len() >= count {
+                let taken = self.taken();
+                if taken.len() >= count {
+                    return taken;
+                }
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }

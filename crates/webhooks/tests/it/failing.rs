@@ -45,6 +45,46 @@ on_both_engines! {
         assert_eq!(rows(&kit).await, 0);
     }
 
+    /// `make soak` lets 100,000 wait.
+    async fn thousands_behind_an_open_breaker_drain_in_order(engine) {
+        // So few that many events of one item are read at once.
+        const ITEMS_AT_ONCE: usize = 50;
+        let kit = Kit::new(engine).await;
+        let receiver = Receiver::answering(|_| Reply::Status(500)).await;
+        let (endpoint, _) = kit.endpoint(&receiver, &ITEMS, json!({ "format": "standard" })).await;
+        for n in 0..5 {
+            kit.insert(&format!("first{n}"), 0).await;
+        }
+        kit.until(&endpoint.id, "open", |it| it["state"] == "OPEN").await;
+        // A tenth are rows of their own.
+        let (many, single) = (rounds(90), rounds(500));
+        for n in 0..many {
+            kit.save_many((0..ITEMS_AT_ONCE).map(|it| format!("i{it}")), n).await;
+        }
+        for n in 0..single {
+            kit.update(&format!("i{}", n % ITEMS_AT_ONCE), i64::try_from(many + n).unwrap()).await;
+        }
+        assert_eq!(rows(&kit).await, 0);
+        let total = 5 + many * ITEMS_AT_ONCE + single;
+        assert!(receiver.got().len() < total / 10, "it only probes");
+        assert_eq!(receiver.taken(), []);
+        kit.until(&endpoint.id, "open", |it| it["state"] == "OPEN").await;
+
+        receiver.answer(|_| Reply::Status(200));
+        let taken = receiver.until(total).await;
+        assert_eq!(taken.len(), total);
+        in_order(&taken);
+        for it in [0, ITEMS_AT_ONCE - 1] {
+            let of_item: Vec<&Event> = taken.iter().filter(|event| event.entity == format!("i{it}")).collect();
+            assert_eq!(of_item.len(), many + single / ITEMS_AT_ONCE);
+            assert_eq!(of_item[0].event_type, CREATED);
+            let last = &of_item[of_item.len() - 1].body["updatedEvent"]["currentEntity"]["data"]["n"];
+            assert_eq!(last, many + single - ITEMS_AT_ONCE + it);
+        }
+        kit.until(&endpoint.id, "active", |it| it["state"] == "ACTIVE" && it["lagSeconds"] == 0.0).await;
+        assert_eq!(rows(&kit).await, 0);
+    }
+
     async fn receiver_that_hangs_answers_late_or_drops_gets_all(engine) {
         // So many attempts that no event fails in all of them by chance.
         let kit = Kit::with(engine, Times { parked: vec![100; 30], ..quick() }, WebhookLimits::default()).await;

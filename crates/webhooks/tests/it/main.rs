@@ -8,4 +8,5 @@ mod common;
 mod delivery;
 mod failing;
 mod manage;
+mod to_come;
 mod withdrawn;

@@ -153,14 +153,14 @@ export type FieldValue = unknown;
 /** Which items are meant. No collection has a sandbox yet: `SANDBOX_PREFERRED` is `LIVE`, and `SANDBOX` is refused. */
 export type Environment = 'LIVE' | 'SANDBOX' | 'SANDBOX_PREFERRED' | 'UNKNOWN_ENVIRONMENT' | null;
 
-/** Not supported yet: with a language nothing is written, and the answer is WDE0119. */
+/** The tag of a language (BCP 47). Not supported yet: with a language nothing is written, and the answer is WDE0119. */
 export type WriteLanguage = string | null;
 
 /** Conditions that all hold; `{}` holds always. A member is `"$and": [filter, …]`, `"$or": [filter, …]`, `"$not": filter` (or a list of one), `field: value` or `field: { operator: operand, … }`. Names of fields may be dotted. Operators: `$eq`, `$ne`, `$lt`, `$lte`, `$gt`, `$gte`, `$in`, `$nin`, `$hasSome`, `$hasAll`, `$startsWith`, `$endsWith`, `$contains`, `$exists`, `$isEmpty`, `$matches` and `$not`. Values are compared within their type; a date is `{"$date": …}`. */
 export type Filter = Record<string, unknown>;
 
 /** What the public client hands on to hooks; without effect. */
-export type AppOptions = Record<string, unknown>;
+export type AppOptions = Record<string, unknown> | null;
 
 /** Without effect: who reads drafts is a matter of rights. */
 export type PublishPluginOptions = {
@@ -170,7 +170,7 @@ export type PublishPluginOptions = {
 /** Without effect. */
 export type SuppressHooks = boolean | null;
 
-/** Without effect: items have no second language yet. */
+/** The tag of a language (BCP 47). Without effect: items have no second language yet. */
 export type ReadLanguage = string | null;
 
 /** Asks for what is stored at this moment, which an answer to a POST always is. */
@@ -190,13 +190,13 @@ export type ItemSortKey = {
   order?: ItemSortDirection;
 };
 
-/** Elements of a page, 50 where it is missing. It may come as text. */
-export type ItemPageLimit = number | string | null;
+/** Elements of a page, 50 where it is missing. */
+export type ItemPageLimit = number;
 
 export type ItemOffsetPaging = {
   limit?: ItemPageLimit;
-  /** Elements before the page. It may come as text. */
-  offset?: number | string | null;
+  /** Elements before the page. */
+  offset?: number;
 } | null;
 
 /** Without a cursor it asks for the first page. With one, the members that the first request had and that the cursor keeps need not be sent again. */
@@ -314,6 +314,18 @@ export type ItemPatchRequest = {
 export type ItemRemoveRequest = {
   dataCollectionId: string;
   dataItemId: string;
+  condition?: WriteCondition;
+  environment?: Environment;
+  language?: WriteLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+/** What stands in the query of a deletion; the path has the id where it is not here. */
+export type ItemDeleteRequest = {
+  dataCollectionId?: string;
+  dataItemId?: string;
   condition?: WriteCondition;
   environment?: Environment;
   language?: WriteLanguage;
@@ -448,8 +460,8 @@ export type ItemQueryRequest = {
   returnTotalCount?: boolean | null;
   sortMode?: 'WIX_QUERY' | 'RANDOM' | 'UNKNOWN_SORT_MODE' | null;
   randomOptions?: {
-    /** The same seed gives the same order. It may come as text. */
-    seed?: number | string | null;
+    /** The same seed gives the same order. */
+    seed?: number;
   } | null;
   environment?: Environment;
   consistentRead?: ConsistentRead;
@@ -681,9 +693,12 @@ export type ItemAggregateRequest = {
   publishPluginOptions?: PublishPluginOptions;
 };
 
+/** What the items of a group have in common. */
+export type AggregateKey = Record<string, unknown>;
+
 /** `_id` has the grouping fields, which stand beside it as well, as do the results of the operations. */
 export type AggregateResult = {
-  _id: Record<string, unknown>;
+  _id: AggregateKey;
 };
 
 export type ItemAggregateResponse = {
@@ -1802,6 +1817,42 @@ export type RealtimeByeMessage = {
   data: {
     /** How long to wait before the next one. */
     reconnectMs: number;
+  };
+};
+
+/** A document with its variables. Of several operations `operationName` names one. */
+export type GraphqlRequest = {
+  query: string;
+  operationName?: string | null;
+  variables?: GraphqlValues | null;
+  extensions?: GraphqlValues | null;
+};
+
+/** Values by their names. */
+export type GraphqlValues = Record<string, unknown>;
+
+/** The answer to a document. Without `data` nothing has run; a field that failed is null in it. */
+export type GraphqlResponse = {
+  data?: GraphqlValues | null;
+  errors?: Array<GraphqlError>;
+};
+
+/** Something that is wrong with a document, or with a field of it. */
+export type GraphqlError = {
+  message: string;
+  locations?: Array<{
+    line: number;
+    column: number;
+  }>;
+  path?: Array<string | number>;
+  extensions: {
+    /** Of content (`WDE0027`), or what kind of error it is (`GRAPHQL_LIMIT`). */
+    code: string;
+    data?: ErrorData;
+    fieldViolations?: Array<Violation>;
+    limit?: string;
+    most?: number;
+    found?: number;
   };
 };
 
@@ -5888,7 +5939,7 @@ export interface Calls {
       dataItemId?: string;
       /** The data of which environment; there is only `LIVE`. */
       environment?: 'LIVE' | 'SANDBOX_PREFERRED' | 'SANDBOX';
-      /** All that stands in the query, as JSON in base64url. */
+      /** All that stands in the query. Dotted pairs may stand there as well. */
       '.r'?: string;
     };
     request: undefined;
@@ -6316,6 +6367,14 @@ export interface Calls {
     query: Record<string, never>;
     request: RealtimeStreamRequest;
     answer: string;
+  };
+  /** Runs a document of GraphQL */
+  graphqlExecute: {
+    method: 'POST';
+    path: '/graphql/v1';
+    query: Record<string, never>;
+    request: GraphqlRequest;
+    answer: GraphqlResponse;
   };
   /** Reads this document */
   documentGet: {

@@ -337,7 +337,7 @@ function parsed(data: string): unknown {
 }
 
 function readChange(message: Record<string, unknown>): WireChange {
-  const { type, id, item, modifiedFields, deleted } = message;
+  const { type, id, sequence, item, modifiedFields, deleted } = message;
   const isLeave = type === 'leave';
   const isKnown = isLeave || type === 'enter' || type === 'update';
   if (!isKnown || typeof id !== 'string' || (!isLeave && (typeof item !== 'object' || item === null))) {
@@ -346,6 +346,7 @@ function readChange(message: Record<string, unknown>): WireChange {
   return {
     type,
     id,
+    sequence: typeof sequence === 'string' && /^\d+$/.test(sequence) ? BigInt(sequence) : null,
     item: isLeave ? null : record(decode(item)),
     modifiedFields: Array.isArray(modifiedFields) ? modifiedFields.map(String) : [],
     deleted: deleted === true,

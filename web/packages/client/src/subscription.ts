@@ -3,6 +3,9 @@ import type { StoaError } from './error.ts';
 import { type WireSort, newestFirst } from './order.ts';
 import { Window } from './window.ts';
 
+/** Items of which the newest change is remembered, those that changed last. */
+const mostRemembered = 10_000;
+
 /**
  * - `connecting`: the items are asked for, for the first time or again because the server could not tell what changed;
  * - `live`: a change arrives as soon as it is made;
@@ -63,6 +66,8 @@ export interface Subscribed {
 export interface WireChange {
   readonly type: Change<object>['type'];
   readonly id: string;
+  /** Of two changes of one item the later has the higher one; null when the server did not tell. */
+  readonly sequence: bigint | null;
   readonly item: object | null;
   readonly modifiedFields: readonly string[];
   readonly deleted: boolean;
@@ -98,6 +103,8 @@ export class Subscription<Item extends object = Record<string, unknown>> {
   /** Items of the answer that is arriving. */
   #arriving: object[] = [];
   #told: readonly object[];
+  /** The sequence of the newest change of an item. Those of items that changed longest ago come first. */
+  readonly #newest = new Map<string, bigint>();
 
   /** @internal Use `query.subscribe`. */
   constructor(
@@ -197,9 +204,10 @@ export class Subscription<Item extends object = Record<string, unknown>> {
   }
 
   /** @internal */
-  takeChange({ type, id, item, modifiedFields, deleted }: WireChange): void {
+  takeChange({ type, id, sequence, item, modifiedFields, deleted }: WireChange): void {
     // It belongs to items that are being replaced.
     if (this.#stage === 'asking') return;
+    if (sequence !== null && !this.#isNews(id, sequence)) return;
     const previous = this.#window.get(id) as Item | null;
     if (item === null) this.#window.remove(id);
     else this.#window.put(item);
@@ -242,6 +250,21 @@ export class Subscription<Item extends object = Record<string, unknown>> {
     this.#error = error;
     this.#forget();
     this.#call(this.#handlers.onStatus, 'failed', error);
+  }
+
+  /** Whether nothing that happened to the item later was told before: a removal and what precedes it may change places. */
+  #isNews(id: string, sequence: bigint): boolean {
+    const before = this.#newest.get(id);
+    if (before !== undefined && sequence < before) return false;
+    this.#newest.delete(id);
+    this.#newest.set(id, sequence);
+    if (this.#newest.size > mostRemembered) {
+      for (const oldest of this.#newest.keys()) {
+        this.#newest.delete(oldest);
+        break;
+      }
+    }
+    return true;
   }
 
   get #order(): readonly WireSort[] {

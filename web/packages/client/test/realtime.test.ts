@@ -122,6 +122,40 @@ describe('a subscription', () => {
     expect(told.items.at(-1)).toEqual(['a', 'b', 'x']);
   });
 
+  test('what happened to an item before what was told of it is left out', async () => {
+    const world = await serveStreams();
+    const { subscription, told, ids } = listen(world);
+    const stream = await world.stream(0);
+    stream.ready([visit('a', '2024-01'), visit('b', '2024-02')]);
+    await isStatus(subscription, 'live');
+
+    // Beyond what a number holds exactly, and longer numbers are later ones.
+    const [early, late] = ['9007199254740992', '9007199254740993'];
+    stream.send('change', change('s1', 'leave', visit('a', ''), { deleted: true, sequence: late }), 't2');
+    stream.send('change', change('s1', 'update', visit('a', '2024-05'), { sequence: early }), 't3');
+    stream.send('change', change('s1', 'update', visit('b', '2024-06'), { sequence: '9' }), 't4');
+    stream.send('change', change('s1', 'update', visit('b', '2024-07'), { sequence: '10' }), 't5');
+    stream.send('change', change('s1', 'update', visit('b', '2024-08'), { sequence: '10' }), 't6');
+    await until(() => expect(told.changes).toHaveLength(4));
+    expect(told.changes.map(({ type, id, item }) => [type, id, item?.on])).toEqual([
+      ['leave', 'a', undefined],
+      ['update', 'b', '2024-06'],
+      ['update', 'b', '2024-07'],
+      ['update', 'b', '2024-08'],
+    ]);
+    expect(ids()).toEqual(['b']);
+
+    // It is remembered beyond the stream, and an item that comes again is a later change.
+    stream.cut();
+    const next = await world.stream(1);
+    expect(next.subscriptions).toMatchObject([{ resume: 't6' }]);
+    next.send('change', change('s1', 'enter', visit('a', '2024-05'), { sequence: early }), 't7');
+    next.send('change', change('s1', 'enter', visit('a', '2024-09'), { sequence: `1${early}` }), 't8');
+    await until(() => expect(told.changes).toHaveLength(5));
+    expect(told.changes[4]).toMatchObject({ type: 'enter', item: { on: '2024-09' } });
+    expect(ids()).toEqual(['a', 'b']);
+  });
+
   test('changes that come together are one telling of the items', async () => {
     const world = await serveStreams();
     const { subscription, told } = listen(world);

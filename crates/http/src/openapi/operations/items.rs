@@ -1,6 +1,6 @@
 //! Items: `/v2/items…`, `/v2/bulk/items/…`.
 
-use super::{CURSORS, FILTER, ITEM_VALUES, ON_ITEMS, PACKED, PAGING, SORT, UNCHANGED};
+use super::{CURSORS, FILTER, ITEM_VALUES, ON_ITEMS, PAGING, SORT, UNCHANGED};
 use crate::{
     openapi::{Answer, Callers, Operation, Parameter},
     subject::Subject,
@@ -24,6 +24,8 @@ const PACKED_GET: Parameter =
     Parameter::packed(".r", "ItemGetRequest", "All that stands in the query. Dotted pairs may stand there as well.");
 const PACKED_QUERY: Parameter =
     Parameter::packed(".r", "ItemQueryRequest", "All that stands in the query. Dotted pairs may stand there as well.");
+const PACKED_DELETE: Parameter =
+    Parameter::packed(".r", "ItemDeleteRequest", "All that stands in the query. Dotted pairs may stand there as well.");
 
 const ITEM: &[Answer] = &[Answer::json("ItemResponse", "The item as it is stored.")];
 const READ: &[Answer] = &[Answer::json("ItemResponse", "The item."), UNCHANGED];
@@ -35,8 +37,10 @@ const PAGE: &[Answer] = &[Answer::json("ItemQueryResponse", "A page of items.")]
 const ID: &[Code] = &[Code::ItemIdNotText];
 const MISSING: &[Code] = &[Code::ItemNotFound];
 const NAMES: &[Code] = &[Code::FieldNotText, Code::NameEmpty, Code::NotMultiReference];
+/// What is wrong with how many items a reference brings.
+const COUNTS: &[Code] = &[Code::NotNumber, Code::NotPositive, Code::NotInteger, Code::AboveMaximum];
 const LONG: &[Code] = &[Code::PayloadTooLarge];
-const READS: &[&[Code]] = &[ON_ITEMS, ID, MISSING, NAMES, LONG];
+const READS: &[&[Code]] = &[ON_ITEMS, ID, MISSING, NAMES, COUNTS, LONG];
 const INSERTS: &[&[Code]] = &[ON_ITEMS, ITEM_VALUES, MISSING, &[Code::ItemIdRefused, Code::ItemExists]];
 const CHANGES: &[&[Code]] = &[ON_ITEMS, ITEM_VALUES, MISSING, FILTER];
 const SAVES: &[&[Code]] = &[ON_ITEMS, ITEM_VALUES, MISSING, &[Code::ItemIdRefused]];
@@ -72,7 +76,7 @@ pub(crate) const ITEM_GET: Operation = item("itemGet", "Reads an item")
     .notes("An id may hold slashes. What can't stand in a path goes into `dataItemId`.")
     .query(&[COLLECTION_ID, ITEM_ID, ENVIRONMENT, FIELDS, INCLUDES, PACKED_GET])
     .answers(READ)
-    .errors(&[ON_ITEMS, ID, MISSING, NAMES, LONG, &[Code::NotSupported]]);
+    .errors(&[ON_ITEMS, ID, MISSING, NAMES, COUNTS, LONG, &[Code::NotSupported]]);
 
 pub(crate) const ITEM_GET_BY_QUERY: Operation =
     item("itemGetByQuery", "Reads an item whose id stands in the query alone")
@@ -152,7 +156,7 @@ pub(crate) const ITEM_REMOVE: Operation =
     item("itemRemove", "Removes an item").takes("ItemRemoveRequest").answers(REMOVED).errors(REMOVES);
 
 pub(crate) const ITEM_DELETE: Operation = item("itemDelete", "Removes the item in the path")
-    .query(&[COLLECTION_ID, ITEM_ID, ENVIRONMENT, PACKED])
+    .query(&[COLLECTION_ID, ITEM_ID, ENVIRONMENT, PACKED_DELETE])
     .answers(REMOVED)
     .errors(REMOVES);
 

@@ -1,0 +1,106 @@
+//! What every call on items may be told besides what it is about (docs/protocol/content.md §3.0, §13.2).
+
+use crate::fault::{self, Faults, invalid_as};
+use serde_json::{Map, Value};
+use stoa_kernel::{Caller, Code, Fault, LanguageTag, Result};
+
+/// The options of a call, each of its type.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    is_sandbox: bool,
+    language: Option<LanguageTag>,
+}
+
+/// Options that are true, false or null. `showDrafts` is the form that pipelines have (docs/protocol/content.md §3.11).
+const FLAGS: [&str; 3] = ["suppressHooks", "consistentRead", "showDrafts"];
+
+impl Options {
+    /// Reads the options among the members of a call. A call that has no use for one refuses it all the same when it is
+    /// of another type.
+    ///
+    /// # Errors
+    /// WDE0018 with all that is wrong, each with its path.
+    pub(crate) fn parse(members: &Map<String, Value>) -> Result<Self> {
+        let mut faults = Faults::default();
+        let is_sandbox = faults.take(is_sandbox(members));
+        let language = faults.take(language(members));
+        for name in FLAGS {
+            faults.take(flag(members, name));
+        }
+        faults.take(object(members, "appOptions"));
+        if let Some(Some(it)) = faults.take(object(members, "publishPluginOptions")) {
+            faults.take(flag_at(it, "includeDraftItems", "publishPluginOptions.includeDraftItems"));
+        }
+        faults.refuse()?;
+        Ok(Self { is_sandbox: is_sandbox.unwrap_or_default(), language: language.flatten() })
+    }
+
+    /// No collection has a sandbox yet.
+    ///
+    /// # Errors
+    /// WDE0179 where SANDBOX is asked for, WDE0027 where it is by somebody who could not use it.
+    pub(crate) fn refuse_sandbox(&self, caller: &Caller) -> Result<()> {
+        match (self.is_sandbox, caller.bare().is_editor()) {
+            (false, _) => Ok(()),
+            (true, true) => Err(Fault::new(Code::SandboxDisabled)),
+            (true, false) => Err(Fault::because(
+                Code::PermissionDenied,
+                "The current user does not have permissions to use the sandbox.",
+            )),
+        }
+    }
+
+    /// # Errors
+    /// WDE0119: nothing can be written in a language yet.
+    pub(crate) fn refuse_language(&self) -> Result<()> {
+        match self.language {
+            None => Ok(()),
+            Some(_) => Err(fault::language_not_built()),
+        }
+    }
+}
+
+/// A member that is true or false; false where it is missing or null.
+///
+/// # Errors
+/// WDE0018 for anything else.
+pub(crate) fn flag(members: &Map<String, Value>, name: &str) -> Result<bool> {
+    flag_at(members, name, name)
+}
+
+fn flag_at(members: &Map<String, Value>, name: &str, path: &str) -> Result<bool> {
+    match present(members, name) {
+        None => Ok(false),
+        Some(Value::Bool(it)) => Ok(*it),
+        Some(_) => Err(wrong(path, "must be true or false")),
+    }
+}
+
+/// Whether a request insists on SANDBOX. No collection has one yet, so SANDBOX_PREFERRED is LIVE.
+fn is_sandbox(members: &Map<String, Value>) -> Result<bool> {
+    match present(members, "environment").map(Value::as_str) {
+        None | Some(Some("LIVE" | "SANDBOX_PREFERRED" | "UNKNOWN_ENVIRONMENT")) => Ok(false),
+        Some(Some("SANDBOX")) => Ok(true),
+        Some(_) => Err(wrong("environment", "must be LIVE, SANDBOX or SANDBOX_PREFERRED")),
+    }
+}
+
+fn language(members: &Map<String, Value>) -> Result<Option<LanguageTag>> {
+    let Some(it) = present(members, "language") else { return Ok(None) };
+    let tag = it.as_str().and_then(LanguageTag::parse);
+    tag.map(Some).ok_or_else(|| wrong("language", "must be the tag of a language, such as de or fr-CA"))
+}
+
+fn object<'m>(members: &'m Map<String, Value>, name: &str) -> Result<Option<&'m Map<String, Value>>> {
+    let Some(it) = present(members, name) else { return Ok(None) };
+    it.as_object().map(Some).ok_or_else(|| wrong(name, "must be an object"))
+}
+
+fn wrong(path: &str, rule: &str) -> Fault {
+    invalid_as(Code::OptionsInvalid, path, rule)
+}
+
+/// A member that is there; null counts as absent.
+pub(super) fn present<'m>(members: &'m Map<String, Value>, name: &str) -> Option<&'m Value> {
+    members.get(name).filter(|it| !it.is_null())
+}
