@@ -3,7 +3,6 @@
 //! Impacts are whole numbers that depend on the item alone, so no batch, order or platform changes a rank.
 
 use crate::words::words;
-use std::collections::BTreeMap;
 
 /// The bit of all fields that have none of their own.
 pub const OTHER_FIELDS: u8 = 1 << 7;
@@ -29,47 +28,38 @@ pub struct Entry {
     pub fields: u8,
 }
 
-/// The terms of an item. A term's impact is that of the field where it matters most, and an eighth of the others'.
-pub fn terms(fields: &[FieldText<'_>]) -> BTreeMap<String, Entry> {
-    let mut found: BTreeMap<String, Sums> = BTreeMap::new();
+/// The terms of an item, in the order of their bytes. A term's impact is that of the field where it matters most, and
+/// an eighth of the others'.
+pub fn terms(fields: &[FieldText<'_>]) -> Vec<(String, Entry)> {
+    let mut found: Vec<(String, Entry)> = Vec::new();
     for field in fields {
         let words = words(field.text);
         let length = words.iter().map(|it| it.length()).sum::<usize>();
-        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-        for term in words.iter().flat_map(|it| it.terms()) {
-            *counts.entry(term).or_default() += 1;
-        }
-        for (term, count) in counts {
-            let sums = found.entry(term).or_default();
-            let impact = impact(count, length, field.is_display);
-            sums.best = sums.best.max(impact);
-            sums.all = sums.all.saturating_add(impact);
-            sums.fields |= field.bit;
+        let mut terms: Vec<String> = words.iter().flat_map(|it| it.terms()).collect();
+        terms.sort_unstable();
+        for same in terms.chunk_by_mut(|a, b| a == b) {
+            let impact = impact(same.len(), length, field.is_display);
+            found.push((std::mem::take(&mut same[0]), Entry { impact, fields: field.bit }));
         }
     }
-    found.into_iter().map(|(term, sums)| (term, sums.entry())).collect()
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found.chunk_by_mut(|a, b| a.0 == b.0).map(|same| (std::mem::take(&mut same[0].0), joined(same))).collect()
 }
 
-#[derive(Default)]
-struct Sums {
-    best: u32,
-    all: u32,
-    fields: u8,
-}
-
-impl Sums {
-    fn entry(&self) -> Entry {
-        let impact = (self.best + (self.all - self.best) / 8).clamp(1, 255);
-        Entry { impact: impact as u8, fields: self.fields }
-    }
+/// One entry for a term's entries in several fields.
+fn joined(entries: &[(String, Entry)]) -> Entry {
+    let impacts = || entries.iter().map(|it| u32::from(it.1.impact));
+    let (best, all) = (impacts().max().unwrap_or_default(), impacts().sum::<u32>());
+    let impact = (best + (all - best) / 8).min(255);
+    Entry { impact: impact as u8, fields: entries.iter().fold(0, |bits, it| bits | it.1.fields) }
 }
 
 /// Grows with how often a word stands in a field, ever more slowly, and falls with the field's length in words.
-fn impact(count: u32, length: usize, is_display: bool) -> u32 {
+fn impact(count: usize, length: usize, is_display: bool) -> u8 {
     let weight = if is_display { DISPLAY } else { ORDINARY };
-    let often = 16 * count.min(1 << 16);
+    let often = 16 * count.min(1 << 16) as u32;
     let length = length.min(200) as u32;
-    weight * often / (often + 4 + 2 * length)
+    (weight * often / (often + 4 + 2 * length)).max(1) as u8 // At most the weight.
 }
 
 #[cfg(test)]
@@ -84,15 +74,16 @@ mod tests {
     #[test]
     fn display_field_counts_double_and_others_an_eighth() {
         let all = terms(&[field(1, true, "Ulm"), field(2, false, "Ulm Ulm Neu")]);
-        assert_eq!(all["ulm"], Entry { impact: 160 + 83 / 8, fields: 3 }, "220*16/22, 110*32/42");
-        assert_eq!(all["neu"], Entry { impact: 67, fields: 2 }, "110*16/26");
-        assert_eq!(all.len(), 2);
+        let neu = Entry { impact: 67, fields: 2 };
+        let ulm = Entry { impact: 160 + 83 / 8, fields: 3 };
+        assert_eq!(all, [("neu".into(), neu), ("ulm".into(), ulm)], "110*16/26; 220*16/22, 110*32/42");
     }
 
     #[test]
     fn long_texts_give_less() {
-        let short = terms(&[field(1, false, "red car")])["red"].impact;
-        let long = terms(&[field(1, false, &format!("red {}", "car ".repeat(150)))])["red"].impact;
+        let impact_of_red = |text: &str| terms(&[field(1, false, text)])[1].1.impact;
+        let short = impact_of_red("red car");
+        let long = impact_of_red(&format!("red {}", "car ".repeat(150)));
         assert!(short > long && long > 0, "{short} {long}");
     }
 

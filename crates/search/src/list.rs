@@ -3,7 +3,7 @@
 //! A posting is the distance to the item before it (a varint, the first from 0), a byte of impact and a byte of
 //! fields: 2.5 to 4 bytes in all where items are many.
 
-use std::fmt;
+use crate::varint::{Damaged, next_row, put_number};
 
 /// The most bytes of a part: what both engines read as one row without much waste.
 pub const PART_BYTES: usize = 32 * 1024;
@@ -29,21 +29,6 @@ pub struct Part {
     pub count: u32,
     pub bytes: Vec<u8>,
 }
-
-/// Bytes that [`encode`] doesn't make. The list is to be built anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Damaged {
-    /// Where reading ended, in bytes from the beginning of the part.
-    pub at: usize,
-}
-
-impl fmt::Display for Damaged {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a list of a search index is damaged at byte {}", self.at)
-    }
-}
-
-impl std::error::Error for Damaged {}
 
 /// The parts of a list.
 ///
@@ -99,8 +84,7 @@ impl Iterator for Postings<'_> {
 impl Postings<'_> {
     fn read(&mut self) -> Option<Posting> {
         let rest = &self.bytes[self.at..];
-        let (distance, length) = number(rest)?;
-        let rid = self.before.checked_add(distance).filter(|&it| distance > 0 && it <= i64::MAX as u64)?;
+        let (rid, length) = next_row(rest, self.before)?;
         let (&impact, &fields) = (rest.get(length)?, rest.get(length + 1)?);
         if impact == 0 || fields == 0 {
             return None;
@@ -109,27 +93,6 @@ impl Postings<'_> {
         self.before = rid;
         Some(Posting { rid, impact, fields })
     }
-}
-
-/// Seven bits a byte, the lowest first; all bytes but the last have their highest bit set.
-fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-/// A number below 2^63 and its bytes, if it is there and written in the shortest form.
-fn number(bytes: &[u8]) -> Option<(u64, usize)> {
-    let mut number = 0;
-    for (at, &byte) in bytes.iter().take(9).enumerate() {
-        number |= u64::from(byte & 0x7f) << (7 * at);
-        if byte < 0x80 {
-            return (byte > 0 || at == 0).then_some((number, at + 1));
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -3,11 +3,20 @@
 //! Ranks are whole numbers: first how many of the words an item holds, then the sum of their impacts, each times how
 //! rare the word is, then the older row. How rare it is comes from live items alone, so segments can't show.
 
-use crate::list::Damaged;
-use crate::segment::Segment;
+mod best;
+mod check;
+mod likeness;
+mod reads;
+
+pub use reads::Reads;
+
+use crate::list::Posting;
+use crate::lists::Lists;
+use crate::varint::Damaged;
 use crate::words::{Form, Word, pairs, words};
+use best::{Best, Found};
+use likeness::{distance, first};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// The longest expression, in characters (docs/protocol/content.md §19).
@@ -72,8 +81,8 @@ enum Asked {
     /// Words that begin so: `word*`, and a single character of a script without spaces.
     Prefix(Vec<String>),
     Fuzzy(Vec<String>),
-    /// Pairs that an item must all hold.
-    Run(Vec<String>),
+    /// Text without spaces, of two characters or more: an item must hold all its pairs.
+    Run(String),
 }
 
 /// An item that answers.
@@ -115,12 +124,14 @@ impl Question {
         Ok(Some(Self { asked, options }))
     }
 
-    /// The items that answer, of segments in which each item is live once at most.
-    pub fn ask(&self, segments: &[Segment]) -> Result<Hits, Damaged> {
-        let live: usize = segments.iter().map(Segment::live).sum();
+    /// The items that answer, of segments in which each item is live once at most. Their lists hold at least what
+    /// [`Self::reads`] says.
+    pub fn ask<L: AsRef<Lists>>(&self, segments: &[L]) -> Result<Hits, Damaged> {
+        let live: usize = segments.iter().map(|it| it.as_ref().live()).sum();
+        let index = Index { segments, fields: self.options.fields };
         let mut hits: Vec<Hit> = Vec::new();
         for asked in &self.asked {
-            let found = Lists { segments, fields: self.options.fields }.find(asked)?;
+            let found = index.find(asked)?;
             let factor = if self.options.rarity { rarity(live, found.len()) } else { 16 };
             hits = add(&hits, &found, factor);
         }
@@ -133,7 +144,7 @@ impl Question {
 
 fn read_word(word: &Word, rest: &str, fuzzy: bool) -> Asked {
     match &word.form {
-        Form::Run(run) if run.chars().nth(1).is_some() => Asked::Run(pairs(run)),
+        Form::Run(run) if run.chars().nth(1).is_some() => Asked::Run(run.clone()),
         Form::Run(one) => Asked::Prefix(vec![one.clone()]),
         Form::Whole { spellings, .. } => {
             let spellings = spellings.clone();
@@ -147,102 +158,100 @@ fn read_word(word: &Word, rest: &str, fuzzy: bool) -> Asked {
     }
 }
 
-/// Items in ascending order of rows, with a word's impact.
-type Found = Vec<(u64, u8)>;
-
-struct Lists<'s> {
-    segments: &'s [Segment],
+struct Index<'s, L> {
+    segments: &'s [L],
     fields: u8,
 }
 
-impl Lists<'_> {
+/// A term of a segment that a word stands for, with its errors.
+type Term<'s> = (&'s Lists, &'s str, usize);
+
+impl<L: AsRef<Lists>> Index<'_, L> {
     fn find(&self, asked: &Asked) -> Result<Found, Damaged> {
-        let mut found = Found::new();
         match asked {
-            Asked::Exact(terms) => terms.iter().try_for_each(|it| self.collect(it, 0, &mut found).map(drop))?,
-            Asked::Prefix(prefixes) => {
-                for prefix in prefixes {
-                    for segment in self.segments {
-                        for term in segment.terms_from(prefix).take_while(|it| it.starts_with(prefix.as_str())) {
-                            self.collect_of(segment, term, 0, &mut found)?;
-                        }
-                    }
-                }
-            }
-            Asked::Fuzzy(terms) => self.collect_like(terms, &mut found)?,
-            Asked::Run(pairs) => return self.find_all(pairs),
+            Asked::Exact(terms) => self.join(&self.in_all(terms.iter().map(|it| (it.as_str(), 0)))),
+            Asked::Prefix(prefixes) => self.join(&self.beginning_with(prefixes)),
+            Asked::Fuzzy(terms) => self.join(&self.in_all(self.like(terms)?)),
+            Asked::Run(run) => self.find_all(&pairs(run)),
         }
-        found.sort_unstable_by_key(|&(rid, impact)| (rid, Reverse(impact)));
-        found.dedup_by_key(|it| it.0);
-        Ok(found)
+    }
+
+    fn lists(&self) -> impl Iterator<Item = &Lists> {
+        self.segments.iter().map(AsRef::as_ref)
+    }
+
+    fn in_all<'t>(&'t self, terms: impl IntoIterator<Item = (&'t str, usize)>) -> Vec<Term<'t>> {
+        let terms = terms.into_iter();
+        terms.flat_map(|(term, errors)| self.lists().map(move |it| (it, term, errors))).collect()
+    }
+
+    fn beginning_with<'t>(&'t self, prefixes: &'t [String]) -> Vec<Term<'t>> {
+        let each = self.lists().flat_map(|it| prefixes.iter().map(move |prefix| (it, prefix)));
+        each.flat_map(|(it, prefix)| it.terms_with(prefix).map(move |term| (it, term, 0))).collect()
+    }
+
+    /// The words most like these: fewest errors first, then in the order of their bytes, live ones only.
+    fn like<'t>(&'t self, terms: &'t [String]) -> Result<Vec<(&'t str, usize)>, Damaged> {
+        let mut like: Vec<(&str, usize)> = Vec::new();
+        for term in terms {
+            let others = self.lists().flat_map(|it| it.terms_with(first(term)));
+            like.extend(others.filter_map(|other| Some((other, distance(term, other)?))));
+        }
+        like.sort_unstable();
+        like.dedup_by_key(|it| it.0);
+        like.sort_by_key(|it| it.1);
+        let mut live = Vec::new();
+        for it in like {
+            if live.len() == MAX_LIKE {
+                break;
+            }
+            if self.is_live(it.0)? {
+                live.push(it);
+            }
+        }
+        Ok(live)
+    }
+
+    /// Whether a live item holds a term in a field that is searched.
+    fn is_live(&self, term: &str) -> Result<bool, Damaged> {
+        Ok(self.lists().flat_map(|it| self.postings(it, term)).next().transpose()?.is_some())
+    }
+
+    /// The items that hold one of the terms.
+    fn join(&self, terms: &[Term<'_>]) -> Result<Found, Damaged> {
+        let count = terms.iter().map(|(it, term, _)| it.count(term)).sum();
+        let firsts = terms.iter().filter_map(|(it, term, _)| it.postings(term).next());
+        let first = firsts.map(|it| it.map(|it| it.rid)).try_fold(u64::MAX, |least, it| it.map(|it| it.min(least)))?;
+        let mut best = Best::new(count, first);
+        for &(lists, term, errors) in terms {
+            for posting in self.postings(lists, term) {
+                let Posting { rid, impact, .. } = posting?;
+                let impact = usize::from(impact) * (3 - errors) / 3;
+                best.put(rid, impact.max(1) as u8);
+            }
+        }
+        Ok(best.found())
+    }
+
+    fn postings(&self, lists: &Lists, term: &str) -> impl Iterator<Item = Result<Posting, Damaged>> {
+        let fields = self.fields;
+        lists.postings(term).filter(move |it| it.is_err() || it.is_ok_and(|it| it.fields & fields != 0))
     }
 
     /// Items with all pairs; the impact is the least one.
     fn find_all(&self, pairs: &[String]) -> Result<Found, Damaged> {
-        let mut all: Option<BTreeMap<u64, u8>> = None;
-        for pair in pairs {
-            let found: BTreeMap<u64, u8> = self.find(&Asked::Exact(vec![pair.clone()]))?.into_iter().collect();
-            all = Some(match all {
-                None => found,
-                Some(all) => all.into_iter().filter_map(|(k, v)| Some((k, v.min(*found.get(&k)?)))).collect(),
+        let mut each = pairs.iter().map(|pair| self.join(&self.in_all([(pair.as_str(), 0)])));
+        let mut all = each.next().transpose()?.unwrap_or_default();
+        for found in each {
+            let mut found = found?.into_iter().peekable();
+            all.retain_mut(|it| {
+                while found.next_if(|other| other.0 < it.0).is_some() {}
+                let same = found.next_if(|other| other.0 == it.0);
+                it.1 = it.1.min(same.map_or(0, |it| it.1));
+                it.1 > 0
             });
         }
-        Ok(all.unwrap_or_default().into_iter().collect())
-    }
-
-    /// The words most like these: fewest errors first, then in the order of their bytes, live ones only.
-    fn collect_like(&self, terms: &[String], found: &mut Found) -> Result<(), Damaged> {
-        let mut like: BTreeMap<&str, usize> = BTreeMap::new();
-        for term in terms {
-            let first: String = term.chars().take(1).collect();
-            let most = errors(term);
-            for segment in self.segments {
-                for other in segment.terms_from(&first).take_while(|it| it.starts_with(&first)) {
-                    let distance = strsim::osa_distance(term, other);
-                    if distance <= most {
-                        like.entry(other).and_modify(|it| *it = distance.min(*it)).or_insert(distance);
-                    }
-                }
-            }
-        }
-        let mut like: Vec<_> = like.into_iter().map(|(term, distance)| (distance, term)).collect();
-        like.sort_unstable();
-        let mut taken = 0;
-        for (distance, term) in like {
-            taken += usize::from(self.collect(term, distance, found)?);
-            if taken == MAX_LIKE {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds a term's items; says whether there are any.
-    fn collect(&self, term: &str, errors: usize, found: &mut Found) -> Result<bool, Damaged> {
-        let before = found.len();
-        self.segments.iter().try_for_each(|it| self.collect_of(it, term, errors, found))?;
-        Ok(found.len() > before)
-    }
-
-    fn collect_of(&self, segment: &Segment, term: &str, errors: usize, found: &mut Found) -> Result<(), Damaged> {
-        for posting in segment.postings(term) {
-            let posting = posting?;
-            if posting.fields & self.fields != 0 {
-                let impact = usize::from(posting.impact) * (3 - errors) / 3;
-                found.push((posting.rid, impact.max(1) as u8));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// How many errors a word may have: none in a single letter and in numbers, where another one is another thing.
-fn errors(term: &str) -> usize {
-    match term.chars().count() {
-        _ if term.starts_with(|c: char| c.is_ascii_digit()) => 0,
-        0..=1 => 0,
-        2..=5 => 1,
-        _ => 2,
+        Ok(all)
     }
 }
 

@@ -4,32 +4,37 @@
 //! one, so that it is live in one segment at most; merging leaves dead ones out.
 
 use crate::document::{Entry, FieldText, terms};
-use crate::list::{Damaged, Part, Posting, decode, encode};
+use crate::list::{Part, Posting, encode};
+use crate::lists::{ITEMS, Lists, Row};
+use crate::rows::Rows;
+use crate::varint::Damaged;
 use crate::words::VERSION;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashMap;
 
+/// A whole segment, as the job that builds the index has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The version of the words in it, [`VERSION`] where it was made by this program.
-    pub version: u16,
-    /// The items that it was made of, by row.
-    docs: BTreeSet<u64>,
-    /// Those of them that were written again or removed since.
-    dead: BTreeSet<u64>,
-    lists: BTreeMap<String, Vec<Part>>,
+    version: u16,
+    /// The items that it was made of.
+    items: Rows,
+    lists: Lists,
 }
 
-/// The two segments have words of different versions, or a list is damaged: the index is to be built anew.
+/// Why segments can't be merged: the index is to be built anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CannotMerge {
+    /// They have words of different versions.
     Versions,
+    /// An item of this row is live in two of them.
+    Twice(u64),
     Damaged(Damaged),
 }
 
 /// Collects items for a [`Segment`].
 #[derive(Default)]
 pub struct Builder {
-    items: BTreeMap<u64, BTreeMap<String, Entry>>,
+    items: HashMap<u64, Vec<(String, Entry)>>,
 }
 
 impl Builder {
@@ -44,43 +49,83 @@ impl Builder {
     }
 
     pub fn build(self) -> Segment {
-        let docs = self.items.keys().copied().collect();
-        let mut lists: BTreeMap<String, Vec<Posting>> = BTreeMap::new();
-        for (rid, terms) in self.items {
+        let mut items: Vec<_> = self.items.into_iter().collect();
+        items.sort_unstable_by_key(|it| it.0);
+        let rows = Rows::new(items.iter().map(|it| it.0).collect());
+        let mut lists: HashMap<String, Vec<Posting>> = HashMap::new();
+        for (rid, terms) in items {
             for (term, Entry { impact, fields }) in terms {
                 lists.entry(term).or_default().push(Posting { rid, impact, fields });
             }
         }
-        let lists = lists.into_iter().map(|(term, list)| (term, encode(list))).collect();
-        Segment { version: VERSION, docs, dead: BTreeSet::new(), lists }
+        let mut lists: Vec<_> = lists.into_iter().map(|(term, list)| (term, encode(list))).collect();
+        lists.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        Segment::whole(VERSION, rows, lists)
+    }
+}
+
+impl AsRef<Lists> for Segment {
+    fn as_ref(&self) -> &Lists {
+        &self.lists
+    }
+}
+
+impl AsRef<Lists> for Lists {
+    fn as_ref(&self) -> &Lists {
+        self
     }
 }
 
 impl Segment {
-    /// Marks an item as written again or removed; says whether it was live here.
-    pub fn bury(&mut self, rid: u64) -> bool {
-        self.docs.contains(&rid) && self.dead.insert(rid)
+    fn whole(version: u16, items: Rows, terms: Vec<(String, Vec<Part>)>) -> Self {
+        let lists = Lists { items: items.len(), dead: Rows::default(), terms };
+        Self { version, items, lists }
+    }
+
+    /// A segment from all rows that were stored of it, in any order, and the parts of its dead rows.
+    pub fn read<'b>(version: u16, dead: impl IntoIterator<Item = &'b [u8]>, rows: Vec<Row>) -> Result<Self, Damaged> {
+        let mut items: Vec<_> = rows.iter().filter(|it| it.term == ITEMS).collect();
+        items.sort_unstable_by_key(|it| it.number);
+        let items = Rows::decode(items.iter().map(|it| &it.part.bytes[..]))?;
+        let dead = Rows::decode(dead)?;
+        if dead.without(&items).next().is_some() {
+            return Err(Damaged { at: 0 });
+        }
+        Ok(Self { version, lists: Lists::new(items.len(), dead, rows)?, items })
+    }
+
+    /// All rows to store of it: its items and its lists, in the order of the terms' bytes.
+    pub fn rows(&self) -> impl Iterator<Item = Row> {
+        let items = self.items.encode().into_iter().map(|(count, bytes)| Part { count, bytes });
+        let items = (0..).zip(items).map(|(number, part)| Row { term: ITEMS.into(), number, part });
+        let lists = self.lists.terms.iter().flat_map(|(term, parts)| {
+            (0..).zip(parts).map(|(number, part)| Row { term: term.clone(), number, part: part.clone() })
+        });
+        items.chain(lists)
+    }
+
+    pub fn version(&self) -> u16 {
+        self.version
+    }
+
+    /// The items that it was made of.
+    pub fn items(&self) -> &Rows {
+        &self.items
+    }
+
+    /// Those of its items that were written again or removed since.
+    pub fn dead(&self) -> &Rows {
+        &self.lists.dead
     }
 
     /// How many items are live in it.
     pub fn live(&self) -> usize {
-        self.docs.len() - self.dead.len()
+        self.lists.live()
     }
 
-    pub fn is_live(&self, rid: u64) -> bool {
-        self.docs.contains(&rid) && !self.dead.contains(&rid)
-    }
-
-    /// Its terms in the order of their bytes, those of dead items too.
-    pub fn terms_from<'s>(&'s self, first: &str) -> impl Iterator<Item = &'s str> {
-        self.lists.range(first.to_owned()..).map(|(term, _)| term.as_str())
-    }
-
-    /// The live postings of a term, in ascending order of items.
-    pub fn postings(&self, term: &str) -> impl Iterator<Item = Result<Posting, Damaged>> {
-        let parts = self.lists.get(term).map(Vec::as_slice).unwrap_or_default();
-        let all = parts.iter().flat_map(|it| decode(&it.bytes));
-        all.filter(|it| it.is_err() || it.is_ok_and(|posting| self.is_live(posting.rid)))
+    /// Marks items as written again or removed; says how many of them were live here.
+    pub fn bury(&mut self, rids: &Rows) -> usize {
+        self.lists.dead.add_if(rids, &self.items)
     }
 
     /// One segment with what is live in some; it equals one that is built of those items.
@@ -89,25 +134,39 @@ impl Segment {
         if segments.iter().any(|it| it.version != version) {
             return Err(CannotMerge::Versions);
         }
-        let docs = segments.iter().flat_map(|it| it.docs.difference(&it.dead).copied()).collect();
-        let names: BTreeSet<&String> = segments.iter().flat_map(|it| it.lists.keys()).collect();
-        let mut lists = BTreeMap::new();
+        let mut items: Vec<u64> = segments.iter().flat_map(|it| it.items.without(&it.lists.dead)).collect();
+        ascending(&mut items, |&it| it)?;
+        let mut names: Vec<&str> = segments.iter().flat_map(|it| it.lists.terms_with("")).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut lists = Vec::new();
         for term in names {
-            let postings = segments.iter().flat_map(|it| it.postings(term)).collect::<Result<Vec<_>, _>>();
+            let postings = segments.iter().flat_map(|it| it.lists.postings(term)).collect::<Result<Vec<_>, _>>();
             let mut postings = postings.map_err(CannotMerge::Damaged)?;
-            postings.sort_unstable_by_key(|it| it.rid);
+            ascending(&mut postings, |it| it.rid)?;
             if !postings.is_empty() {
-                lists.insert(term.clone(), encode(postings));
+                lists.push((term.to_owned(), encode(postings)));
             }
         }
-        Ok(Segment { version, docs, dead: BTreeSet::new(), lists })
+        Ok(Segment::whole(version, Rows::new(items), lists))
+    }
+}
+
+/// Puts rows in order.
+fn ascending<T>(all: &mut [T], rid: impl Fn(&T) -> u64) -> Result<(), CannotMerge> {
+    all.sort_unstable_by_key(&rid);
+    match all.windows(2).find(|it| rid(&it[0]) == rid(&it[1])) {
+        Some(twice) => Err(CannotMerge::Twice(rid(&twice[0]))),
+        None => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::list::decode;
     use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     fn put(builder: &mut Builder, rid: u64, text: &str) {
         builder.put(rid, &[FieldText { bit: 1, is_display: true, text }]);
@@ -119,10 +178,11 @@ mod tests {
         put(&mut builder, 3, "red car");
         put(&mut builder, 9, "red");
         let mut segment = builder.build();
-        assert!(segment.bury(3) && !segment.bury(3) && !segment.bury(4));
-        let red: Vec<_> = segment.postings("red").map(|it| it.expect("sound").rid).collect();
-        assert_eq!((red, segment.postings("car").count(), segment.live()), (vec![9], 0, 1));
-        assert_eq!(segment.terms_from("d").collect::<Vec<_>>(), ["red"]);
+        let buried = [vec![3, 4], vec![3]].map(|rids| segment.bury(&Rows::new(rids)));
+        let lists: &Lists = segment.as_ref();
+        let red: Vec<_> = lists.postings("red").map(|it| it.expect("sound").rid).collect();
+        assert_eq!((buried, red, lists.postings("car").count(), segment.live()), ([1, 0], vec![9], 0, 1));
+        assert_eq!(lists.terms_with("r").collect::<Vec<_>>(), ["red"]);
     }
 
     #[test]
@@ -130,6 +190,33 @@ mod tests {
         let mut other = Builder::default().build();
         other.version += 1;
         assert_eq!(Segment::merge(&[Builder::default().build(), other]), Err(CannotMerge::Versions));
+    }
+
+    #[test]
+    fn an_item_is_live_once() {
+        let mut builder = Builder::default();
+        put(&mut builder, 7, "red");
+        let segment = builder.build();
+        assert_eq!(Segment::merge(&[segment.clone(), segment]), Err(CannotMerge::Twice(7)));
+    }
+
+    #[test]
+    fn only_its_items_are_dead() {
+        let dead = Rows::new(vec![7]).encode();
+        let read = Segment::read(VERSION, dead.iter().map(|it| &it.1[..]), Vec::new());
+        assert_eq!(read, Err(Damaged { at: 0 }));
+    }
+
+    /// What is read of what is stored.
+    fn stored(segment: &Segment) -> Segment {
+        let dead = segment.dead().encode();
+        let rows: Vec<_> = segment.rows().collect();
+        for it in rows.iter().filter(|it| it.term != ITEMS) {
+            assert_eq!(decode(&it.part.bytes).count(), it.part.count as usize);
+        }
+        let read = Segment::read(segment.version(), dead.iter().map(|it| &it.1[..]), rows).expect("sound");
+        assert_eq!(&read, segment);
+        read
     }
 
     proptest! {
@@ -147,7 +234,7 @@ mod tests {
                 let last: BTreeMap<_, _> = batch.into_iter().collect();
                 let mut builder = Builder::default();
                 for (rid, text) in last {
-                    segments.iter_mut().for_each(|it| { it.bury(rid); });
+                    segments.iter_mut().for_each(|it| { it.bury(&Rows::new(vec![rid])); });
                     items.remove(&rid);
                     if let Some(text) = text {
                         put(&mut builder, rid, &text);
@@ -156,6 +243,7 @@ mod tests {
                 }
                 segments.push(builder.build());
             }
+            let segments: Vec<_> = segments.iter().map(stored).collect();
             let mut anew = Builder::default();
             items.iter().for_each(|(&rid, text)| put(&mut anew, rid, text));
             let anew = anew.build();
@@ -163,6 +251,20 @@ mod tests {
             let halves = segments.split_at(segments.len() / 2);
             let steps = [halves.0, halves.1].map(|it| Segment::merge(it).expect("sound"));
             prop_assert_eq!(Segment::merge(&steps), Ok(anew));
+        }
+
+        #[test]
+        fn damaged_rows_never_panic(
+            bytes in prop::collection::vec(prop::collection::vec(prop_oneof![0..3u8, any::<u8>()], 0..12), 1..5),
+            dead in prop::collection::vec(0..4u8, 0..4),
+        ) {
+            let rows = (0..).zip(&bytes).map(|(at, bytes)| Row {
+                term: ["", "a", "a", "b"][at as usize].into(),
+                number: u32::from(at == 2),
+                part: Part { count: u32::MAX, bytes: bytes.clone() },
+            });
+            let Ok(read) = Segment::read(VERSION, [&dead[..]], rows.collect()) else { return Ok(()) };
+            let _ = Segment::merge(&[read.clone(), read]).map(|it| it.rows().count());
         }
     }
 }

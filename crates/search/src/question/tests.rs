@@ -1,7 +1,10 @@
 use super::*;
 use crate::document::{Entry, FieldText, terms};
-use crate::segment::Builder;
+use crate::lists::Row;
+use crate::rows::Rows;
+use crate::segment::{Builder, Segment};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 const ALL: Options = Options { mode: Mode::Or, fuzzy: false, fields: 255, rarity: true };
 
@@ -63,6 +66,42 @@ fn rare_words_count_more() {
 }
 
 #[test]
+fn pages_leave_out_what_no_longer_answers() {
+    let answers = |expression: &str, options: Options, text: &str| {
+        let question = Question::parse(expression, options).expect("allowed").expect("not blank");
+        question.is_answered_by(&[FieldText { bit: 1, is_display: true, text }])
+    };
+    let and = Options { mode: Mode::And, ..ALL };
+    for (expression, options, text, expected) in [
+        ("new york", ALL, "York", true),
+        ("new york", and, "York", false),
+        ("new york", and, "York, New", true),
+        ("york", Options { fields: 2, ..ALL }, "York", false),
+        ("東京都", ALL, "東京都庁", true),
+        ("東京都", ALL, "東京と京都", false), // Both pairs, but not side by side.
+        ("munch*", ALL, "München", true),
+        ("yrok~", ALL, "York", true),
+        ("yrok", ALL, "York", false),
+        ("!!", ALL, "!!", false),
+        ("!!", and, "!!", false),
+    ] {
+        assert_eq!(answers(expression, options, text), expected, "{expression} {text}");
+    }
+}
+
+#[test]
+fn damaged_lists_are_told() {
+    let segment = index(&["car"]).remove(0);
+    let mut rows: Vec<Row> = segment.rows().collect();
+    rows.iter_mut().for_each(|it| it.part.bytes = vec![0]);
+    let lists = Lists::new(1, Rows::default(), rows).expect("whole");
+    for expression in ["car", "car~", "c*"] {
+        let question = Question::parse(expression, ALL).expect("allowed").expect("not blank");
+        assert!(question.ask(&[&lists]).is_err(), "{expression}");
+    }
+}
+
+#[test]
 fn dead_words_take_no_place_among_the_like() {
     let words: Vec<String> =
         (0..100).map(|n| format!("bbbb{}{}", (b'c' + n / 10) as char, (b'c' + n % 10) as char)).collect();
@@ -72,10 +111,20 @@ fn dead_words_take_no_place_among_the_like() {
     }
     let mut segments = vec![builder.build()];
     assert_eq!(ask(&segments, "bbbbbb~", ALL), (1..=50).collect::<Vec<_>>());
-    for rid in 1..=20 {
-        segments[0].bury(rid);
-    }
+    segments[0].bury(&Rows::new((1..=20).collect()));
     assert_eq!(ask(&segments, "bbbbbb~", ALL), (21..=70).collect::<Vec<_>>());
+}
+
+/// Of each segment only the lists that a question reads.
+fn partly(segments: &[Segment], question: &Question) -> Vec<Lists> {
+    let reads = question.reads();
+    let begins = |all: &[String], term: &str| all.iter().any(|it| term.starts_with(it.as_str()));
+    let is_read = |row: &Row| {
+        let like = begins(&reads.like, &row.term) && question.is_like(&row.term);
+        reads.terms.contains(&row.term) || begins(&reads.prefixes, &row.term) || like
+    };
+    let read = |it: &Segment| Lists::new(it.items().len(), it.dead().clone(), it.rows().filter(is_read).collect());
+    segments.iter().map(|it| read(it).expect("sound")).collect()
 }
 
 type Texts = (String, String);
@@ -110,7 +159,7 @@ impl Index {
         let mut builder = Builder::default();
         for (rid, texts) in last {
             for segment in &mut self.segments {
-                segment.bury(rid);
+                segment.bury(&Rows::new(vec![rid]));
             }
             if let Some(texts) = texts {
                 builder.put(rid, &fields(&texts));
@@ -126,7 +175,8 @@ impl Index {
 
 /// The plain reading: every item is looked at, word by word.
 fn plain(items: &Items, expression: &str, options: Options) -> Vec<Hit> {
-    let all: BTreeMap<u64, BTreeMap<String, Entry>> = items.iter().map(|(&k, v)| (k, terms(&fields(v)))).collect();
+    let all: BTreeMap<u64, BTreeMap<String, Entry>> =
+        items.iter().map(|(&k, v)| (k, terms(&fields(v)).into_iter().collect())).collect();
     let question = Question::parse(expression, options).expect("allowed").expect("not blank");
     let seen = |entry: &Entry| entry.fields & options.fields != 0;
     let mut hits: BTreeMap<u64, Hit> = BTreeMap::new();
@@ -136,7 +186,7 @@ fn plain(items: &Items, expression: &str, options: Options) -> Vec<Hit> {
             let known = all.values().flatten().filter(|(_, entry)| seen(entry)).map(|it| it.0);
             for (term, word) in known.flat_map(|term| words.iter().map(move |word| (term, word))) {
                 let distance = strsim::osa_distance(word, term);
-                if word.chars().next() == term.chars().next() && distance <= errors(word) {
+                if word.chars().next() == term.chars().next() && distance <= likeness::errors(word) {
                     like.push((distance, term));
                 }
             }
@@ -158,8 +208,8 @@ fn plain(items: &Items, expression: &str, options: Options) -> Vec<Hit> {
             Asked::Exact(words) => value(terms, &|it| words.iter().any(|word| word == it).then_some(0)),
             Asked::Prefix(words) => value(terms, &|it| words.iter().any(|word| it.starts_with(word)).then_some(0)),
             Asked::Fuzzy(_) => value(terms, &|it| like.iter().find(|(_, word)| *word == it).map(|it| it.0)),
-            Asked::Run(pairs) => {
-                let each = pairs.iter().map(|pair| value(terms, &|it| (it == pair).then_some(0)));
+            Asked::Run(run) => {
+                let each = pairs(run).into_iter().map(|pair| value(terms, &|it| (it == pair).then_some(0)));
                 each.collect::<Option<Vec<_>>>().and_then(|it| it.into_iter().min())
             }
         };
@@ -174,6 +224,20 @@ fn plain(items: &Items, expression: &str, options: Options) -> Vec<Hit> {
     hits.retain(|it| options.mode == Mode::Or || it.words as usize == question.asked.len());
     hits.sort_by(|a, b| b.words.cmp(&a.words).then(b.score.cmp(&a.score)).then(a.rid.cmp(&b.rid)));
     hits
+}
+
+/// What the items' own texts say of the hits: of words the same, of pairs that aren't neighbours less.
+fn check(items: &Items, expression: &str, options: Options, hits: &[Hit]) -> Result<(), TestCaseError> {
+    let question = Question::parse(expression, options).expect("allowed").expect("not blank");
+    let answers: Vec<u64> = items.iter().filter(|it| question.is_answered_by(&fields(it.1))).map(|it| *it.0).collect();
+    let mut found: Vec<u64> = hits.iter().map(|it| it.rid).collect();
+    found.sort_unstable();
+    if question.asked.iter().any(|it| matches!(it, Asked::Run(_))) {
+        prop_assert!(answers.iter().all(|it| found.contains(it)), "{answers:?} {found:?}");
+    } else {
+        prop_assert_eq!(answers, found);
+    }
+    Ok(())
 }
 
 fn texts() -> impl Strategy<Value = Texts> {
@@ -211,9 +275,10 @@ proptest! {
         indexes.iter_mut().for_each(Index::flush);
         for (expression, options) in questions {
             let expected = plain(&items, &expression, options);
+            check(&items, &expression, options, &expected)?;
             for index in &indexes {
                 let question = Question::parse(&expression, options).expect("allowed").expect("not blank");
-                let mut hits = question.ask(&index.segments).expect("sound");
+                let mut hits = question.ask(&partly(&index.segments, &question)).expect("sound");
                 prop_assert_eq!(hits.count(), expected.len());
                 let (mut found, mut most) = (Vec::new(), chunk);
                 while found.len() < expected.len() {
