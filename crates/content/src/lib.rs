@@ -18,6 +18,7 @@ mod manage;
 mod page;
 mod reference;
 pub mod schema;
+pub mod search;
 pub mod transfer;
 mod wire;
 

@@ -20,6 +20,7 @@ mod plugins;
 mod query;
 mod references;
 mod rules;
+mod search;
 mod transfer;
 mod transfer_links;
 mod turns;

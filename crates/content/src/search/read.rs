@@ -1,0 +1,86 @@
+//! What is read of the lists of a segment.
+
+use super::row::{Index, StoredSegment};
+use stoa_kernel::Result;
+use stoa_search::{
+    Damaged,
+    list::Part,
+    lists::{Lists, Row},
+    question::Question,
+    segment::Segment,
+};
+use stoa_sql::{Value, params};
+use stoa_store::Tx;
+
+const SELECT: &str = "select term, part, postings, list from stoa.search_list \
+                      where site = $1 and collection = $2 and segment = $3";
+
+impl Index {
+    /// The lists of a segment that a question reads.
+    ///
+    /// # Errors
+    /// [`stoa_kernel::Code::Internal`] where what is stored is damaged: the index is to be built anew.
+    pub async fn lists(&self, tx: &mut Tx<'_>, segment: &StoredSegment, question: &Question) -> Result<Lists> {
+        let (mut reads, mut rows) = (question.reads(), Vec::new());
+        for prefix in &reads.like {
+            reads.terms.extend(self.terms(tx, segment, prefix).await?.into_iter().filter(|it| question.is_like(it)));
+        }
+        for prefix in &reads.prefixes {
+            let sql = format!("{SELECT} and term >= $4 and term < $5");
+            rows.extend(self.rows(tx, segment, &sql, params![prefix, end(prefix)]).await?);
+        }
+        let of_prefix = |term: &String| reads.prefixes.iter().any(|it| term.starts_with(it.as_str()));
+        reads.terms.retain(|it| !of_prefix(it));
+        if !reads.terms.is_empty() {
+            let sql = format!("{SELECT} and {}", tx.dialect().any_of("term", "$4"));
+            rows.extend(self.rows(tx, segment, &sql, params![reads.terms]).await?);
+        }
+        // One prefix may begin with another one.
+        rows.sort_unstable_by(|a: &Row, b| (&a.term, a.number).cmp(&(&b.term, b.number)));
+        rows.dedup_by(|a, b| a.term == b.term && a.number == b.number);
+        Lists::new(segment.items, segment.dead.clone(), rows).map_err(|it| self.damaged(it))
+    }
+
+    /// All of a segment.
+    ///
+    /// # Errors
+    /// As for [`Self::lists`].
+    pub async fn whole(&self, tx: &mut Tx<'_>, segment: &StoredSegment) -> Result<Segment> {
+        let rows = self.rows(tx, segment, SELECT, []).await?;
+        let dead = segment.dead.to_bytes();
+        let whole = Segment::read(segment.version, [&dead[..]], rows).map_err(|it| self.damaged(it))?;
+        if whole.items().len() == segment.items { Ok(whole) } else { Err(self.damaged(Damaged { at: 0 })) }
+    }
+
+    /// The terms of a segment that begin so.
+    async fn terms(&self, tx: &mut Tx<'_>, segment: &StoredSegment, prefix: &str) -> Result<Vec<String>> {
+        let sql = "select term from stoa.search_list where site = $1 and collection = $2 and segment = $3 \
+                   and term >= $4 and term < $5 and part = 0";
+        let params = params![&self.site, self.collection, segment.number, prefix, end(prefix)];
+        Ok(tx.rows(sql, &params, |row| row.get(0)).await?)
+    }
+
+    async fn rows<const N: usize>(
+        &self,
+        tx: &mut Tx<'_>,
+        segment: &StoredSegment,
+        sql: &str,
+        more: [Value; N],
+    ) -> Result<Vec<Row>> {
+        let mut params = Vec::from(params![&self.site, self.collection, segment.number]);
+        params.extend(more);
+        let rows = tx.rows(sql, &params, |row| Ok(stored(row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).await?;
+        rows.into_iter().collect::<Result<_, Damaged>>().map_err(|it| self.damaged(it))
+    }
+}
+
+fn stored(term: String, number: i64, count: i64, bytes: Vec<u8>) -> Result<Row, Damaged> {
+    let none = Damaged { at: 0 };
+    let (number, count) = (u32::try_from(number).map_err(|_| none)?, u32::try_from(count).map_err(|_| none)?);
+    Ok(Row { term, number, part: Part { count, bytes } })
+}
+
+/// After all terms that begin so: no word holds the last character.
+fn end(prefix: &str) -> String {
+    format!("{prefix}{}", char::MAX)
+}

@@ -1,0 +1,121 @@
+//! A segment is begun, written in pieces, and published.
+
+use super::row::{Index, StoredSegment};
+use stoa_kernel::Result;
+use stoa_search::{lists::Row, rows::Rows, segment::Segment};
+use stoa_sql::{Value, params};
+use stoa_store::{InsertRows, Tx};
+
+/// The most rows and bytes of lists that one transaction writes: 10 to 15 ms.
+const ROWS: usize = 1_500;
+const BYTES: usize = 1_000_000;
+/// The most rows that one transaction deletes.
+const DELETED: i64 = 1_500;
+
+/// What is seen from one moment to the next.
+#[derive(Debug, Clone)]
+pub struct Publication {
+    /// The segment whose rows are all written.
+    pub segment: i64,
+    /// All dead rows of segments in which more are dead now.
+    pub dead: Vec<(i64, Rows)>,
+    /// The segments that it was merged of.
+    pub replaced: Vec<i64>,
+}
+
+/// The rows of a segment as transactions write them.
+pub fn pieces(segment: &Segment) -> Vec<Vec<Row>> {
+    let (mut pieces, mut bytes) = (Vec::<Vec<Row>>::new(), 0);
+    for row in segment.rows() {
+        let size = row.part.bytes.len();
+        match pieces.last_mut().filter(|it| it.len() < ROWS && bytes + size <= BYTES) {
+            Some(piece) => piece.push(row),
+            None => {
+                pieces.push(vec![row]);
+                bytes = 0;
+            }
+        }
+        bytes += size;
+    }
+    pieces
+}
+
+impl Index {
+    /// Gives a segment its number. It isn't seen yet.
+    pub async fn begin(&self, tx: &mut Tx<'_>, segment: &Segment, level: i64) -> Result<StoredSegment> {
+        let sql = "select coalesce(max(segment), 0) + 1 from stoa.search_segment where site = $1 and collection = $2";
+        let number = tx.row(sql, &params![&self.site, self.collection], |row| row.get::<i64>(0)).await?.unwrap_or(1);
+        let (version, items) = (segment.version(), segment.items().len());
+        let sql = "insert into stoa.search_segment (site, collection, segment, state, level, version, items, dead) \
+                   values ($1, $2, $3, 'WRITING', $4, $5, $6, $7)";
+        let row = params![
+            &self.site,
+            self.collection,
+            number,
+            level,
+            i64::from(version),
+            items as i64,
+            segment.dead().to_bytes()
+        ];
+        tx.execute(sql, &row).await?;
+        Ok(StoredSegment { number, level, version, items, dead: segment.dead().clone() })
+    }
+
+    /// Writes a piece of a segment that was begun.
+    pub async fn put(&self, tx: &mut Tx<'_>, segment: i64, rows: &[Row]) -> Result<()> {
+        let columns = |Row { term, number, part }: &Row| {
+            let list = part.bytes.clone();
+            Vec::from(params![&self.site, self.collection, segment, term, *number, part.count, list])
+        };
+        let rows: Vec<Vec<Value>> = rows.iter().map(columns).collect();
+        let insert = InsertRows {
+            into: "insert into stoa.search_list (site, collection, segment, term, part, postings, list)",
+            values: &["$1", "$2", "$3", "$4", "$5", "$6", "$7"].map(String::from),
+            key: "term",
+            key_index: 3,
+            replace: None,
+            keeps_order: true,
+            rows: &rows.iter().map(Vec::as_slice).collect::<Vec<_>>(),
+        };
+        tx.insert_rows(insert).await?;
+        Ok(())
+    }
+
+    /// Lets questions see a segment, and no longer those that it was merged of. In the transaction that keeps the lease
+    /// ([`stoa_store::Held::keep`]): who lost it publishes nothing.
+    pub async fn publish(&self, tx: &mut Tx<'_>, publication: &Publication) -> Result<()> {
+        let Publication { segment, dead, replaced } = publication;
+        for (segment, dead) in dead {
+            let sql = "update stoa.search_segment set dead = $1 where site = $2 and collection = $3 and segment = $4";
+            tx.send(sql, params![dead.to_bytes(), &self.site, self.collection, *segment]).await?;
+        }
+        for segment in replaced {
+            self.enter(tx, *segment, "REMOVED").await?;
+        }
+        self.enter(tx, *segment, "LIVE").await
+    }
+
+    async fn enter(&self, tx: &mut Tx<'_>, segment: i64, state: &str) -> Result<()> {
+        let sql = "update stoa.search_segment set state = $1 where site = $2 and collection = $3 and segment = $4";
+        Ok(tx.send(sql, params![state, &self.site, self.collection, segment]).await?)
+    }
+
+    /// Deletes a piece of what no question reads: segments that were cut off while they were written, and those that
+    /// were replaced. Answers whether there may be more. Only its writer calls it, and not between the beginning of a
+    /// segment and its publication.
+    pub async fn sweep(&self, tx: &mut Tx<'_>) -> Result<bool> {
+        let sql =
+            "select min(segment) from stoa.search_segment where site = $1 and collection = $2 and state <> 'LIVE'";
+        let left = tx.row(sql, &params![&self.site, self.collection], |row| row.get::<Option<i64>>(0)).await?;
+        let Some(segment) = left.flatten() else { return Ok(false) };
+        let sql = "delete from stoa.search_list where (site, collection, segment, term, part) in \
+                   (select site, collection, segment, term, part from stoa.search_list \
+                   where site = $1 and collection = $2 and segment = $3 order by term, part limit $4)";
+        let deleted = tx.execute(sql, &params![&self.site, self.collection, segment, DELETED]).await?;
+        if deleted < DELETED as u64 {
+            let sql = "delete from stoa.search_segment where site = $1 and collection = $2 and segment = $3";
+            tx.execute(sql, &params![&self.site, self.collection, segment]).await?;
+        }
+        Ok(true)
+    }
+}
