@@ -2,11 +2,12 @@
 //!
 //! [`words`] says what the words of a text are, [`document`] how much they matter in an item, [`list`] keeps which
 //! items hold a word, [`lists`] what is stored of the words of many items, [`segment`] makes and merges that, and
-//! [`question`] finds and ranks what answers an expression.
+//! [`question`] finds and ranks what answers an expression. [`merging`] says when segments become one.
 
 pub mod document;
 pub mod list;
 pub mod lists;
+pub mod merging;
 pub mod question;
 pub mod rows;
 pub mod segment;
