@@ -17,7 +17,8 @@ async fn send(app: &TestApp, accept: &str, body: &str) -> (StatusCode, HeaderMap
 
 async fn send_as(app: &TestApp, media: Option<&str>, accept: &str, body: &str) -> (StatusCode, HeaderMap, Value) {
     let request = Request::post(PATH).header("host", "localhost").header("authorization", &app.app().token);
-    let request = media.into_iter().fold(request.header("accept", accept), |it, media| it.header("content-type", media));
+    let request =
+        media.into_iter().fold(request.header("accept", accept), |it, media| it.header("content-type", media));
     let response = app.service().oneshot(request.body(Body::from(body.to_owned())).unwrap()).await.unwrap();
     let (status, headers) = (response.status(), response.headers().clone());
     let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
