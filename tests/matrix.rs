@@ -48,10 +48,10 @@ pub(crate) const OPERATIONS: &[(&str, &str)] = &[
     ("remove", "itemRemove"),
     ("truncate", "itemTruncate"),
     ("bulk remove", "itemBulkRemove"),
-    ("patch by filter", "itemPatchByFilter"),
-    ("remove by filter", "itemRemoveByFilter"),
-    ("remove all", "itemRemoveByFilter"),
-    ("job of another", "asyncJobStatusGet"),
+    ("filter patch", "itemPatchByFilter"),
+    ("filter remove", "itemRemoveByFilter"),
+    ("filter all", "itemRemoveByFilter"),
+    ("foreign job", "asyncJobStatusGet"),
     ("permissions", "permissionsGet"),
     ("indexes", "indexList"),
     ("bad index", "indexCreate"),
@@ -401,10 +401,10 @@ async fn by_filter(app: &TestApp, caller: &TestClient<'_>, c: &str) -> [(&'stati
     let job = job.as_str().unwrap_or_default();
     let of_another = caller.get(&format!("/v2/async-jobs/{job}/status?jobId={job}")).await;
     [
-        ("patch by filter", patched),
-        ("remove by filter", removed),
-        ("remove all", all),
-        ("job of another", of_another.verdict()),
+        ("filter patch", patched),
+        ("filter remove", removed),
+        ("filter all", all),
+        ("foreign job", of_another.status.as_u16().to_string()),
     ]
 }
 

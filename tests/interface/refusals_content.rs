@@ -168,7 +168,8 @@ pub(super) fn whole(id: &str, things: &str) -> Value {
         "patch": patch, "patches": [patch], "fieldModifications": changes, "jobId": "none", "condition": condition,
         "saveReferences": true, "includeReferencedItems": false, "returnEntity": false,
         "query": { "filter": { "n": 1 }, "sort": [{ "fieldName": "n", "order": "ASC" }], "paging": { "limit": 1, "offset": 0 }, "fields": ["n"] },
-        "filter": { "n": 1 }, "fieldName": "n", "order": "ASC", "paging": { "limit": 1, "offset": 0 }, "fields": ["n"],
+        // Nothing that other calls ask for is to go in the background.
+        "filter": { "n": if id == "itemRemoveByFilter" { -1 } else { 1 } }, "fieldName": "n", "order": "ASC", "paging": { "limit": 1, "offset": 0 }, "fields": ["n"],
         "includeReferences": [{ "field": "boss" }], "returnTotalCount": false, "sortMode": "WIX_QUERY", "randomOptions": { "seed": 1 },
         "referringItemFieldName": "peers", "referringItemId": "one", "referencedItemId": "two",
         "referringItemIds": null, "newReferencedItemIds": ["two"],
