@@ -206,7 +206,7 @@ export const rows = [
   row('asyncPatchByFilter', 'a job changes what fits', async (world) => {
     const id = await threeItems(world);
     const { jobId } = await world.app.items.asyncPatchByFilter(id, { kind: 'x' }, [
-      untyped({ action: 'SET_FIELD', fieldPath: 'n', setFieldOptions: { value: 0 } }),
+      { action: 'SET_FIELD', fieldPath: 'n', value: 0 },
     ]);
     await waitForJob(world, jobId);
     assert.equal((await world.app.items.get(id, 'b'))?.n, 0);

@@ -111,7 +111,7 @@ on_both_engines! {
         assert_eq!(count(&world, json!({ "count": 1 })).await, 0);
         let world = after_a_kill(world);
         let state = ended(&world, "left").await;
-        let rest = (0..350).filter(|n| format!("i{n}") > "i200".to_owned()).count();
+        let rest = (0..350).filter(|n| format!("i{n}").as_str() > "i200").count();
         assert_eq!((&state["status"], &state["successCount"]), (&json!("SUCCEEDED"), &json!(7 + rest)));
         assert_eq!(count(&world, json!({ "count": 1 })).await, rest as i64);
         assert_eq!(count(&world, json!({ "count": { "$gt": 1 } })).await, 0);
