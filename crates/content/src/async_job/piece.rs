@@ -101,7 +101,7 @@ fn is_verdict(fault: &Fault) -> bool {
 
 async fn end(content: &Content, site: &Site, job: &AsyncJob, end: End) -> Result<Step> {
     if let End::Failed(code) = end {
-        tracing::warn!(site = %site.id, job = job.claim.id, code = code.name(), "a job by filter ends before it is done");
+        tracing::info!(site = %site.id, job = job.claim.id, code = code.name(), "a job by filter ends before it is done");
     }
     let now = content.state.world.now();
     let ended = site.write_with((site.id.clone(), job.claim.clone()), move |tx, (site, claim)| {
