@@ -5,6 +5,7 @@
 //! [`stoa_query::Scope`] inside the statement, never a filter on its answer. Nothing here knows HTTP or
 //! how a caller was recognised.
 
+mod async_job;
 mod collection;
 mod document;
 pub mod event;
@@ -47,6 +48,7 @@ pub use wire::{
     request::{GetRequest, Request, json},
 };
 
+use async_job::run::JobRuns;
 use collection::{cache::SchemaCache, job::JobQueue, site_key};
 use index::{auto::QueryStatistics, build::BuildQueue};
 use item::ownership::RecordedVisitors;
@@ -76,6 +78,7 @@ struct State {
     build_queue: BuildQueue,
     query_statistics: QueryStatistics,
     jobs: JobQueue,
+    job_runs: JobRuns,
     /// What aggregations keep in memory, all together.
     pipeline_memory: Arc<SharedMemory>,
     /// Who knows whether callers are still who they were.
@@ -115,6 +118,7 @@ impl Content {
             build_queue: Default::default(),
             query_statistics: Default::default(),
             jobs: Default::default(),
+            job_runs: Default::default(),
             pipeline_memory,
             standing: OnceLock::new(),
         };

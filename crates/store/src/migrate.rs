@@ -83,7 +83,8 @@ const SITE: &[Migration] = migrations![
     16 "site/0016_scopes",
     17 "site/0017_log",
     18 "site/0018_webhook" additive,
-    19 "site/0019_search" additive,
+    19 "site/0019_async_job" additive,
+    21 "site/0021_search" additive,
 ];
 
 impl Scope {
