@@ -30,6 +30,14 @@ impl Rows {
         &self.0
     }
 
+    pub fn first(&self) -> Option<u64> {
+        self.0.first().copied()
+    }
+
+    pub fn last(&self) -> Option<u64> {
+        self.0.last().copied()
+    }
+
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -43,7 +51,7 @@ impl Rows {
     }
 
     /// Adds those of `rids` that `allowed` has; says how many are new.
-    pub(crate) fn add_if(&mut self, rids: &Rows, allowed: &Rows) -> usize {
+    pub fn add_if(&mut self, rids: &Rows, allowed: &Rows) -> usize {
         let new: Vec<_> = rids.0.iter().copied().filter(|&it| allowed.contains(it) && !self.contains(it)).collect();
         self.0.extend_from_slice(&new);
         if !new.is_empty() {

@@ -61,6 +61,9 @@ pub trait Dialect: Send + Sync {
     /// `left`, a double, is one of the numbers whose texts are in the list bound at `placeholder`.
     fn any_number_of(&self, left: &str, placeholder: &str) -> String;
 
+    /// The same for `left` that is a number of a row.
+    fn any_row_of(&self, left: &str, placeholder: &str) -> String;
+
     /// A row source `k` with what is listed in the bound JSON, an array of arrays of texts: columns `c0`,
     /// `c1` … and `n`, the position in the list.
     fn listed(&self, placeholder: &str, columns: usize) -> String;

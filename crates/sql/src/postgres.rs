@@ -53,6 +53,10 @@ impl Dialect for Postgres {
         format!("{left} = any({placeholder}::text[]::double precision[])")
     }
 
+    fn any_row_of(&self, left: &str, placeholder: &str) -> String {
+        format!("{left} = any({placeholder}::text[]::bigint[])")
+    }
+
     fn listed(&self, placeholder: &str, columns: usize) -> String {
         let columns: String = (0..columns).map(|n| format!("value ->> {n} as c{n}, ")).collect();
         format!(

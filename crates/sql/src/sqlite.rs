@@ -53,6 +53,10 @@ impl Dialect for Sqlite {
         format!("{left} in (select cast(value as real) from json_each({placeholder}))")
     }
 
+    fn any_row_of(&self, left: &str, placeholder: &str) -> String {
+        format!("{left} in (select cast(value as integer) from json_each({placeholder}))")
+    }
+
     fn listed(&self, placeholder: &str, columns: usize) -> String {
         let columns: String = (0..columns).map(|n| format!("value ->> {n} as c{n}, ")).collect();
         format!("(select {columns}key as n from json_each({placeholder})) k")

@@ -1,7 +1,7 @@
 //! What works for consumers of logs, and what it holds meanwhile.
 
 use crate::{
-    News, Outbox, Site, Tx, TxFuture,
+    News, Outbox, Site, Tx, TxFuture, boxed,
     lease::Lease,
     outbox::{self, Read},
     position::Position,
@@ -80,6 +80,20 @@ impl Held {
     /// written.
     pub async fn keep(&self, tx: &mut Tx<'_>) -> Result<bool> {
         outbox::keeps(tx, &self.site.id, &self.lease).await
+    }
+
+    /// Writes for the consumer, if the lease is the one that is stored, and stays it meanwhile. Nothing: it is another's by
+    /// now, or the consumer is gone, and nothing was written.
+    pub async fn write_with<I, T, F>(&self, input: I, body: F) -> Result<Option<T>>
+    where
+        I: Send + Sync + 'static,
+        T: Send + 'static,
+        F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T> + Send + Sync + 'static,
+    {
+        let written = self.site.write_with((self.clone(), input, body), |tx, (held, input, body)| {
+            boxed!(if held.keep(tx).await? { body(tx, input).await.map(Some) } else { Ok(None) })
+        });
+        written.await
     }
 
     /// Whether the lease is the one that is stored, for those who only read.

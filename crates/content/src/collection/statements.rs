@@ -62,7 +62,7 @@ pub(crate) struct Statements {
     pub insert: String,
     /// For each column what is bound to it, in the order of [`Row::values`].
     pub values: Vec<String>,
-    /// `$1` a list of ids; rows are id, created, owner, document.
+    /// `$1` a list of ids; rows are id, created, owner, document, number of the row.
     pub some: String,
     /// The same with empty documents, for those who don't need them.
     pub some_without_documents: String,
@@ -92,10 +92,10 @@ impl Statements {
             get_owned: format!("select doc from {name} where id = $1 and owner = $2"),
             insert: format!("insert into {name} ({COLUMNS})"),
             values: values.into(),
-            some: format!("select id, created, owner, doc from {name} where {some}"),
-            some_without_documents: format!("select id, created, owner, '' from {name} where {some}"),
+            some: format!("select id, created, owner, doc, rid from {name} where {some}"),
+            some_without_documents: format!("select id, created, owner, '', rid from {name} where {some}"),
             some_lengths: format!(
-                "select id, created, owner, cast(octet_length(doc) as bigint) from {name} where {some}"
+                "select id, created, owner, cast(octet_length(doc) as bigint), rid from {name} where {some}"
             ),
             between: format!("select {COLUMNS} from {name} where rid > $1 and rid <= $2"),
             delete: format!("delete from {name} where {some}"),

@@ -4,11 +4,12 @@
 //!
 //! ```json
 //! {"collection":"cars","identity":{"type":"MEMBER","id":"…"},"items":[{"_id":"…",…}],
-//!  "modified":[["color"]],"ids":["…"],"old":[{"color":"red"}]}
+//!  "modified":[["color"]],"ids":["…"],"rids":[7],"old":[{"color":"red"}]}
 //! ```
 //!
 //! `items` are the documents of created and updated items, `modified` names for each updated one the
-//! fields that differ, `ids` are the deleted ones. Encrypted fields are named, and in no document. The rows
+//! fields that differ, `ids` are the deleted ones and `rids` their rows, by which an index knows them that reads the log
+//! when the items are gone ([`crate::search`]). Encrypted fields are named, and in no document. The rows
 //! of an import hold the `ids` of its items instead of `items` and `modified`: written twice, a large file
 //! would fill the disk twice.
 //!
@@ -62,9 +63,11 @@ pub(crate) struct UpdatedItem {
     pub old: Option<String>,
 }
 
-/// An item that was deleted, with the document that was stored.
+/// An item that was deleted, with the document that was stored if that is told.
 pub(crate) struct DeletedItem {
     pub id: String,
+    /// The number of its row.
+    pub rid: i64,
     pub doc: String,
 }
 
@@ -145,18 +148,16 @@ impl EventWriter {
         Ok(())
     }
 
-    pub(crate) async fn deleted(&self, tx: &mut Tx<'_>, ids: &[String]) -> Result<()> {
-        let ids: Vec<String> = ids.iter().map(|it| quoted(it)).collect();
-        self.named(tx, EntryKind::ItemDeleted, ids.iter().map(String::as_str)).await
-    }
-
-    /// The same with what the items were.
-    pub(crate) async fn deleted_documents(&self, tx: &mut Tx<'_>, items: &[DeletedItem]) -> Result<()> {
-        let size = |it: &DeletedItem| it.id.len() + it.doc.len() + 4;
+    /// With what the items were, where the rows hold that.
+    pub(crate) async fn deleted(&self, tx: &mut Tx<'_>, items: &[DeletedItem]) -> Result<()> {
+        let size = |it: &DeletedItem| it.id.len() + it.doc.len() + 16;
         for items in self.rows(items, size) {
             let mut payload = self.begin(items.iter().map(size).sum());
             list("ids", items.iter().map(|it| quoted(&it.id)), &mut payload);
-            list("old", items.iter().map(|it| self.hidden.hide(it.doc.as_str())), &mut payload);
+            list("rids", items.iter().map(|it| it.rid.to_string()), &mut payload);
+            if self.keeps_old {
+                list("old", items.iter().map(|it| self.hidden.hide(it.doc.as_str())), &mut payload);
+            }
             self.write(tx, EntryKind::ItemDeleted, payload).await?;
         }
         Ok(())

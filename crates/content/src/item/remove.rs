@@ -65,21 +65,20 @@ impl Removal {
     /// Removes items that are there, and tells the outbox; what they were, where it is to know.
     async fn delete(&self, tx: &mut Tx<'_>, ids: &[String], there: &HashMap<String, Existing>) -> Result<()> {
         let context = &self.context;
-        let (statements, events) = (&context.collection().statements, &context.events);
-        let is_told = events.keeps_old();
-        match (is_told, self.shows) {
-            (true, false) => self.delete_telling(tx, ids, there).await?,
-            _ => tx.send(&statements.delete, params![ids.to_vec()]).await?,
+        let is_told = context.events.keeps_old();
+        match is_told && !self.shows {
+            true => self.delete_telling(tx, ids, there).await?,
+            false => tx.send(&context.collection().statements.delete, params![ids.to_vec()]).await?,
         }
         link::items_removed(tx, &context.site, context.access(), ids).await?;
-        match (is_told, self.shows) {
-            (true, true) => {
-                let item = |id: &String| Some(DeletedItem { id: id.clone(), doc: there.get(id)?.doc.clone() });
-                events.deleted_documents(tx, &ids.iter().filter_map(item).collect::<Vec<_>>()).await
-            }
-            (true, false) => Ok(()),
-            (false, _) => events.deleted(tx, ids).await,
+        if is_told && !self.shows {
+            return Ok(());
         }
+        let item = |id: &String| {
+            let Existing { rid, doc, .. } = there.get(id)?;
+            Some(DeletedItem { id: id.clone(), rid: *rid, doc: if is_told { doc.clone() } else { String::new() } })
+        };
+        context.events.deleted(tx, &ids.iter().filter_map(item).collect::<Vec<_>>()).await
     }
 
     /// Removes items whose documents weren't read, as many at a time as one row tells of: a thousand of the largest
@@ -91,9 +90,10 @@ impl Removal {
             let sql = &context.collection().statements.delete_returning;
             let mut docs: HashMap<String, String> =
                 tx.rows(sql, &params![piece.to_vec()], read).await?.into_iter().collect();
-            let item = |id: &String| Some(DeletedItem { id: id.clone(), doc: docs.remove(id)? });
+            let item =
+                |id: &String| Some(DeletedItem { id: id.clone(), rid: there.get(id)?.rid, doc: docs.remove(id)? });
             let items: Vec<_> = piece.iter().filter_map(item).collect();
-            context.events.deleted_documents(tx, &items).await?;
+            context.events.deleted(tx, &items).await?;
         }
         Ok(())
     }

@@ -57,6 +57,8 @@ pub(crate) struct Existing {
     pub doc: String,
     /// Of the document as it is stored, in bytes; 0 where neither is read.
     pub length: usize,
+    /// The number of its row.
+    pub rid: i64,
 }
 
 /// What is read of an item's document.
@@ -212,7 +214,7 @@ impl WriteContext {
                     (doc, length)
                 }
             };
-            let existing = Existing { created: row.get(1)?, owner: row.get(2)?, doc, length };
+            let existing = Existing { created: row.get(1)?, owner: row.get(2)?, doc, length, rid: row.get(4)? };
             Ok((row.get::<String>(0)?, existing))
         };
         Ok(tx.rows(sql, &params![ids.to_vec()], read).await?.into_iter().collect())

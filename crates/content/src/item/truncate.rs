@@ -17,6 +17,7 @@ use crate::{
     },
     event::write::{EventWriter, truncated_piece},
     reference::link,
+    search,
     wire::request::Request,
 };
 use std::sync::Arc;
@@ -134,7 +135,7 @@ pub(crate) async fn chunk_end(tx: &mut Tx<'_>, table: &str, after: i64, upto: i6
     Ok(last.flatten())
 }
 
-/// Ends a job where it is: nothing tells that it was done.
+/// Ends a job where it is: nothing tells that it was done, so the index of words is made anew of what is left.
 async fn revoke(tx: &mut Tx<'_>, job: &Job, site: &SiteId, table: Table) -> Result<()> {
     let (task, field) = match &job.task {
         JobTask::Truncate => ("TRUNCATE", ""),
@@ -144,7 +145,8 @@ async fn revoke(tx: &mut Tx<'_>, job: &Job, site: &SiteId, table: Table) -> Resu
         %site, collection = table.number, job = job.id, task, field, rows_done = job.done, caller = ?job.caller,
         "a background job ends before it is done: who asked for it has lost the right to it"
     );
-    job.remove(tx, site, table.number).await
+    job.remove(tx, site, table.number).await?;
+    search::build_anew(tx, site, Some(table.number)).await
 }
 
 /// A job's next piece of work.

@@ -5,8 +5,9 @@ use stoa_kernel::Result;
 use stoa_search::{
     Damaged,
     list::Part,
-    lists::{Lists, Row},
+    lists::{ITEMS, Lists, Row},
     question::Question,
+    rows::Rows,
     segment::Segment,
 };
 use stoa_sql::{Value, params};
@@ -50,6 +51,33 @@ impl Index {
         let dead = segment.dead.to_bytes();
         let whole = Segment::read(segment.version, [&dead[..]], rows).map_err(|it| self.damaged(it))?;
         if whole.items().len() == segment.items { Ok(whole) } else { Err(self.damaged(Damaged { at: 0 })) }
+    }
+
+    /// What is dead once the items of these rows are: for each segment in which any of them is live, all its dead ones.
+    ///
+    /// # Errors
+    /// As for [`Self::lists`].
+    pub async fn buried(&self, tx: &mut Tx<'_>, rids: &Rows) -> Result<Vec<(i64, Rows)>> {
+        let mut buried = Vec::new();
+        for segment in self.segments(tx).await? {
+            let from = rids.as_slice().partition_point(|it| *it < segment.first);
+            // New rows are behind those of all segments, as a rule.
+            if rids.as_slice().get(from).is_some_and(|it| *it <= segment.last) {
+                let (items, mut dead) = (self.items(tx, &segment).await?, segment.dead);
+                if dead.add_if(rids, &items) > 0 {
+                    buried.push((segment.number, dead));
+                }
+            }
+        }
+        Ok(buried)
+    }
+
+    /// The rows of a segment's items.
+    async fn items(&self, tx: &mut Tx<'_>, segment: &StoredSegment) -> Result<Rows> {
+        let sql = format!("{SELECT} and term = $4 order by part");
+        let parts = self.rows(tx, segment, &sql, params![ITEMS]).await?;
+        let items = Rows::decode(parts.iter().map(|it| &it.part.bytes[..])).map_err(|it| self.damaged(it))?;
+        if items.len() == segment.items { Ok(items) } else { Err(self.damaged(Damaged { at: 0 })) }
     }
 
     /// The terms of a segment that begin so.

@@ -1,9 +1,9 @@
 //! Segments as they are listed.
 
-use stoa_kernel::{Fault, Result, SiteId};
+use stoa_kernel::{Fault, Millis, Result, SiteId};
 use stoa_search::{Damaged, rows::Rows};
 use stoa_sql::params;
-use stoa_store::{Row, Tx};
+use stoa_store::{Error, Row, Tx};
 
 /// The index of a collection, by the collection's number.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,11 +20,18 @@ pub struct StoredSegment {
     pub level: i64,
     /// That of the words in it.
     pub version: u16,
-    /// How many items it was made of.
+    /// How many items it was made of, and the first and the last of their rows.
     pub items: usize,
+    pub first: u64,
+    pub last: u64,
     /// The rows of those that were written again or removed since.
     pub dead: Rows,
+    /// When the first of those was.
+    pub died: Option<Millis>,
 }
+
+/// The columns of [`StoredSegment`].
+const COLUMNS: &str = "segment, level, version, items, first_row, last_row, died, dead";
 
 impl Index {
     /// The segments that questions read, by number.
@@ -32,16 +39,12 @@ impl Index {
     /// # Errors
     /// [`stoa_kernel::Code::Internal`] where what is stored is damaged: the index is to be built anew.
     pub async fn segments(&self, tx: &mut Tx<'_>) -> Result<Vec<StoredSegment>> {
-        let sql = "select segment, level, version, items, dead from stoa.search_segment \
-                   where site = $1 and collection = $2 and state = 'LIVE' order by segment";
-        let read = |row: &Row<'_>| {
-            let dead: Vec<u8> = row.get(4)?;
-            let (version, items): (i64, i64) = (row.get(2)?, row.get(3)?);
-            Ok((row.get(0)?, row.get(1)?, version, items, dead))
-        };
-        let rows: Vec<(i64, i64, i64, i64, Vec<u8>)> =
-            tx.rows(sql, &params![&self.site, self.collection], read).await?;
-        rows.into_iter().map(|row| segment(row).map_err(|it| self.damaged(it))).collect()
+        let sql = format!(
+            "select {COLUMNS} from stoa.search_segment \
+             where site = $1 and collection = $2 and state = 'LIVE' order by segment"
+        );
+        let rows = tx.rows(&sql, &params![&self.site, self.collection], segment).await?;
+        rows.into_iter().map(|it| it.map_err(|it| self.damaged(it))).collect()
     }
 
     pub(super) fn damaged(&self, damaged: Damaged) -> Fault {
@@ -49,8 +52,22 @@ impl Index {
     }
 }
 
-fn segment((number, level, version, items, dead): (i64, i64, i64, i64, Vec<u8>)) -> Result<StoredSegment, Damaged> {
-    let none = Damaged { at: 0 };
-    let (version, items) = (u16::try_from(version).map_err(|_| none)?, usize::try_from(items).map_err(|_| none)?);
-    Ok(StoredSegment { number, level, version, items, dead: Rows::decode([&dead[..]])? })
+fn segment(row: &Row<'_>) -> Result<Result<StoredSegment, Damaged>, Error> {
+    let (number, level, died) = (row.get(0)?, row.get(1)?, row.get(6)?);
+    let (version, items): (i64, i64) = (row.get(2)?, row.get(3)?);
+    let (first, last): (i64, i64) = (row.get(4)?, row.get(5)?);
+    let dead: Vec<u8> = row.get(7)?;
+    let read = || {
+        Some(StoredSegment {
+            number,
+            level,
+            version: u16::try_from(version).ok()?,
+            items: usize::try_from(items).ok()?,
+            first: u64::try_from(first).ok()?,
+            last: u64::try_from(last).ok()?,
+            dead: Rows::decode([&dead[..]]).ok()?,
+            died,
+        })
+    };
+    Ok(read().ok_or(Damaged { at: 0 }))
 }

@@ -1,7 +1,7 @@
 //! A segment is begun, written in pieces, and published.
 
 use super::row::{Index, StoredSegment};
-use stoa_kernel::Result;
+use stoa_kernel::{Millis, Result};
 use stoa_search::{lists::Row, rows::Rows, segment::Segment};
 use stoa_sql::{Value, params};
 use stoa_store::{InsertRows, Tx};
@@ -13,14 +13,13 @@ const BYTES: usize = 1_000_000;
 const DELETED: i64 = 1_500;
 
 /// What is seen from one moment to the next.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Publication {
-    /// The segment whose rows are all written.
-    pub segment: i64,
     /// All dead rows of segments in which more are dead now.
     pub dead: Vec<(i64, Rows)>,
     /// The segments that it was merged of.
     pub replaced: Vec<i64>,
+    pub now: Millis,
 }
 
 /// The rows of a segment as transactions write them.
@@ -46,8 +45,10 @@ impl Index {
         let sql = "select coalesce(max(segment), 0) + 1 from stoa.search_segment where site = $1 and collection = $2";
         let number = tx.row(sql, &params![&self.site, self.collection], |row| row.get::<i64>(0)).await?.unwrap_or(1);
         let (version, items) = (segment.version(), segment.items().len());
-        let sql = "insert into stoa.search_segment (site, collection, segment, state, level, version, items, dead) \
-                   values ($1, $2, $3, 'WRITING', $4, $5, $6, $7)";
+        let rows = segment.items();
+        let (first, last) = (rows.first().unwrap_or_default(), rows.last().unwrap_or_default());
+        let sql = "insert into stoa.search_segment (site, collection, segment, state, level, version, items, first_row, \
+                   last_row, dead) values ($1, $2, $3, 'WRITING', $4, $5, $6, $7, $8, $9)";
         let row = params![
             &self.site,
             self.collection,
@@ -55,10 +56,28 @@ impl Index {
             level,
             i64::from(version),
             items as i64,
+            first as i64, // Rows are below 2^63.
+            last as i64,
             segment.dead().to_bytes()
         ];
         tx.execute(sql, &row).await?;
-        Ok(StoredSegment { number, level, version, items, dead: segment.dead().clone() })
+        Ok(StoredSegment { number, level, version, items, first, last, dead: segment.dead().clone(), died: None })
+    }
+
+    /// Writes a piece of a segment of a level, which its first one begins; answers its number.
+    pub async fn put_piece(
+        &self,
+        tx: &mut Tx<'_>,
+        number: Option<i64>,
+        (segment, level): (&Segment, i64),
+        rows: &[Row],
+    ) -> Result<i64> {
+        let number = match number {
+            Some(it) => it,
+            None => self.begin(tx, segment, level).await?.number,
+        };
+        self.put(tx, number, rows).await?;
+        Ok(number)
     }
 
     /// Writes a piece of a segment that was begun.
@@ -83,16 +102,22 @@ impl Index {
 
     /// Lets questions see a segment, and no longer those that it was merged of. In the transaction that keeps the lease
     /// ([`stoa_store::Held::keep`]): who lost it publishes nothing.
-    pub async fn publish(&self, tx: &mut Tx<'_>, publication: &Publication) -> Result<()> {
-        let Publication { segment, dead, replaced } = publication;
+    ///
+    /// `segment` is the one whose rows are all written; nothing where items only went.
+    pub async fn publish(&self, tx: &mut Tx<'_>, segment: Option<i64>, publication: &Publication) -> Result<()> {
+        let Publication { dead, replaced, now } = publication;
         for (segment, dead) in dead {
-            let sql = "update stoa.search_segment set dead = $1 where site = $2 and collection = $3 and segment = $4";
-            tx.send(sql, params![dead.to_bytes(), &self.site, self.collection, *segment]).await?;
+            let sql = "update stoa.search_segment set dead = $1, died = coalesce(died, $2) \
+                       where site = $3 and collection = $4 and segment = $5";
+            tx.send(sql, params![dead.to_bytes(), *now, &self.site, self.collection, *segment]).await?;
         }
         for segment in replaced {
             self.enter(tx, *segment, "REMOVED").await?;
         }
-        self.enter(tx, *segment, "LIVE").await
+        match segment {
+            Some(it) => self.enter(tx, it, "LIVE").await,
+            None => Ok(()),
+        }
     }
 
     async fn enter(&self, tx: &mut Tx<'_>, segment: i64, state: &str) -> Result<()> {

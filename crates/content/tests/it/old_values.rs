@@ -113,7 +113,7 @@ on_both_engines! {
             let told: Vec<_> = rows.iter().map(told).collect();
             match is_on {
                 true => assert_eq!(told, [Some(vec![0]), Some(vec![3, 1]), Some(vec![5, 2])]),
-                false => assert!(rows.iter().all(|it| members_of(it) == ["collection", "identity", "ids"]), "{rows:?}"),
+                false => assert!(rows.iter().all(|it| members_of(it) == ["collection", "identity", "ids", "rids"]), "{rows:?}"),
             }
             let is_whole = rows.iter().flat_map(|it| it["old"].as_array().into_iter().flatten());
             assert!(is_whole.clone().all(|it| it["_owner"] == "ann" && it["_createdDate"].is_object()));

@@ -39,15 +39,19 @@ async fn write(site: &Site, segment: &Segment, level: i64) -> StoredSegment {
     begun
 }
 
-async fn publish(site: &Site, publication: Publication) {
-    let published = site.write_with((index(site), publication), |tx, (index, publication)| {
-        boxed!(index.publish(tx, publication).await)
+async fn publish(site: &Site, segment: i64, publication: Publication) {
+    let published = site.write_with((index(site), publication), move |tx, (index, publication)| {
+        boxed!(index.publish(tx, Some(segment), publication).await)
     });
     published.await.unwrap();
 }
 
 async fn all(site: &Site) -> Result<Vec<(StoredSegment, Segment)>> {
-    let index = index(site);
+    all_of(site, index(site)).await
+}
+
+/// What questions read of an index.
+pub async fn all_of(site: &Site, index: Index) -> Result<Vec<(StoredSegment, Segment)>> {
     let read = site.read_at_point(Requester::SERVER, move |tx| {
         boxed!({
             let mut all = Vec::new();
@@ -126,20 +130,20 @@ on_both_engines! {
         let second = segment((100..20_100).map(|rid| (rid, format!("common w{} York", rid % 3_000))));
         let one = write(site, &first, 0).await;
         assert!(all(site).await.unwrap().is_empty(), "it isn't published");
-        publish(site, Publication { segment: one.number, dead: vec![], replaced: vec![] }).await;
+        publish(site, one.number, Publication::default()).await;
         answers_are_those_of(site, std::slice::from_ref(&first)).await;
 
         let two = write(site, &second, 0).await;
         assert!(pieces(&second).len() > 1 && second.rows().any(|it| it.number == 1));
         first.bury(&Rows::new(vec![1, 4]));
-        publish(site, Publication { segment: two.number, dead: vec![(one.number, first.dead().clone())], replaced: vec![] }).await;
+        publish(site, two.number, Publication { dead: vec![(one.number, first.dead().clone())], ..Publication::default() }).await;
         let stored = all(site).await.unwrap();
         assert_eq!(stored.iter().map(|it| it.1.clone()).collect::<Vec<_>>(), [first.clone(), second.clone()]);
         answers_are_those_of(site, &[first.clone(), second.clone()]).await;
 
         let merged = Segment::merge(&[first, second]).unwrap();
         let three = write(site, &merged, 1).await;
-        publish(site, Publication { segment: three.number, dead: vec![], replaced: vec![one.number, two.number] }).await;
+        publish(site, three.number, Publication { replaced: vec![one.number, two.number], ..Publication::default() }).await;
         answers_are_those_of(site, std::slice::from_ref(&merged)).await;
         assert_eq!(sweep(site).await, merged.rows().count() as i64);
         assert_eq!(all(site).await.unwrap(), [(three, merged)]);
@@ -149,11 +153,11 @@ on_both_engines! {
         let world = World::new(engine).await;
         let site = &world.site;
         let kept = write(site, &segment([(1, "York".into())]), 0).await;
-        publish(site, Publication { segment: kept.number, dead: vec![], replaced: vec![] }).await;
+        publish(site, kept.number, Publication::default()).await;
         write(site, &segment((1..2_000).map(|rid| (rid, format!("w{rid}")))), 0).await;
         assert_eq!(sweep(site).await, 2, "its items and one term");
         let next = write(site, &segment([(2, "Haven".into())]), 0).await;
-        publish(site, Publication { segment: next.number, dead: vec![], replaced: vec![] }).await;
+        publish(site, next.number, Publication::default()).await;
         assert_eq!(all(site).await.unwrap().len(), 2);
     }
 
@@ -170,7 +174,7 @@ on_both_engines! {
             let mut segment = segment([(1, "York".into()), (2, "Haven".into())]);
             segment.bury(&Rows::new(vec![2]));
             let stored = write(site, &segment, 0).await;
-            publish(site, Publication { segment: stored.number, dead: vec![], replaced: vec![] }).await;
+            publish(site, stored.number, Publication::default()).await;
             assert_eq!(all(site).await.unwrap(), [(stored, segment)]);
             execute(site, sql).await;
             assert_eq!(all(site).await.unwrap_err().code().name(), "WDE0053", "{sql}");

@@ -1,0 +1,134 @@
+//! What keeps the indexes of a site's collections, for as long as it holds the lease of their consumer: what it knows, and
+//! how it writes. What it does is in `turn`, `look` and `merge`.
+
+use super::{
+    layout::Layout,
+    row::Index,
+    state::build_anew,
+    write::{Publication, pieces},
+};
+use crate::Content;
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+use stoa_kernel::{Code, Fault, Millis, Result};
+use stoa_search::{rows::Rows, segment::Segment};
+use stoa_sql::Table;
+use stoa_store::{Held, Site, boxed, outbox::Position};
+
+/// Why the work ends.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The lease is another's by now.
+    Lost,
+    Fault(Fault),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// A collection that is searched.
+#[derive(Clone)]
+pub(super) struct Known {
+    pub index: Index,
+    pub table: Table,
+    pub layout: Arc<Layout>,
+    /// The last row that was read, or [`super::state::WHOLE`].
+    pub built: i64,
+}
+
+/// A segment that is to be seen, and what changes with it.
+pub(super) struct Made {
+    pub segment: Segment,
+    pub level: i64,
+    pub dead: Vec<(i64, Rows)>,
+    pub replaced: Vec<i64>,
+    /// How far the index is built with it, if that changes.
+    pub built: Option<i64>,
+}
+
+pub(super) struct Indexer {
+    pub content: Content,
+    pub site: Arc<Site>,
+    pub held: Held,
+    /// Behind the last row of the log that was dealt with.
+    pub position: Position,
+    /// The collections that are searched, by id.
+    pub known: HashMap<String, Known>,
+    /// Numbers of those whose segments may be merged.
+    pub unmerged: BTreeSet<i64>,
+    /// Whether there may be segments that no question reads.
+    pub has_waste: bool,
+    /// When all collections were looked at last, by the clock that only goes forward; nothing if they are to be.
+    pub looked: Option<Millis>,
+}
+
+impl Indexer {
+    pub(super) fn new(content: Content, held: Held) -> Self {
+        Self {
+            content,
+            site: held.site().clone(),
+            position: held.position(),
+            held,
+            known: HashMap::new(),
+            unmerged: BTreeSet::new(),
+            has_waste: true,
+            looked: None,
+        }
+    }
+
+    /// Writes a segment, if it has items, and lets it be seen.
+    pub(super) async fn publish(&self, index: Index, made: Made) -> Result<(), Stop> {
+        let Made { segment, level, dead, replaced, built } = made;
+        let (mut pieces, mut number) = (pieces(&segment), None);
+        let (last, segment) = (pieces.pop(), Arc::new((index, segment)));
+        // Most are written and published in one transaction.
+        for piece in pieces {
+            let put = self.held.write_with((Arc::clone(&segment), piece), move |tx, (it, rows)| {
+                boxed!(it.0.put_piece(tx, number, (&it.1, level), rows).await)
+            });
+            number = Some(put.await?.ok_or(Stop::Lost)?);
+        }
+        let publication = Publication { dead, replaced, now: self.content.state.world.now() };
+        let published = self.held.write_with((segment, last, publication), move |tx, (it, rows, publication)| {
+            boxed!({
+                let (index, segment) = &**it;
+                let number = match rows {
+                    Some(rows) => Some(index.put_piece(tx, number, (segment, level), rows).await?),
+                    None => number,
+                };
+                index.publish(tx, number, publication).await?;
+                match built {
+                    Some(it) => index.note_built(tx, it).await,
+                    None => Ok(()),
+                }
+            })
+        });
+        published.await?.ok_or(Stop::Lost)
+    }
+
+    /// Has an index built anew in which something was found damaged.
+    pub(super) async fn healed<T: Default>(&mut self, collection: i64, done: Result<T, Stop>) -> Result<T, Stop> {
+        match done {
+            Err(Stop::Fault(fault)) if fault.code() == Code::Internal => {
+                tracing::warn!(site = %self.site.id, collection, "an index of words is built anew: {fault:?}");
+                self.build_anew(Some(collection)).await?;
+                Ok(T::default())
+            }
+            it => it,
+        }
+    }
+
+    /// Has the index of a collection, or of all, built anew: the next turn begins with it.
+    pub(super) async fn build_anew(&mut self, collection: Option<i64>) -> Result<(), Stop> {
+        let marked =
+            self.held.write_with(self.site.id.clone(), move |tx, site| boxed!(build_anew(tx, site, collection).await));
+        marked.await?.ok_or(Stop::Lost)?;
+        self.looked = None;
+        Ok(())
+    }
+}

@@ -1,0 +1,157 @@
+//! The indexes of a site's collections are kept a little at a time.
+//!
+//! ```text
+//! log ─▶ what was touched ─▶ rows as they are now ─▶ a segment, written in pieces ─▶ published ─▶ the place moves
+//! ```
+//!
+//! Whatever is cut off between two transactions is done again: a batch is read again until the place has moved, and
+//! leaves the same index; a segment that wasn't published is swept. An index that is to be built reads the table in the
+//! order of rows. It has nothing of rows behind those that were read, so the log is followed for the others alone.
+
+use super::{
+    indexer::{Indexer, Known, Made, Stop},
+    row::Index,
+    rows::{Found, Which, found, groups, segment_of},
+    state::WHOLE,
+    touched::{Items, KINDS, Touched},
+};
+use stoa_kernel::{Millis, Result, clock::elapsing};
+use stoa_search::{
+    rows::Rows,
+    segment::{Builder, Segment},
+};
+use stoa_store::{
+    ReaderPool, boxed,
+    outbox::{Position, Read},
+};
+
+/// Rows of the log that are read at once.
+const ENTRIES: usize = 1_000;
+/// Items that are looked up at once.
+const ITEMS: usize = 1_000;
+/// How often is looked for what no row of the log tells.
+const LOOK: Millis = 60_000;
+
+impl Indexer {
+    /// A little of all that is to be done; whether there is more.
+    pub(super) async fn turn(&mut self) -> Result<bool, Stop> {
+        if self.looked.is_none_or(|it| elapsing() - it >= LOOK) {
+            self.look().await?;
+        }
+        let has_more = self.follow().await?;
+        let is_building = self.build().await?;
+        let is_merging = self.merge().await?;
+        let is_sweeping = self.sweep().await?;
+        let is_looking = self.looked.is_none();
+        Ok(has_more || is_building || is_merging || is_sweeping || is_looking)
+    }
+
+    /// Deals with the next rows of the log.
+    async fn follow(&mut self) -> Result<bool, Stop> {
+        let batch = match self.held.read(self.position, &KINDS, ENTRIES).await? {
+            Read::Batch(batch) => batch,
+            // What was not read is unknown.
+            Read::Gap(gap) => {
+                self.build_anew(None).await?;
+                self.advance(gap.oldest).await?;
+                return Ok(true);
+            }
+        };
+        if batch.end == self.position {
+            return Ok(false);
+        }
+        let touched = Touched::by(&batch.entries)?;
+        if touched.is_restored {
+            self.build_anew(None).await?;
+        } else if touched.has_definitions {
+            self.look().await?;
+        }
+        for id in &touched.anew {
+            let collection = self.known.get(id).map(|it| it.index.collection);
+            if collection.is_some() {
+                self.build_anew(collection).await?;
+            }
+        }
+        for (id, items) in touched.items {
+            if let Some(it) = self.known.get(&id).cloned() {
+                let done = self.take_up(&it, items).await;
+                self.healed(it.index.collection, done).await?;
+            }
+        }
+        self.advance(batch.end).await?;
+        Ok(!batch.is_last)
+    }
+
+    async fn advance(&mut self, position: Position) -> Result<(), Stop> {
+        if !self.held.advance(position).await? {
+            return Err(Stop::Lost);
+        }
+        self.position = position;
+        Ok(())
+    }
+
+    /// Brings what the index has of some items to what they are now.
+    async fn take_up(&mut self, known: &Known, items: Items) -> Result<(), Stop> {
+        let ids: Vec<String> = items.ids.into_iter().collect();
+        let rids: Vec<i64> = items.rids.into_iter().filter(|it| (1..=known.built).contains(it)).collect();
+        let mut there = Vec::new();
+        for ids in ids.chunks(ITEMS) {
+            there.extend(found(&self.site, known.table, Which::Ids(ids.to_vec())).await?);
+        }
+        // SQLite gives the highest row again, so that another item may be in one that went.
+        for rids in rids.chunks(ITEMS) {
+            there.extend(found(&self.site, known.table, Which::Rows(rids.to_vec())).await?);
+        }
+        there.retain(|it| it.rid.cast_signed() <= known.built);
+        there.sort_unstable_by_key(|it| it.rid);
+        there.dedup_by_key(|it| it.rid);
+
+        let mut touched: Vec<u64> = rids.iter().map(|it| it.unsigned_abs()).collect();
+        let mut groups = groups(&there);
+        if groups.is_empty() && !touched.is_empty() {
+            groups.push(&[]);
+        }
+        for group in groups {
+            // What went goes with the first of them.
+            touched.extend(group.iter().map(|it| it.rid));
+            let rids = Rows::new(std::mem::take(&mut touched));
+            let segment = self.make(known, group).await?;
+            let dead = self.buried(&known.index, rids).await?;
+            self.publish(known.index.clone(), Made { segment, level: 0, dead, replaced: Vec::new(), built: None })
+                .await?;
+            self.unmerged.insert(known.index.collection);
+        }
+        Ok(())
+    }
+
+    /// Reads some more of a collection whose index isn't whole.
+    async fn build(&mut self) -> Result<bool, Stop> {
+        let next = self.known.iter().find(|it| it.1.built < WHOLE);
+        let Some((id, known)) = next.map(|(id, known)| (id.clone(), known.clone())) else { return Ok(false) };
+        let there = found(&self.site, known.table, Which::Behind(known.built)).await?;
+        let (segment, built) = match groups(&there).first() {
+            Some(group) => {
+                let last = group.last().map_or(known.built, |it| it.rid.cast_signed());
+                (self.make(&known, group).await?, last)
+            }
+            None => (Builder::default().build(), WHOLE),
+        };
+        let made = Made { segment, level: 0, dead: Vec::new(), replaced: Vec::new(), built: Some(built) };
+        self.publish(known.index.clone(), made).await?;
+        self.unmerged.insert(known.index.collection);
+        if let Some(it) = self.known.get_mut(&id) {
+            it.built = built;
+        }
+        Ok(true)
+    }
+
+    /// A segment of items as they are now.
+    async fn make(&self, known: &Known, group: &[Found]) -> Result<Segment> {
+        segment_of(&self.site, known.table, &known.layout, group).await
+    }
+
+    async fn buried(&self, index: &Index, rids: Rows) -> Result<Vec<(i64, Rows)>> {
+        let index = index.clone();
+        self.site.read(ReaderPool::Scan, move |tx| boxed!(index.buried(tx, &rids).await)).await
+    }
+}

@@ -1,0 +1,381 @@
+//! The job that keeps the index of words: whatever is written, and wherever the job is killed, the index afterwards
+//! equals one that is built of the items as they are.
+
+use crate::{common::*, jobs, search};
+use serde_json::{Value, json};
+use std::{
+    future::poll_fn,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::Poll,
+    time::Duration,
+};
+use stoa_content::{
+    Request,
+    search::Index,
+    transfer::{FileOf, Format},
+};
+use stoa_search::{
+    document::FieldText,
+    segment::{Builder, Segment},
+};
+use stoa_sql::Table;
+use stoa_store::{
+    Consumers, Held, Names, ReaderPool, Serving, TxFuture, Worker, boxed,
+    outbox::{self, LeaseTimes, RESTORED},
+};
+use stoa_testkit::{on_both_engines, rounds};
+
+const TIMES: LeaseTimes = LeaseTimes { look: 10, renewal: 30, life: 60_000 };
+
+/// Is killed when it was waited for so often, and the next time once more than that: between any two transactions.
+struct Killed {
+    worker: Arc<dyn Worker>,
+    waits: AtomicUsize,
+}
+
+impl Worker for Killed {
+    fn work<'w>(&'w self, held: Held) -> TxFuture<'w, ()> {
+        let mut left = self.waits.fetch_add(1, Ordering::Relaxed);
+        let mut work = self.worker.work(held);
+        boxed!({
+            let killed = poll_fn(move |context| match left.checked_sub(1) {
+                None => Poll::Ready(Ok(())),
+                Some(it) => {
+                    left = it;
+                    work.as_mut().poll(context)
+                }
+            });
+            killed.await
+        })
+    }
+}
+
+fn consumers(world: &World) -> Consumers {
+    Consumers::new(world.test.store.clone(), world.test.world.clone(), TIMES)
+}
+
+/// Has the index of the site's collections kept while the answer lives.
+async fn serve(world: &World) -> Serving {
+    world.content.search_subscribe(&world.site).await.unwrap();
+    world.content.search_serve(&consumers(world))
+}
+
+async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
+    for _ in 0..6_000 {
+        if is_so().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{what}: not within a minute");
+}
+
+async fn caught_up(world: &World) {
+    let is_late = async || !world.content.search_lag(&world.site).await.unwrap().unwrap().is_none();
+    until("the index has caught up", async || !is_late().await).await;
+}
+
+async fn number(world: &World) -> Option<i64> {
+    let read = world.site.read(ReaderPool::Point, |tx| {
+        boxed!({
+            let sql = "select number from stoa.collection where id = 'c' and deleted is null";
+            Ok(tx.row(sql, &[], |row| row.get(0)).await?)
+        })
+    });
+    read.await.unwrap()
+}
+
+async fn segments(world: &World) -> Vec<Segment> {
+    let Some(collection) = number(world).await else { return Vec::new() };
+    let index = Index { site: world.site.id.clone(), collection };
+    let all = search::all_of(&world.site, index).await.unwrap();
+    all.into_iter().map(|it| it.1).collect()
+}
+
+/// What is stored of the index, as one segment.
+async fn stored(world: &World) -> Segment {
+    Segment::merge(&segments(world).await).unwrap()
+}
+
+/// A plain reading: these fields of all items, with their bits, the first one that is displayed.
+async fn expected(world: &World, fields: &'static [&'static str], is_first_displayed: bool) -> Segment {
+    let table = Table { site: world.site.number, number: number(world).await.unwrap() };
+    let read = world.site.read(ReaderPool::Scan, move |tx| {
+        boxed!({
+            let sql = format!("select rid, doc from {}", tx.dialect().table(table));
+            Ok(tx.rows(&sql, &[], |row| Ok((row.get::<i64>(0)?, row.doc(1)?.into_owned()))).await?)
+        })
+    });
+    let mut builder = Builder::default();
+    for (rid, doc) in read.await.unwrap() {
+        let doc: Value = serde_json::from_str(&doc).unwrap();
+        let text = |it: &Value| match it {
+            Value::Array(all) => Some(all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n")),
+            it => it.as_str().map(str::to_owned),
+        };
+        let texts: Vec<_> = fields.iter().enumerate().filter_map(|(n, it)| Some((n, text(&doc[*it])?))).collect();
+        let texts: Vec<_> = texts
+            .iter()
+            .map(|(n, text)| FieldText { bit: 1 << n, is_display: is_first_displayed && *n == 0, text })
+            .collect();
+        builder.put(rid.unsigned_abs(), &texts);
+    }
+    builder.build()
+}
+
+async fn is_as_built_anew(world: &World) {
+    caught_up(world).await;
+    assert_eq!(stored(world).await, expected(world, &["title", "tags"], false).await);
+}
+
+async fn execute(world: &World, sql: &'static str) {
+    world.site.write_with(sql, |tx, sql| boxed!(Ok(tx.execute(sql, &[]).await?))).await.unwrap();
+}
+
+async fn count(world: &World, sql: &'static str) -> i64 {
+    let read = world.site.read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(sql, &[], |row| row.get(0)).await?)));
+    read.await.unwrap().unwrap()
+}
+
+/// Has all collections looked at: the log tells of a definition.
+async fn touch_definitions(world: &World) {
+    let id = format!("touched{}", world.test.world.uuid());
+    world
+        .create(
+            &id,
+            json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" }),
+        )
+        .await;
+}
+
+async fn truncate(world: &World) -> stoa_kernel::Result<()> {
+    let body = json!({ "dataCollectionId": "c" }).to_string();
+    world.content.item_truncate(&world.site, &owner(), &Request::parse(body.as_bytes())?).await
+}
+
+async fn import(world: &World, lines: &str) {
+    let file = FileOf { collection: "c", format: Format::JsonLines };
+    world.content.import(&world.site, &app(), file, lines.as_bytes(), |_| {}).await.unwrap();
+}
+
+/// Numbers from 0 up to a bound, from the fixed clock's sequence.
+fn random(world: &World, bound: usize) -> usize {
+    (u32::from_le_bytes(world.test.world.bytes::<4>()) as usize) % bound
+}
+
+fn words(world: &World) -> String {
+    let word = |_| ["red", "car", "São", "Paulo", "東京タワー", "new", "york"][random(world, 7)];
+    (0..random(world, 6)).map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn item(world: &World) -> Value {
+    let mut item = json!({ "_id": format!("i{}", random(world, 12)), "title": words(world), "n": random(world, 9) });
+    if random(world, 2) == 0 {
+        item["tags"] = json!([words(world), words(world)]);
+    }
+    item
+}
+
+/// One call out of all that write items.
+async fn write(world: &World) {
+    let id = format!("i{}", random(world, 12));
+    match random(world, 12) {
+        0..3 => drop(world.insert(&app(), item(world)).await),
+        3..5 => drop(world.update(&app(), item(world), None).await),
+        5..7 => drop(world.remove(&app(), &id, None).await),
+        7 => {
+            let items: Vec<_> = (0..4).map(|_| item(world)).collect();
+            drop(world.bulk(&app(), "save", &many(items)).await);
+        }
+        8 => {
+            let ids: Vec<_> = (0..5).map(|n| format!("i{}", n * 2)).collect();
+            world.bulk(&app(), "remove", &json!({ "dataCollectionId": "c", "dataItemIds": ids })).await.unwrap();
+        }
+        9 => import(world, &format!("{}\n{}\n", item(world), item(world))).await,
+        10 => {
+            let patch = json!([{ "dataItemId": id, "fieldModifications": [
+                { "fieldPath": "title", "action": "SET_FIELD", "setFieldOptions": { "value": words(world) } }] }]);
+            drop(world.bulk(&app(), "patch", &json!({ "dataCollectionId": "c", "patches": patch })).await);
+        }
+        _ if random(world, 6) == 0 => truncate(world).await.unwrap(),
+        _ => {}
+    }
+}
+
+on_both_engines! {
+    async fn random_histories_leave_the_index_of_their_items(engine) {
+        let world = World::open(engine).await;
+        let _serving = serve(&world).await;
+        for _ in 0..rounds(6) {
+            for _ in 0..random(&world, 30) {
+                write(&world).await;
+            }
+            is_as_built_anew(&world).await;
+        }
+    }
+
+    async fn job_that_is_killed_anywhere_leaves_the_same(engine) {
+        let world = World::open(engine).await;
+        for _ in 0..20 {
+            write(&world).await;
+        }
+        let consumers = consumers(&world);
+        world.content.search_subscribe(&world.site).await.unwrap();
+        for _ in 0..rounds(2) {
+            let killed = Arc::new(Killed { worker: world.content.search_worker(), waits: AtomicUsize::new(1) });
+            let serving = consumers.serve(Names::Kind("search"), killed.clone());
+            for _ in 0..20 {
+                write(&world).await;
+                tokio::time::sleep(Duration::from_millis(random(&world, 30) as u64)).await;
+            }
+            is_as_built_anew(&world).await;
+            serving.end().await;
+            let kills = killed.waits.load(Ordering::Relaxed);
+            assert!(kills > 5, "{kills}");
+        }
+        // Nothing is left of what was cut off.
+        let _serving = world.content.search_serve(&consumers);
+        until("all is swept", async || count(&world, "select count(*) from stoa.search_segment where state <> 'LIVE'").await == 0).await;
+        let lists = "select count(*) from stoa.search_list l where not exists (select 1 from stoa.search_segment s \
+                     where s.site = l.site and s.collection = l.collection and s.segment = l.segment)";
+        assert_eq!(count(&world, lists).await, 0);
+        is_as_built_anew(&world).await;
+    }
+
+    async fn large_collections_are_built_and_merged(engine) {
+        let world = World::open(engine).await;
+        jobs::fill(&world, 6_000).await;
+        let _serving = serve(&world).await;
+        is_as_built_anew(&world).await;
+        for n in 0..12 {
+            world.insert(&app(), json!({ "title": format!("New York {n}") })).await.unwrap();
+            caught_up(&world).await;
+        }
+        is_as_built_anew(&world).await;
+        until("it is merged", async || segments(&world).await.len() < 10).await;
+        is_as_built_anew(&world).await;
+    }
+
+    async fn index_follows_definitions(engine) {
+        let world = World::open(engine).await;
+        let _serving = serve(&world).await;
+        for n in 0..5 {
+            world.insert(&app(), json!({ "title": format!("New York {n}"), "tags": ["red", "car"], "late": "blue" })).await.unwrap();
+        }
+        is_as_built_anew(&world).await;
+        world.content.field_create(&world.site, &owner(), "c", &json!({ "key": "late", "type": "TEXT" })).await.unwrap();
+        caught_up(&world).await;
+        assert_eq!(stored(&world).await, expected(&world, &["title", "tags", "late"], false).await);
+        world.content.field_delete(&world.site, &owner(), "c", "tags").await.unwrap();
+        caught_up(&world).await;
+        assert_eq!(stored(&world).await, expected(&world, &["title", "late"], false).await);
+        world.content.collection_patch(&world.site, &owner(), &json!({ "id": "c", "displayField": "title" })).await.unwrap();
+        caught_up(&world).await;
+        assert_eq!(stored(&world).await, expected(&world, &["title", "late"], true).await);
+
+        world.content.collection_delete(&world.site, &owner(), "c").await.unwrap();
+        caught_up(&world).await;
+        until("nothing is kept of it", async || count(&world, "select count(*) from stoa.search_list").await == 0).await;
+        assert_eq!(count(&world, "select count(*) from stoa.search_collection").await, 0);
+        world.content.collection_restore(&world.site, &owner(), "c").await.unwrap();
+        caught_up(&world).await;
+        assert_eq!(stored(&world).await, expected(&world, &["title", "late"], true).await);
+    }
+
+    async fn truncated_collections_have_no_words(engine) {
+        let world = World::open(engine).await;
+        jobs::fill(&world, 1_200).await;
+        let _serving = serve(&world).await;
+        is_as_built_anew(&world).await;
+        // The caller loses the right to it on the way: no row tells that items are gone.
+        let world = jobs::with_standing(world, 2);
+        assert!(truncate(&world).await.is_err());
+        touch_definitions(&world).await;
+        is_as_built_anew(&world).await;
+        let world = jobs::with_standing(world, 1_000);
+        truncate(&world).await.unwrap();
+        is_as_built_anew(&world).await;
+        assert!(segments(&world).await.is_empty());
+    }
+
+    async fn words_of_removed_items_leave_the_disk_in_a_day(engine) {
+        let world = World::open(engine).await;
+        let items = (0..20).map(|n| json!({ "_id": format!("i{n}"), "title": if n == 7 { "secret" } else { "york" } }));
+        world.bulk(&app(), "insert", &many(items)).await.unwrap();
+        let _serving = serve(&world).await;
+        is_as_built_anew(&world).await;
+        world.remove(&app(), "i7", None).await.unwrap();
+        is_as_built_anew(&world).await;
+        let secrets = "select count(*) from stoa.search_list where term = 'secret'";
+        assert_eq!(count(&world, secrets).await, 1);
+        world.test.clock.advance(19 * 60 * 60_000);
+        touch_definitions(&world).await;
+        caught_up(&world).await;
+        assert_eq!(count(&world, secrets).await, 1);
+        world.test.clock.advance(60 * 60_000);
+        touch_definitions(&world).await;
+        until("the word is gone", async || count(&world, secrets).await == 0).await;
+        is_as_built_anew(&world).await;
+    }
+
+    async fn index_is_built_anew_where_it_can_not_be_trusted(engine) {
+        let world = World::open(engine).await;
+        for n in 0..5 {
+            world.insert(&app(), json!({ "_id": format!("i{n}"), "title": format!("New York {n}") })).await.unwrap();
+        }
+        let _serving = serve(&world).await;
+        is_as_built_anew(&world).await;
+        // Damaged, and noticed with the next item that is written.
+        execute(&world, "delete from stoa.search_list where term = ''").await;
+        world.update(&app(), json!({ "_id": "i3", "title": "Haven" }), None).await.unwrap();
+        is_as_built_anew(&world).await;
+        // Of words of another version, or of none.
+        for sql in ["update stoa.search_collection set version = 77", "delete from stoa.search_collection"] {
+            execute(&world, sql).await;
+            execute(&world, "update stoa.search_segment set version = 77").await;
+            touch_definitions(&world).await;
+            is_as_built_anew(&world).await;
+        }
+        // Data that were replaced by a backup.
+        execute(&world, "delete from stoa.search_segment").await;
+        execute(&world, "delete from stoa.search_list").await;
+        let now = world.test.world.now();
+        let restored = world.site.write_with(world.site.id.clone(), move |tx, site| {
+            boxed!(outbox::put(tx, site, RESTORED, "{}".to_owned(), now).await)
+        });
+        restored.await.unwrap();
+        is_as_built_anew(&world).await;
+    }
+
+    async fn collections_that_are_switched_off_keep_no_words(engine) {
+        let world = World::open(engine).await;
+        world.insert(&app(), json!({ "title": "New York" })).await.unwrap();
+        let _serving = serve(&world).await;
+        is_as_built_anew(&world).await;
+        execute(&world, "update stoa.search_collection set is_on = 0").await;
+        touch_definitions(&world).await;
+        world.insert(&app(), json!({ "title": "New Haven" })).await.unwrap();
+        caught_up(&world).await;
+        until("nothing is kept of it", async || count(&world, "select count(*) from stoa.search_list").await == 0).await;
+        execute(&world, "update stoa.search_collection set is_on = 1").await;
+        touch_definitions(&world).await;
+        is_as_built_anew(&world).await;
+    }
+
+    async fn removals_tell_which_rows_went(engine) {
+        let world = World::open(engine).await;
+        world.bulk(&app(), "insert", &many((0..3).map(|n| json!({ "_id": format!("i{n}") })))).await.unwrap();
+        let sql = format!("select id, rid from {}", world.site.dialect().table(Table { site: world.site.number, number: number(&world).await.unwrap() }));
+        let read = world.site.read(ReaderPool::Point, move |tx| {
+            boxed!(Ok(tx.rows(&sql, &[], |row| Ok((row.get::<String>(0)?, row.get::<i64>(1)?))).await?))
+        });
+        let rids: std::collections::HashMap<_, _> = read.await.unwrap().into_iter().collect();
+        world.bulk(&app(), "remove", &json!({ "dataCollectionId": "c", "dataItemIds": ["i2", "none", "i0"] })).await.unwrap();
+        let (kind, payload) = world.outbox().await.pop().unwrap();
+        assert_eq!(kind, "data_item_deleted");
+        assert_eq!((&payload["ids"], &payload["rids"]), (&json!(["i2", "i0"]), &json!([rids["i2"], rids["i0"]])));
+    }
+}
