@@ -100,6 +100,7 @@ impl Content {
     }
 }
 
+/// Works on the jobs of a site under a name of its own, and says so meanwhile.
 async fn run(content: &Content, site: &Arc<Site>) -> Result<()> {
     let runner = content.state.world.uuid();
     tokio::select! {
