@@ -156,7 +156,7 @@ on_both_engines! {
     async fn items_may_be_called_like_calls(engine) {
         let app = TestApp::new(engine).await;
         things(&app).await;
-        for id in ["query", "count", "save", "truncate", "aggregate", "aggregate-pipeline", "is-referenced", "query-distinct-values"] {
+        for id in ["query", "count", "save", "truncate", "aggregate", "aggregate-pipeline", "search", "is-referenced", "query-distinct-values"] {
             let item = json!({ "dataCollectionId": "things", "dataItem": { "data": { "_id": id, "t": "x" } } });
             assert_eq!(app.app().post("/v2/items", &item).await.verdict(), "200", "{id}");
             let path = format!("/v2/items/{id}?dataItemId={id}&dataCollectionId=things");
@@ -174,7 +174,7 @@ on_both_engines! {
         let path = "/v2/collections/create-field?dataCollectionId=create-field";
         assert_eq!(app.app().get(path).await.json()["collection"]["id"], "create-field");
         // Calls that aren't built say so, also where an item could be asked for.
-        assert_eq!(app.app().get("/v2/items/search?dataCollectionId=things").await.verdict(), "428 WDE0119");
-        assert_eq!(app.app().post("/v2/items/search", &json!({ "dataCollectionId": "things" })).await.verdict(), "428 WDE0119");
+        assert_eq!(app.app().get("/v2/items/create-draft?dataCollectionId=things").await.verdict(), "428 WDE0119");
+        assert_eq!(app.app().post("/v2/items/create-draft", &json!({ "dataCollectionId": "things" })).await.verdict(), "428 WDE0119");
     }
 }

@@ -115,6 +115,7 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
             { "fieldPath": "many", "action": "SET_FIELD", "setFieldOptions": { "value": "x" } }] } }),
         ),
         ("WDE0179", "/v2/items/count", json!({ "environment": "SANDBOX" })),
+        ("WDE0190", "/v2/items/search", json!({ "dataCollectionId": "strict" })),
     ]
 }
 
@@ -128,7 +129,7 @@ async fn world(engine: stoa_testkit::Engine) -> TestApp {
     let number = json!([{ "key": "n", "type": "NUMBER" }]);
     let single = json!([{ "type": "SINGLE_ITEM" }]);
     for collection in [
-        json!({ "id": "strict", "fields": number, "dataPermissions": open, "strictMode": true }),
+        json!({ "id": "strict", "fields": number, "dataPermissions": open, "strictMode": true, "search": false }),
         json!({ "id": "c", "fields": fields, "dataPermissions": open }),
         json!({ "id": "deleted", "fields": number, "dataPermissions": open }),
         json!({ "id": "closed", "fields": number, "dataPermissions": { "itemRead": "PRIVILEGED" } }),

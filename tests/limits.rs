@@ -112,6 +112,11 @@ fn piped(stages: usize, limit: usize) -> Value {
     in_c(json!({ "pipeline": { "stages": stages, "paging": { "limit": limit } } }))
 }
 
+/// A page of so many items that a search finds.
+fn searched(limit: usize) -> Value {
+    in_c(json!({ "search": { "paging": { "limit": limit } } }))
+}
+
 fn including(names: usize, limit: Option<usize>) -> Value {
     let of = |n| match limit {
         Some(limit) => json!({ "field": format!("r{n}"), "limit": limit }),
@@ -190,6 +195,8 @@ fn rows() -> Vec<Row> {
         row!("filter_depth" = 5 in content.query.filter_depth, "itemQuery", [nested(5)], nested(6) => "400 WDE0169"),
         row!("pipeline_results" = 50 in content.query.pipeline_results, "itemAggregatePipeline",
             [piped(0, 50)], piped(0, 51) => "400 WDE0036"),
+        row!("search_limit" = 100 in content.query.search_limit, "itemSearch",
+            [searched(100)], searched(101) => "400 WDE0036"),
         row!("pipeline_stages" = 2 in content.query.pipeline_stages, "itemAggregatePipeline",
             [piped(2, 50)], piped(3, 50) => "400 WDE0080"),
         row!("includes" = 2 in content.query.includes, "itemQuery", [including(2, None)], including(3, None) => "400 WDE0080"),

@@ -329,7 +329,9 @@ on_both_engines! {
             ("/v2/bulk/items/insert", json!({ "dataCollectionId": "things", "dataItems": 7 }), "400 WDE0005"),
             ("/v2/items/aggregate", json!({ "dataCollectionId": "things" }), "400 WDE0080"),
             ("/v2/items/aggregate-pipeline", json!({ "dataCollectionId": "things" }), "400 WDE0080"),
-            ("/v2/items/search", json!({ "dataCollectionId": "things" }), "428 WDE0119"),
+            ("/v2/items/search", json!({ "dataCollectionId": "things", "search": 7 }), "400 WDE0080"),
+            ("/v2/items/search", json!({ "dataCollectionId": "things", "search": { "search": { "expression": "x ".repeat(51) } } }), "400 WDE0080"),
+            ("/v2/items/search", json!({ "dataCollectionId": "things", "search": { "search": { "fields": ["n"] } } }), "400 WDE0147"),
         ] {
             let reply = app.app().post(path, &body).await;
             assert_eq!(reply.verdict(), wants, "{path} {:?}", reply.body);
@@ -395,6 +397,12 @@ fn requests() -> Vec<(&'static str, Value)> {
         (
             "/v2/items/aggregate-pipeline",
             json!({ "dataCollectionId": "things", "pipeline": { "stages": stages(&filter), "paging": { "limit": 5, "offset": 0 } }, "returnTotalCount": true }),
+        ),
+        (
+            "/v2/items/search",
+            json!({ "dataCollectionId": "things", "search": { "filter": filter, "sort": [{ "fieldName": "n", "order": "ASC" }], "fields": ["n"],
+                "search": { "expression": "x y~ z*", "mode": "AND", "fuzzy": true, "fields": ["word"] }, "paging": { "limit": 5, "offset": 0 } },
+                "includeReferences": [{ "field": "boss", "limit": 2 }], "consistentRead": true, "language": "en" }),
         ),
         ("/v2/items", json!({ "dataCollectionId": "things", "dataItem": { "data": { "n": 1, "o": { "p": [1] } } } })),
         (
@@ -508,6 +516,7 @@ async fn things(app: &TestApp) {
     let collection = json!({ "collection": {
         "id": "things", "displayName": "Things", "fields": [
             { "key": "n", "type": "NUMBER" },
+            { "key": "word", "type": "TEXT" },
             { "key": "boss", "type": "REFERENCE", "typeMetadata": { "reference": { "referencedCollectionId": "things" } } },
             { "key": "peers", "type": "MULTI_REFERENCE", "typeMetadata": { "multiReference": { "referencedCollectionId": "things", "referencingFieldKey": "peersOf" } } },
         ],

@@ -30,6 +30,8 @@ pub(crate) const OPERATIONS: &[(&str, &str)] = &[
     ("distinct", "itemDistinctQuery"),
     ("aggregate", "itemAggregate"),
     ("pipeline", "itemAggregatePipeline"),
+    ("search", "itemSearch"),
+    ("search lag", "searchLagGet"),
     ("get", "itemGet"),
     ("graphql", "graphqlExecute"),
     ("insert", "itemInsert"),
@@ -94,6 +96,7 @@ pub(crate) fn kept(name: &str, matrix: &str) {
 
 async fn draw(engine: Engine) -> String {
     let app = TestApp::new(engine).await;
+    let _serving = app.searched().await;
     let visitor = app.visitor().await;
     let member = app.member("member@example.org").await;
     let other = app.member("other@example.org").await;
@@ -153,7 +156,7 @@ async fn fill(app: &TestApp, member: &TestClient<'_>, other: &TestClient<'_>, id
     let collection = |level: &str| {
         json!({
             "id": id, "displayName": id, "dataPermissions": levels(level), "realtime": true,
-            "fields": [{ "key": "secret", "type": "NUMBER" }, peers("peers", "peersOf"), peers("peersOf", "peers")],
+            "fields": [{ "key": "secret", "type": "NUMBER" }, { "key": "word", "type": "TEXT" }, peers("peers", "peersOf"), peers("peersOf", "peers")],
         })
     };
     let made = app.app().post("/v2/collections", &json!({ "collection": collection("ANYONE") })).await;
@@ -166,7 +169,7 @@ async fn fill(app: &TestApp, member: &TestClient<'_>, other: &TestClient<'_>, id
 
 async fn refill(app: &TestApp, member: &TestClient<'_>, other: &TestClient<'_>, id: &str) {
     for (client, name, secret) in [(member.clone(), "mine", 1), (other.clone(), "hers", 2), (app.app(), "none", 3)] {
-        let body = json!({ "dataCollectionId": id, "dataItem": { "data": { "_id": name, "secret": secret } } });
+        let body = json!({ "dataCollectionId": id, "dataItem": { "data": { "_id": name, "secret": secret, "word": "bird" } } });
         let reply = client.post("/v2/items", &body).await;
         assert!(matches!(reply.verdict().as_str(), "200" | "409 WDE0074"), "{:?}", reply);
     }
@@ -217,6 +220,12 @@ async fn cells(
         ids.iter().map(letter).collect::<String>()
     };
     cell("pipeline".to_owned(), answer(&reply, pushed));
+    app.search_caught_up().await;
+    let search = json!({ "expression": "bird" });
+    let reply =
+        caller.post("/v2/items/search", &json!({ "dataCollectionId": c, "search": { "search": search } })).await;
+    cell("search".to_owned(), answer(&reply, |json| found(json)));
+    cell("search lag".to_owned(), caller.get("/_api/search/v1/lag").await.verdict());
     for (id, symbol) in ITEMS {
         let reply = caller.get(&format!("/v2/items/{id}?dataCollectionId={c}&dataItemId={id}")).await;
         cell(format!("get {symbol}"), reply.verdict());
@@ -433,11 +442,13 @@ fn done(reply: &Reply) -> String {
 
 /// Which items an answer shows, and the total it admits to.
 fn seen(reply: &Reply) -> String {
-    answer(reply, |json| {
-        let items = json["dataItems"].as_array().into_iter().flatten();
-        let ids = letters(items.filter_map(|item| item["data"]["_id"].as_str()));
-        format!("{ids}/{}", json["pagingMetadata"]["total"])
-    })
+    answer(reply, |json| format!("{}/{}", found(json), json["pagingMetadata"]["total"]))
+}
+
+/// The items of a page.
+fn found(json: &Value) -> String {
+    let items = json["dataItems"].as_array().into_iter().flatten();
+    letters(items.filter_map(|item| item["data"]["_id"].as_str()))
 }
 
 /// Links an item with the member's, looks, and takes the link away again in both ways.

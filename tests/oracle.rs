@@ -19,6 +19,7 @@ mod links;
 mod many;
 mod pages;
 mod saving;
+mod search;
 mod whole;
 
 /// Worlds of one seed, unless [`rounds`] asks for more of the fresh one, and calls in each of them.
@@ -39,6 +40,7 @@ on_both_engines! {
     async fn calls_show_and_change_what_the_rules_allow(engine) {
         let app = TestApp::with_nodes(engine, NODES).await;
         let callers = callers(&app).await;
+        let _serving = app.searched().await;
         run(&app, &callers, engine, 21_908, 0..WORLDS).await;
         let fresh = from_environment().unwrap_or_else(fresh_seed);
         run(&app, &callers, engine, fresh, WORLDS..WORLDS + rounds(WORLDS)).await;
@@ -266,7 +268,7 @@ impl Side {
     async fn make(app: &TestApp, callers: &[Caller<'_>], random: &mut Random, id: String, mut fields: Value) -> Self {
         let hush = json!({ "text": { "defaultValue": HUSH } });
         let hush = json!({ "key": "hush", "type": "TEXT", "encrypted": true, "typeMetadata": hush });
-        fields.as_array_mut().unwrap().push(hush);
+        fields.as_array_mut().unwrap().extend([hush, json!({ "key": "text", "type": "TEXT" })]);
         let open = OPERATIONS.iter().map(|it| (*it, "ANYONE")).collect::<BTreeMap<_, _>>();
         let body = json!({ "collection": { "id": id, "fields": fields, "dataPermissions": open } });
         let reply = app.app().post("/v2/collections", &body).await;
@@ -328,6 +330,7 @@ impl Side {
     /// What is written: a secret number, a mark that tells one write from another, perhaps a reference.
     fn data(&self, random: &mut Random, id: &str) -> Value {
         let mut data = json!({ "_id": id, "n": random.below(4), "mark": random.below(1_000_000) });
+        data["text"] = search::text(random).into();
         if self.id.starts_with("near") && random.one_in(2) {
             data["one"] = format!("i{}", random.below(12)).into();
         }

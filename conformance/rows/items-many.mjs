@@ -39,11 +39,78 @@ async function waitForJob(world, jobId) {
   throw new Error('the job did not end');
 }
 
+/** Items with words, fresh, once a search finds the last of them. @param {World} world */
+async function searched(world) {
+  const id = await world.createCollection({
+    displayField: 'title',
+    fields: [
+      { key: 'title', type: 'TEXT' },
+      { key: 'body', type: 'TEXT' },
+      { key: 'n', type: 'NUMBER' },
+    ],
+  });
+  await world.app.items.bulkInsert(id, [
+    { _id: 'a', n: 1, title: 'a red car' },
+    { _id: 'b', n: 2, title: 'a blue boat', body: 'beside a red car' },
+    { _id: 'c', n: 3, title: 'Straße nach München' },
+    { _id: 'd', n: 4, title: 'a red boat' },
+  ]);
+  await world.app.items.insert(id, { _id: 'z', n: 0, title: 'last' });
+  for (let i = 0; i < 300; i += 1) {
+    const { items } = await world.app.items.search(id).expression('last').run();
+    if (items.length > 0) return id;
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  throw new Error('the last item is not found');
+}
+
 /** @param {{ _id?: string }[]} list */
 const ids = (list) => list.map(({ _id }) => _id).join('');
 
 /** @type {Row[]} */
 export const rows = [
+  row('search', 'words, one or all of them, the best first', async (world) => {
+    const id = await searched(world);
+    const search = world.app.items.search(id);
+    assert.equal(ids((await search.expression('red').run()).items), 'adb');
+    assert.equal(ids((await search.expression('blue car').andMode().run()).items), 'b');
+    assert.equal(ids((await search.expression('blue car').orMode().run()).items), 'ba');
+    assert.equal(ids((await search.expression('muenchen').run()).items), 'c');
+    assert.equal(ids((await search.expression('munhcen').run()).items), '');
+    assert.equal(ids((await search.expression('munhcen').fuzzy().run()).items), 'c');
+    assert.equal(ids((await search.expression('stra*').run()).items), 'c');
+    assert.equal(ids((await search.descending('n').run()).items), 'dcbaz');
+  }),
+  row('search', 'filter, order, fields and pages', async (world) => {
+    const id = await searched(world);
+    const red = world.app.items.search(id).expression('red');
+    assert.equal(ids((await red.gt('n', 1).run()).items), 'db');
+    assert.equal(ids((await red.descending('n').run()).items), 'dba');
+    const shown = (await red.fields('n').limit(1).run()).items;
+    assert.deepEqual(shown, [{ _id: 'a', n: 1 }]);
+    const first = await red.limit(2).run();
+    assert.deepEqual([ids(first.items), first.hasNext()], ['ad', true]);
+    const second = await first.next();
+    assert.deepEqual([ids(second.items), second.hasNext()], ['b', false]);
+  }),
+  row('search', 'a built request', async (world) => {
+    const id = await searched(world);
+    const { SearchBuilder, SearchParams, Filter } = data;
+    const red = SearchBuilder()
+      .withSearchClause(SearchParams('red').fields(['title']))
+      .withFilter(Filter('n').lt(4))
+      .withPaging({ limit: 1, offset: 0 })
+      .build();
+    const found = await world.app.items.search(id, red);
+    assert.equal(ids(found.items), 'a');
+    const wrong = { search: { expression: 'red', fields: ['n'] } };
+    await failsWith(world.app.items.search(id, wrong), 'WDE0147');
+  }),
+  row('search', 'off for a collection', async (world) => {
+    const off = { search: false, fields: [{ key: 'title', type: 'TEXT' }] };
+    const id = await world.createCollection(untyped(off));
+    await failsWith(world.app.items.search(id).expression('red').run(), 'WDE0190');
+  }),
   row('patch', 'set, increment, remove, append', async (world) => {
     const id = await threeItems(world);
     const made = await world.app.items

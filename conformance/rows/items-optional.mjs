@@ -19,19 +19,6 @@ async function withDrafts(world) {
 
 /** @type {Row[]} */
 export const rows = [
-  optional('search', 'finds words', async (world) => {
-    const id = await world.createCollection();
-    await world.app.items.bulkInsert(id, [
-      { _id: 'a', title: 'a red car' },
-      { _id: 'b', title: 'a blue boat' },
-    ]);
-    await new Promise((done) => setTimeout(done, 1500));
-    const result = await world.app.items.search(id).expression('red').run();
-    assert.deepEqual(
-      result.items.map((item) => item._id),
-      ['a'],
-    );
-  }),
   optional('withEnvironment', 'SANDBOX is not for visitors', async (world) => {
     const error = await failure(
       world

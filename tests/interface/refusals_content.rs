@@ -234,6 +234,7 @@ fn members(id: &str) -> Vec<&'static str> {
         "itemCount" => "filter",
         "itemDistinctQuery" => "fieldName filter order paging returnTotalCount",
         "itemAggregate" => "initialFilter finalFilter aggregation sort paging returnTotalCount",
+        "itemSearch" => "search includeReferences",
         "itemAggregatePipeline" => "pipeline returnTotalCount",
         "referenceBulkInsert" | "referenceBulkRemove" => "dataItemReferences",
         "referenceReplace" => "referringItemFieldName referringItemId newReferencedItemIds",

@@ -20,7 +20,7 @@ impl World<'_> {
         random: &mut Random,
     ) -> (&'static str, String) {
         let is_source = random.one_in(2);
-        let (call, verdict) = match random.below(44) {
+        let (call, verdict) = match random.below(47) {
             0 => ("get", self.get(caller, random, is_source).await),
             1 | 2 => ("query", self.query(caller, random, is_source).await),
             3 | 5 => ("count", self.count(caller, random, is_source).await),
@@ -43,14 +43,25 @@ impl World<'_> {
             36..=39 => self.graphql_call(caller, random, is_source).await,
             42 => ("patch by filter", self.patch_by_filter(caller, random, is_source).await),
             43 => ("remove by filter", self.remove_by_filter(caller, random, is_source).await),
+            44..=46 => self.search_call(caller, random, is_source).await,
             40 => ("give", self.give(caller, callers, random, is_source).await),
             _ => ("truncate", self.truncate(caller, callers, random, is_source).await),
         };
         // What a question changed against all rules is still there after the next write.
-        let is_question =
-            ["get", "query", "count", "distinct", "aggregate", "pipeline", "walk", "include", "graphql query"]
-                .iter()
-                .any(|it| call.starts_with(it));
+        let is_question = [
+            "get",
+            "query",
+            "count",
+            "distinct",
+            "aggregate",
+            "pipeline",
+            "search",
+            "walk",
+            "include",
+            "graphql query",
+        ]
+        .iter()
+        .any(|it| call.starts_with(it));
         if !is_question || random.one_in(4) {
             self.check(call, caller).await;
         }

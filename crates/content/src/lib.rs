@@ -144,10 +144,14 @@ impl Content {
     /// Who waits for a turn to look at many items. The networks of one line share its turns, and so do the sessions of
     /// one person: there may be any number of either.
     fn scan(&self, caller: &Caller, origin: Origin) -> ReaderPool {
+        ReaderPool::ScanFor(self.requester(caller, origin))
+    }
+
+    fn requester(&self, caller: &Caller, origin: Origin) -> Requester {
         let mut hasher = DefaultHasher::new();
         (origin, caller.id()).hash(&mut hasher);
         let (caller, max_wait) = (hasher.finish(), self.state.limits.scan_wait);
-        ReaderPool::ScanFor(Requester { network: origin.map(Network::site), caller, max_wait })
+        Requester { network: origin.map(Network::site), caller, max_wait }
     }
 
     /// Bytes that aggregations keep at the moment.

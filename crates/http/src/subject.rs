@@ -5,6 +5,7 @@
 pub enum Subject {
     Items,
     AsyncJobs,
+    Search,
     References,
     Collections,
     Indexes,
@@ -30,9 +31,10 @@ pub enum Subject {
 }
 
 impl Subject {
-    pub(crate) const ALL: [Self; 24] = [
+    pub(crate) const ALL: [Self; 25] = [
         Self::Items,
         Self::AsyncJobs,
+        Self::Search,
         Self::References,
         Self::Collections,
         Self::Indexes,
@@ -69,6 +71,7 @@ impl Subject {
     fn texts(self) -> (&'static str, &'static str) {
         match self {
             Self::Items => ("Items", "What collections hold: one item or many, read and written."),
+            Self::Search => ("Search", "How late the index of words is that searches ask."),
             Self::AsyncJobs => ("Jobs", "How changes in the background stand."),
             Self::References => ("References", "Links between items."),
             Self::Collections => ("Collections", "What a collection is: its fields, plugins and levels of permission."),

@@ -93,6 +93,7 @@ codes! {
     FilterTooDeep        = "WDE0169", 400, "The filter is nested too deep.";
     IndexNotFound        = "WDE0176", 400, "There is no index with this name.";
     RevisionWrong        = "WDE0178", 409, "The revision is not the current one.";
+    SearchOff            = "WDE0190", 400, "The collection is not searched.";
     MultiReferenceValue  = "WDE0303", 400, "The value of a multi-reference must be a list of ids.";
     SandboxDisabled      = "WDE0179", 403, "The sandbox is not available.";
 

@@ -111,6 +111,23 @@ pub fn scan(dialect: &dyn Dialect, table: Table, plan: &Find) -> Statement {
     sql.finish()
 }
 
+/// The numbers of the rows of items, in any order.
+pub fn rows(dialect: &dyn Dialect, table: Table, scope: &Scope, filter: &Filter) -> Statement {
+    rows_with(dialect, table, scope, filter, "rid")
+}
+
+/// The same, each with its document.
+pub fn rows_and_documents(dialect: &dyn Dialect, table: Table, scope: &Scope, filter: &Filter) -> Statement {
+    rows_with(dialect, table, scope, filter, "rid, doc")
+}
+
+fn rows_with(dialect: &dyn Dialect, table: Table, scope: &Scope, filter: &Filter, columns: &str) -> Statement {
+    let (mut sql, filter) = (Writer::new(dialect), Filter::all([scope.filter(), filter.clone()]));
+    sql.push("select ").push(columns).push(" from ").push(&dialect.table(table));
+    Only::new(&filter, Rows::All).write(&mut sql);
+    sql.finish()
+}
+
 /// Whether an index has the rows of [`find`] in their order, so that reading them all takes no memory.
 pub fn is_in_order(plan: &Find) -> bool {
     let filter = Filter::all([plan.scope.filter(), plan.filter.clone()]);

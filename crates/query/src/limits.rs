@@ -27,6 +27,8 @@ stoa_kernel::limits! {
         include_names: usize = 50, 1..=500;
         /// Results of a page of a pipeline (WDE0036).
         pipeline_results: usize = 10_000, 50..=100_000;
+        /// Items of a page of a search (WDE0036).
+        search_limit: usize = 1_000, 100..=10_000;
         /// Stages of a pipeline (WDE0080).
         pipeline_stages: usize = 100, 1..=100;
         /// Names in `includeFieldGroups` (WDE0080).

@@ -12,7 +12,7 @@ use stoa_sql::{key, pattern};
 pub fn matches(filter: &Filter, document: &Json) -> bool {
     match filter {
         Filter::True => true,
-        Filter::False => false,
+        Filter::False | Filter::Rows(_) => false,
         Filter::And(list) => list.iter().all(|it| matches(it, document)),
         Filter::Or(list) => list.iter().any(|it| matches(it, document)),
         Filter::Not(it) => !matches(it, document),

@@ -73,6 +73,9 @@ pub enum Filter {
     Or(Vec<Filter>),
     Not(Box<Filter>),
     Test(Field, Test),
+    /// In one of these rows of the table: what an index of words has found. No request says so, and no document in
+    /// memory is in a row.
+    Rows(Arc<[i64]>),
 }
 
 /// What is asked of a field.
@@ -282,7 +285,7 @@ impl Filter {
     /// How many tests it has.
     pub fn tests(&self) -> usize {
         match self {
-            Self::True | Self::False => 0,
+            Self::True | Self::False | Self::Rows(_) => 0,
             Self::And(list) | Self::Or(list) => list.iter().map(Self::tests).sum(),
             Self::Not(it) => it.tests(),
             Self::Test(..) => 1,

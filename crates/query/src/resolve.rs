@@ -5,9 +5,11 @@ mod aggregate;
 mod names;
 mod operand;
 mod pipeline;
+mod search;
 
 pub use aggregate::aggregate;
 pub use pipeline::pipeline;
+pub use search::{Search, search};
 
 use crate::{
     item::MAX_DEPTH,
@@ -20,6 +22,8 @@ use stoa_sql::Direction;
 
 /// The page's size when the request names none (docs/protocol/content.md §19).
 const DEFAULT_LIMIT: u32 = 50;
+/// In the place of one that is refused.
+const FIRST_PAGE: PageSpec = PageSpec { start: Start::First, limit: DEFAULT_LIMIT };
 
 /// What a request is resolved against.
 #[derive(Debug, Clone)]
@@ -38,13 +42,13 @@ pub struct Context<'a> {
 pub fn find(query: &wire::Query, context: Context<'_>) -> Result<Find> {
     let mut faults = Faults::default();
     let filter = partial(&query.filter, context.schema, &mut faults);
-    let order = order(&query.sort, &context, &mut faults);
+    let order = order(&query.sort, &context, "query", &mut faults);
     let page = faults.take(page(&query.paging));
     faults.refuse()?;
     Ok(Find {
         filter,
         order,
-        page: page.unwrap_or(PageSpec { start: Start::First, limit: DEFAULT_LIMIT }),
+        page: page.unwrap_or(FIRST_PAGE),
         projection: projection(&query.fields),
         total: query.total,
         indexes: context.schema.indexes.clone(),
@@ -159,7 +163,8 @@ pub fn field(name: &str, schema: &Schema) -> Result<Field> {
     Ok(Field::parse(name))
 }
 
-fn order(sort: &Sort, context: &Context<'_>, faults: &mut Faults) -> Order {
+/// `holder`: the member of the request that has the sort.
+fn order(sort: &Sort, context: &Context<'_>, holder: &str, faults: &mut Faults) -> Order {
     let keys = match sort {
         Sort::Random { seed } => return Order::Random { seed: seed.unwrap_or(context.seed).to_string() },
         Sort::Keys(keys) => keys,
@@ -167,7 +172,7 @@ fn order(sort: &Sort, context: &Context<'_>, faults: &mut Faults) -> Order {
     let mut resolved: Vec<Key> = Vec::with_capacity(keys.len() + 1);
     let mut arrays = 0;
     for (n, key) in keys.iter().enumerate() {
-        let path = || format!("query.sort[{n}].fieldName");
+        let path = || format!("{holder}.sort[{n}].fieldName");
         let Some(field) = faults.take(field(&key.field, context.schema).map_err(|it| wire::at(it, &path()))) else {
             continue;
         };
@@ -180,7 +185,7 @@ fn order(sort: &Sort, context: &Context<'_>, faults: &mut Faults) -> Order {
     }
     if arrays > 1 {
         let fault = Fault::because(Code::SortSeveralArrays, "at most one sort field may be an array");
-        faults.add(wire::at(fault, "query.sort"));
+        faults.add(wire::at(fault, &format!("{holder}.sort")));
     }
     if resolved.is_empty() {
         resolved.push(Key { field: Field::Created, direction: Direction::Descending });

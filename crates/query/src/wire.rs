@@ -20,6 +20,7 @@ mod member;
 mod page;
 mod pipeline;
 mod report;
+mod search;
 
 pub(crate) use report::{at, shortened};
 
@@ -28,6 +29,7 @@ pub use expression::Named;
 pub use filter::{Condition, Filter, Operator};
 pub use page::{Paging, Reference, Sort, SortKey};
 pub use pipeline::{Member, Pipeline, Stage};
+pub use search::{Search, Words};
 
 use crate::QueryLimits;
 use member::{field_name, flag, names, present};

@@ -16,7 +16,7 @@ use crate::varint::Damaged;
 use crate::words::{Form, Word, pairs, words};
 use best::{Best, Found};
 use likeness::{distance, first};
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::fmt;
 
 /// The longest expression, in characters (docs/protocol/content.md §19).
@@ -138,7 +138,7 @@ impl Question {
         if self.options.mode == Mode::And {
             hits.retain(|it| it.words as usize == self.asked.len());
         }
-        Ok(Hits { rest: hits, next: 0 })
+        Ok(Hits { rest: hits, next: 0, is_backward: false })
     }
 }
 
@@ -283,13 +283,33 @@ fn add(hits: &[Hit], found: &[(u64, u8)], factor: u32) -> Vec<Hit> {
 }
 
 /// Hits in the order of their rank, put in order only as far as they are taken.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Hits {
     rest: Vec<Hit>,
     next: usize,
+    /// Whether they come against the order.
+    is_backward: bool,
 }
 
 impl Hits {
+    /// Those that stand behind a place in the order, or before it and the nearest first; none was taken yet.
+    ///
+    /// `place`: a hit as it was when it was met; it is among them if it `is_included`.
+    #[must_use]
+    pub fn beyond(mut self, place: &Hit, is_backward: bool, is_included: bool) -> Self {
+        self.is_backward = is_backward;
+        self.rest.retain(|it| match it.key().cmp(&place.key()) {
+            Ordering::Equal => is_included,
+            order => (order == Ordering::Less) == is_backward,
+        });
+        self
+    }
+
+    /// The rows of all of them, in no order.
+    pub fn rows(&self) -> impl Iterator<Item = u64> {
+        self.rest.iter().map(|it| it.rid)
+    }
+
     /// How many there are, with those that were taken.
     pub fn count(&self) -> usize {
         self.rest.len()
@@ -300,10 +320,12 @@ impl Hits {
     pub fn take(&mut self, most: usize) -> &[Hit] {
         let rest = &mut self.rest[self.next..];
         let most = most.min(rest.len());
+        let is_backward = self.is_backward;
+        let compare = |a: &Hit, b: &Hit| if is_backward { b.key().cmp(&a.key()) } else { a.key().cmp(&b.key()) };
         if most < rest.len() {
-            rest.select_nth_unstable_by_key(most, Hit::key);
+            rest.select_nth_unstable_by(most, compare);
         }
-        rest[..most].sort_unstable_by_key(Hit::key);
+        rest[..most].sort_unstable_by(compare);
         let from = self.next;
         self.next += most;
         &self.rest[from..self.next]

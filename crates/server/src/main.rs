@@ -18,6 +18,7 @@ mod log;
 mod print;
 mod remote;
 mod report;
+mod searching;
 mod serve;
 mod services;
 mod socket;

@@ -7,6 +7,7 @@ use crate::{
     connection::{Certificates, Listener, fit_to_descriptors},
     demo, housekeeping, indexing, item_jobs, log,
     report::Output,
+    searching,
     services::{Services, sentence},
     socket,
     watch::{self, Work},
@@ -68,6 +69,8 @@ async fn run(mut config: Config, work: Arc<Work>, with_demo: bool) -> Result<(),
     tokio::spawn(housekeeping::run(services.clone()));
     tokio::spawn(indexing::run(services.clone()));
     tokio::spawn(item_jobs::run(services.clone()));
+    tokio::spawn(searching::run(services.clone()));
+    let keeping = services.content.search_serve(&services.consumers);
     let sending = services.webhooks.start();
     let mut app = services.app(&config);
     if let Some(directory) = &config.test_traffic {
@@ -94,6 +97,7 @@ async fn run(mut config: Config, work: Arc<Work>, with_demo: bool) -> Result<(),
     announce(&config, &services, &url, address).await?;
     let served = serving.await;
     sending.end().await;
+    keeping.end().await;
     let _ = std::fs::remove_file(stoa_store::DataDirectory::socket(&config.data));
     services.close().await;
     served.map_err(|it| it.to_string())

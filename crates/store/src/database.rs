@@ -229,7 +229,7 @@ impl Database {
 
     /// Runs a read whose statements all see one state of the data, in the caller's turn among scans: on PostgreSQL it
     /// needs a connection for itself.
-    pub(crate) async fn read_snapshot<T, F>(&self, requester: Requester, body: F) -> Result<T>
+    pub async fn read_snapshot<T, F>(&self, requester: Requester, body: F) -> Result<T>
     where
         T: Send + 'static,
         F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T> + Send + 'static,

@@ -27,7 +27,7 @@ use stoa_identity::{
 use stoa_kernel::{Email, Role, Scopes, Secret, World};
 use stoa_outbound::{Mailer, Recorder};
 use stoa_realtime::{Realtime, RealtimeLimits};
-use stoa_store::{Consumers, Site, Store, outbox::LeaseTimes};
+use stoa_store::{Consumers, Serving, Site, Store, outbox::LeaseTimes};
 use stoa_webhooks::{Parts, Times, WebhookLimits, Webhooks};
 use tower::{ServiceExt, util::BoxCloneSyncService};
 
@@ -92,6 +92,25 @@ impl TestApp {
             app.others.push(Other { service: service(opened), _node: node });
         }
         app
+    }
+
+    /// Has the index of words of the site kept while the answer lives.
+    pub async fn searched(&self) -> Serving {
+        let leases = LeaseTimes { look: 20, renewal: 500, life: 60_000 };
+        self.app.content.search_subscribe(&self.site).await.unwrap();
+        self.app.content.search_serve(&Consumers::new(self.kit.store.clone(), self.kit.world.clone(), leases))
+    }
+
+    /// Waits until a search finds all that was written before.
+    pub async fn search_caught_up(&self) {
+        let client = self.app();
+        for _ in 0..6_000 {
+            if client.get("/_api/search/v1/lag").await.json()["isCurrent"] == true {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("the index of words has not caught up within a minute");
     }
 
     async fn with(engine: Engine, mailer: Option<Arc<dyn Mailer>>, config: Config) -> Self {

@@ -4,7 +4,7 @@ use crate::{Content, Origin, feed::FeedView};
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::compile;
-use stoa_store::{ReaderPool, Requester, Site, boxed, outbox::ReadPoint};
+use stoa_store::{Site, boxed, outbox::ReadPoint};
 
 /// Items as they were at one point of the log.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Content {
         view: Arc<FeedView>,
         most: usize,
     ) -> Result<FeedSnapshot> {
-        let read = site.read_at_point(requester(self, caller, origin), move |tx| {
+        let read = site.read_at_point(self.requester(caller, origin), move |tx| {
             boxed!({
                 let (plan, table) = (&view.plan, view.collection.table);
                 let (limit, mut items, mut held, mut count) = (plan.page.limit as usize, Vec::new(), 0, 0);
@@ -68,15 +68,7 @@ impl Content {
     /// # Errors
     /// THROTTLED_FEATURE when it waited too long for its turn.
     pub async fn feed_point(&self, site: &Site, caller: &Caller, origin: Origin) -> Result<ReadPoint> {
-        let read = site.read_at_point(requester(self, caller, origin), |_| boxed!(Ok(()))).await?;
+        let read = site.read_at_point(self.requester(caller, origin), |_| boxed!(Ok(()))).await?;
         Ok(read.1)
-    }
-}
-
-/// Whose turn among scans it is.
-fn requester(content: &Content, caller: &Caller, origin: Origin) -> Requester {
-    match content.scan(caller, origin) {
-        ReaderPool::ScanFor(it) => it,
-        ReaderPool::Point | ReaderPool::Scan => Requester::SERVER,
     }
 }

@@ -12,6 +12,7 @@ pub(crate) mod references;
 pub(crate) mod remove;
 pub(crate) mod reseal;
 pub(crate) mod row;
+pub(crate) mod search;
 pub(crate) mod truncate;
 pub(crate) mod unique;
 pub(crate) mod visibility;

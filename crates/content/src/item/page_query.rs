@@ -4,6 +4,7 @@ use crate::{
     collection::{Collection, cipher::FieldView},
     page::{Page, budget::ResponseBudget, cursor::Ends, print},
     reference::include::IncludePlan,
+    search::Asked,
 };
 use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Result};
@@ -28,6 +29,8 @@ pub(super) struct PageQuery {
     pub includes: IncludePlan,
     /// Bytes of the page.
     pub most: usize,
+    /// What its items must answer; one that doesn't leaves a gap.
+    pub asked: Option<Arc<Asked>>,
 }
 
 impl PageQuery {
@@ -58,7 +61,7 @@ impl PageQuery {
         })
     }
 
-    async fn run(&self, tx: &mut Tx<'_>) -> Result<(Page, Ends)> {
+    pub(super) async fn run(&self, tx: &mut Tx<'_>) -> Result<(Page, Ends)> {
         let Self { collection, plan, .. } = self;
         let mut rows = self.rows();
         if !rows.take_scalar(tx).await? {
@@ -75,13 +78,13 @@ impl PageQuery {
     }
 
     fn rows(&self) -> PageRows<'_> {
-        let is_edited = !self.view.is_plain() || !self.includes.is_empty();
+        let is_edited = !self.view.is_plain() || !self.includes.is_empty() || self.asked.is_some();
         PageRows::new(&self.collection, &self.plan, is_edited, self.most)
     }
 
     async fn page(&self, tx: &mut Tx<'_>, rows: PageRows<'_>) -> Result<(Page, Ends)> {
-        let Self { collection, plan, view, includes, most } = self;
-        let (most, total) = (*most, rows.known_total());
+        let Self { collection, plan, asked, .. } = self;
+        let total = rows.known_total();
         let PageRows { elements, count, mut documents, held, mut ends, limit, .. } = rows;
         let elements = String::from_utf8(elements).map_err(|_| Fault::internal("a stored document isn't UTF-8"))?;
         let mut page = Page { elements, ..Page::new(&plan.page.start) };
@@ -89,17 +92,13 @@ impl PageQuery {
             documents.reverse();
             ends = ends.map(|(nearest, farthest)| (farthest, nearest));
         }
-        view.show_all(documents.iter_mut())?;
-        let filled = includes.fill(tx, documents, &mut ResponseBudget::new(most)).await?;
-        for (n, it) in filled.into_iter().enumerate() {
-            print::print(collection, &stoa_query::project(&it, &plan.projection), page.element(n));
-        }
-        if page.elements.len().max(held) > most {
-            let text = format!("The items of the page are larger than {most} bytes; ask for fewer.");
-            return Err(Fault::because(Code::PayloadTooLarge, text));
-        }
         page.has_next = count > limit;
         page.count = count.min(limit);
+        if let Some(asked) = asked {
+            documents = answering(asked, documents)?;
+            page.count = documents.len();
+        }
+        self.print(tx, &mut page, documents, held).await?;
         if plan.total {
             page.total = match total {
                 Some(it) => Some(it),
@@ -111,6 +110,41 @@ impl PageQuery {
         }
         Ok((page, ends))
     }
+
+    /// Puts documents into a page, as the caller is shown them.
+    ///
+    /// # Errors
+    /// WDE0109 when they are too large; `held`: the bytes of all that were read.
+    pub(super) async fn print(
+        &self,
+        tx: &mut Tx<'_>,
+        page: &mut Page,
+        mut documents: Vec<String>,
+        held: usize,
+    ) -> Result<()> {
+        let Self { collection, plan, view, includes, most, .. } = self;
+        view.show_all(documents.iter_mut())?;
+        let filled = includes.fill(tx, documents, &mut ResponseBudget::new(*most)).await?;
+        for (n, it) in filled.into_iter().enumerate() {
+            print::print(collection, &stoa_query::project(&it, &plan.projection), page.element(n));
+        }
+        if page.elements.len().max(held) > *most {
+            let text = format!("The items of the page are larger than {most} bytes; ask for fewer.");
+            return Err(Fault::because(Code::PayloadTooLarge, text));
+        }
+        Ok(())
+    }
+}
+
+/// Those documents whose items answer.
+pub(super) fn answering(asked: &Asked, documents: Vec<String>) -> Result<Vec<String>> {
+    let mut answering = Vec::with_capacity(documents.len());
+    for it in documents {
+        if asked.is_answered_by(&it)? {
+            answering.push(it);
+        }
+    }
+    Ok(answering)
 }
 
 /// The rows of a page that were read so far.

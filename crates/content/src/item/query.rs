@@ -78,7 +78,7 @@ impl Content {
             }
         };
         let (most, began) = (self.limits().page_bytes, self.state.world.now());
-        let find = Arc::new(PageQuery { collection, plan, view, includes, most });
+        let find = Arc::new(PageQuery { collection, plan, view, includes, most, asked: None });
         let found = find.clone().answer(site, pool, is_plain).await;
         let PageQuery { collection, plan, .. } = &*find;
         if is_plain && pool != ReaderPool::Point {

@@ -35,6 +35,9 @@ pub struct Definition {
     /// Who may read items may follow them as they change. It brings what [`Definition::keeps_old_values`] says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub realtime: bool,
+    /// No index of the words of its items is kept ([`crate::search`]). Without it who may read items may search them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub search_off: bool,
     pub levels: Levels,
     pub fields: Vec<Field>,
     #[serde(default)]
@@ -57,6 +60,7 @@ static COLLECTION: Validator = Validator::Object(&[
     ("strictMode", Validator::Flag),
     ("logOldValues", Validator::Flag),
     ("realtime", Validator::Flag),
+    ("search", Validator::Flag),
     ("cacheSeconds", Validator::Count),
     ("permissions", OLDER_LEVELS),
     ("dataPermissions", LEVELS),
@@ -124,6 +128,7 @@ impl Definition {
             // Ours: clients that send a whole definition back don't know of them.
             log_old_values: flag("logOldValues").unwrap_or_else(|| before.is_some_and(|it| it.log_old_values)),
             realtime: flag("realtime").unwrap_or_else(|| before.is_some_and(|it| it.realtime)),
+            search_off: flag("search").map_or_else(|| before.is_some_and(|it| it.search_off), |it| !it),
             levels: levels.unwrap_or_default(),
             fields: fields.unwrap_or_default(),
             plugins,
@@ -147,6 +152,7 @@ impl Definition {
         patched.strict_mode = flag("strictMode", self.strict_mode);
         patched.log_old_values = flag("logOldValues", self.log_old_values);
         patched.realtime = flag("realtime", self.realtime);
+        patched.search_off = !flag("search", !self.search_off);
         if let Some(levels) = faults.take(parse_levels(patch, Some(self.levels))) {
             patched.levels = levels;
         }

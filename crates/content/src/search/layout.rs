@@ -59,9 +59,31 @@ impl Layout {
         self.fields.iter().position(|it| it.key == key).map(bit)
     }
 
+    /// The bits of these fields, of all where none is named.
+    ///
+    /// # Errors
+    /// The first name of no field that is searched.
+    pub fn bits<'n>(&self, keys: &'n [String]) -> Result<u8, &'n str> {
+        match keys {
+            [] => Ok(u8::MAX),
+            keys => keys.iter().try_fold(0, |bits, key| Ok(bits | self.bit(key).ok_or(key.as_str())?)),
+        }
+    }
+
     /// Hands on the texts of a document, as they are indexed.
     pub fn with_texts<T>(&self, document: &Map<String, Value>, then: impl FnOnce(&[FieldText<'_>]) -> T) -> T {
-        let present = self.fields.iter().enumerate().filter_map(|(n, it)| Some((n, it, text(document.get(&it.key)?)?)));
+        self.with_texts_of(&[], document, then)
+    }
+
+    /// The same of these fields alone, of all where none is named.
+    pub fn with_texts_of<T>(
+        &self,
+        keys: &[String],
+        document: &Map<String, Value>,
+        then: impl FnOnce(&[FieldText<'_>]) -> T,
+    ) -> T {
+        let wanted = self.fields.iter().enumerate().filter(|it| keys.is_empty() || keys.contains(&it.1.key));
+        let present = wanted.filter_map(|(n, it)| Some((n, it, text(document.get(&it.key)?)?)));
         let texts: Vec<(u8, bool, Cow<'_, str>)> = present
             .map(|(n, it, text)| (bit(n), it.is_display, if it.is_markup { without_markup(text) } else { text }))
             .collect();

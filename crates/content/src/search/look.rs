@@ -41,14 +41,15 @@ impl Indexer {
             let index = Index { site: self.site.id.clone(), collection: stored.number };
             let layout = Layout::of(&stored.definition);
             let fields = layout.text();
-            let built = match states.remove(&stored.number) {
-                Some(state) if !state.is_on => {
-                    if state.version != 0 {
-                        self.change(&index, Change::SwitchOff).await?;
-                    }
-                    continue;
+            let state = states.remove(&stored.number);
+            if stored.definition.search_off {
+                if state.is_none_or(|it| it.is_on) {
+                    self.change(&index, Change::SwitchOff).await?;
                 }
-                Some(state) if state.is_of(&fields) => state.built,
+                continue;
+            }
+            let built = match state {
+                Some(state) if state.is_on && state.is_of(&fields) => state.built,
                 _ => {
                     self.change(&index, Change::Begin(fields)).await?;
                     0

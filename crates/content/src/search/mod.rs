@@ -6,8 +6,9 @@
 //!
 //! `layout` says which texts of an item are searched. A consumer of the site's log keeps the indexes (`serve`, `indexer`, `turn`):
 //! it deals with what the log tells (`touched`), makes segments of rows (`rows`), merges them (`merge`), and sees to
-//! collections that come, go and change (`look`, `state`).
+//! collections that come, go and change (`look`, `state`). `ask` answers a question.
 
+mod ask;
 mod indexer;
 mod layout;
 mod look;
@@ -21,6 +22,7 @@ mod touched;
 mod turn;
 mod write;
 
+pub(crate) use ask::Asked;
 pub use layout::Layout;
 pub use row::{Index, StoredSegment};
 pub use serve::SearchLag;

@@ -54,17 +54,19 @@ impl Content {
         Arc::new(Keeper(self.clone()))
     }
 
-    /// How late the index of a site is; nothing where none is kept.
+    /// How late the index of a site is.
     ///
     /// # Errors
     /// When the database can't be asked.
-    pub async fn search_lag(&self, site: &Site) -> Result<Option<SearchLag>> {
+    pub async fn search_lag(&self, site: &Site) -> Result<SearchLag> {
         let consumers = site.outbox().lags(self.state.world.now()).await?;
-        let Some(consumer) = consumers.into_iter().find(|it| it.name == CONSUMER) else { return Ok(None) };
+        // Where nobody works yet all collections wait to be read.
+        let consumer = consumers.into_iter().find(|it| it.name == CONSUMER);
+        let (rows, waited) = consumer.map_or((0, 0), |it| (it.lag_rows, it.lag));
         let id = site.id.clone();
         // Asked for after the rows: one that was dealt with meanwhile may have been a definition.
         let unbuilt = site.read(ReaderPool::Point, move |tx| boxed!(state::unbuilt(tx, &id).await)).await?;
-        Ok(Some(SearchLag { rows: consumer.lag_rows, waited: consumer.lag, unbuilt }))
+        Ok(SearchLag { rows, waited, unbuilt })
     }
 }
 

@@ -31,12 +31,21 @@ impl State {
 
 /// The states of a site's collections by their numbers.
 pub(super) async fn all(tx: &mut Tx<'_>, site: &SiteId) -> Result<HashMap<i64, State>> {
-    let sql = "select collection, is_on, version, fields, built from stoa.search_collection where site = $1";
-    let read = |row: &Row<'_>| {
-        let is_on = row.get::<i64>(1)? != 0;
-        Ok((row.get(0)?, State { is_on, version: row.get(2)?, fields: row.get(3)?, built: row.get(4)? }))
-    };
-    Ok(tx.rows(sql, &params![site], read).await?.into_iter().collect())
+    let sql = format!("select {COLUMNS} from stoa.search_collection where site = $1");
+    Ok(tx.rows(&sql, &params![site], read).await?.into_iter().collect())
+}
+
+/// The state of one.
+pub(super) async fn of(tx: &mut Tx<'_>, index: &Index) -> Result<Option<State>> {
+    let sql = format!("select {COLUMNS} from stoa.search_collection where site = $1 and collection = $2");
+    Ok(tx.row(&sql, &params![&index.site, index.collection], read).await?.map(|it| it.1))
+}
+
+const COLUMNS: &str = "collection, is_on, version, fields, built";
+
+fn read(row: &Row<'_>) -> Result<(i64, State), stoa_store::Error> {
+    let is_on = row.get::<i64>(1)? != 0;
+    Ok((row.get(0)?, State { is_on, version: row.get(2)?, fields: row.get(3)?, built: row.get(4)? }))
 }
 
 /// How many collections have an index that isn't whole yet.
@@ -65,7 +74,7 @@ impl Index {
         self.retire(tx).await?;
         let sql = "insert into stoa.search_collection (site, collection, is_on, version, fields, built) \
                    values ($1, $2, 1, $3, $4, 0) on conflict (site, collection) \
-                   do update set version = excluded.version, fields = excluded.fields, built = 0";
+                   do update set is_on = 1, version = excluded.version, fields = excluded.fields, built = 0";
         tx.execute(sql, &params![&self.site, self.collection, i64::from(VERSION), fields]).await?;
         Ok(())
     }
@@ -79,8 +88,11 @@ impl Index {
     /// Keeps nothing of a collection that is switched off.
     pub(super) async fn switch_off(&self, tx: &mut Tx<'_>) -> Result<()> {
         self.retire(tx).await?;
-        let sql = "update stoa.search_collection set version = 0, built = 0 where site = $1 and collection = $2";
-        Ok(tx.send(sql, params![&self.site, self.collection]).await?)
+        let sql = "insert into stoa.search_collection (site, collection, is_on, version, fields, built) \
+                   values ($1, $2, 0, 0, '', 0) on conflict (site, collection) \
+                   do update set is_on = 0, version = 0, fields = '', built = 0";
+        tx.execute(sql, &params![&self.site, self.collection]).await?;
+        Ok(())
     }
 
     /// Forgets a collection that is gone.

@@ -22,6 +22,7 @@ mod query;
 mod references;
 mod rules;
 mod search;
+mod search_call;
 mod search_job;
 mod transfer;
 mod transfer_links;

@@ -58,7 +58,7 @@ fn consumers(world: &World) -> Consumers {
 }
 
 /// Has the index of the site's collections kept while the answer lives.
-async fn serve(world: &World) -> Serving {
+pub async fn serve(world: &World) -> Serving {
     world.content.search_subscribe(&world.site).await.unwrap();
     world.content.search_serve(&consumers(world))
 }
@@ -73,12 +73,12 @@ async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     panic!("{what}: not within a minute");
 }
 
-async fn caught_up(world: &World) {
-    let is_late = async || !world.content.search_lag(&world.site).await.unwrap().unwrap().is_none();
+pub async fn caught_up(world: &World) {
+    let is_late = async || !world.content.search_lag(&world.site).await.unwrap().is_none();
     until("the index has caught up", async || !is_late().await).await;
 }
 
-async fn number(world: &World) -> Option<i64> {
+pub async fn number(world: &World) -> Option<i64> {
     let read = world.site.read(ReaderPool::Point, |tx| {
         boxed!({
             let sql = "select number from stoa.collection where id = 'c' and deleted is null";
@@ -162,11 +162,11 @@ async fn import(world: &World, lines: &str) {
 }
 
 /// Numbers from 0 up to a bound, from the fixed clock's sequence.
-fn random(world: &World, bound: usize) -> usize {
+pub fn random(world: &World, bound: usize) -> usize {
     (u32::from_le_bytes(world.test.world.bytes::<4>()) as usize) % bound
 }
 
-fn words(world: &World) -> String {
+pub fn words(world: &World) -> String {
     let word = |_| ["red", "car", "São", "Paulo", "東京タワー", "new", "york"][random(world, 7)];
     (0..random(world, 6)).map(word).collect::<Vec<_>>().join(" ")
 }
@@ -180,7 +180,7 @@ fn item(world: &World) -> Value {
 }
 
 /// One call out of all that write items.
-async fn write(world: &World) {
+pub async fn write(world: &World) {
     let id = format!("i{}", random(world, 12));
     match random(world, 12) {
         0..3 => drop(world.insert(&app(), item(world)).await),
@@ -355,13 +355,15 @@ on_both_engines! {
         world.insert(&app(), json!({ "title": "New York" })).await.unwrap();
         let _serving = serve(&world).await;
         is_as_built_anew(&world).await;
-        execute(&world, "update stoa.search_collection set is_on = 0").await;
-        touch_definitions(&world).await;
+        let switch = async |is_on: bool| {
+            let object = json!({ "id": "c", "search": is_on });
+            world.content.collection_patch(&world.site, &owner(), &object).await.unwrap()
+        };
+        assert_eq!(switch(false).await["search"], false);
         world.insert(&app(), json!({ "title": "New Haven" })).await.unwrap();
         caught_up(&world).await;
         until("nothing is kept of it", async || count(&world, "select count(*) from stoa.search_list").await == 0).await;
-        execute(&world, "update stoa.search_collection set is_on = 1").await;
-        touch_definitions(&world).await;
+        assert_eq!(switch(true).await["search"], Value::Null);
         is_as_built_anew(&world).await;
     }
 

@@ -1,4 +1,5 @@
-//! Queries over items: `/v2/items/query`, `/count`, `/query-distinct-values`, `/aggregate`, `/aggregate-pipeline`.
+//! Queries over items: `/v2/items/query`, `/count`, `/query-distinct-values`, `/aggregate`, `/aggregate-pipeline`,
+//! `/search`.
 
 use super::{cache::Address, items, params};
 use crate::{App, Call, Problem, body};
@@ -60,6 +61,22 @@ pub(crate) async fn aggregate_pipeline(
     let request = body.request().await?;
     let page = app.content.item_aggregate_pipeline(&call.site, &call.caller, call.origin(), &request.members).await?;
     Ok(answer("results", page))
+}
+
+/// `POST /v2/items/search`.
+pub(crate) async fn search(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
+    let request = body.request().await?;
+    let page = app.content.item_search(&call.site, &call.caller, call.origin(), &request.members).await?;
+    Ok(answer("dataItems", page))
+}
+
+/// `GET /_api/search/v1/lag`.
+pub(crate) async fn search_lag(State(app): State<App>, call: Call) -> Result<Response, Problem> {
+    let lag = app.content.search_lag(&call.site).await?;
+    Ok(body::ok(&json!({
+        "isCurrent": lag.is_none(), "pendingEntries": lag.rows, "lagMilliseconds": lag.waited,
+        "unbuiltCollections": lag.unbuilt,
+    })))
 }
 
 pub(super) fn answer(name: &str, mut page: Page) -> Response {

@@ -21,6 +21,8 @@ pub(super) fn routes() -> Vec<Line> {
         post_read("/v2/items/query-distinct-values", read::distinct, &ITEM_DISTINCT_QUERY),
         post_read("/v2/items/aggregate", read::aggregate, &ITEM_AGGREGATE),
         post_read("/v2/items/aggregate-pipeline", read::aggregate_pipeline, &ITEM_PIPELINE),
+        post_read("/v2/items/search", read::search, &ITEM_SEARCH),
+        get("/_api/search/v1/lag", read::search_lag, &SEARCH_LAG_GET),
         post("/v2/items/update", items::update, &ITEM_UPDATE),
         post("/v2/items/save", items::save, &ITEM_SAVE),
         post("/v2/items/patch", items::patch, &ITEM_PATCH),

@@ -25,6 +25,11 @@ pub(super) fn write(sql: &mut Writer<'_>, filter: &Filter, rows: Rows<'_>) {
             let condition = condition(sql, field, test, &[], rows);
             sql.push(&condition);
         }
+        Filter::Rows(rids) => {
+            let rids = sql.param(rids.iter().map(ToString::to_string).collect::<Vec<_>>());
+            let these = sql.dialect().any_row_of("rid", &rids);
+            sql.push(&these);
+        }
     }
 }
 

@@ -91,7 +91,7 @@ impl Names {
     /// Names with dots as what they are.
     fn settle(&self, filter: &mut Filter, read: &mut Vec<String>) {
         match filter {
-            Filter::True | Filter::False => {}
+            Filter::True | Filter::False | Filter::Rows(_) => {}
             Filter::And(list) | Filter::Or(list) => list.iter_mut().for_each(|it| self.settle(it, read)),
             Filter::Not(it) => self.settle(it, read),
             Filter::Test(field, _) => {

@@ -287,6 +287,18 @@ proptest! {
                 }
                 prop_assert!(hits.take(9).is_empty());
                 prop_assert_eq!(&found, &expected, "{:?} {:?}", expression, options);
+                if let Some(place) = expected.get(expected.len() / 2) {
+                    let (before, behind) = expected.split_at(expected.len() / 2);
+                    let beyond = |is_backward, is_included| {
+                        let hits = question.ask(&partly(&index.segments, &question)).expect("sound");
+                        hits.beyond(place, is_backward, is_included).take(usize::MAX).to_vec()
+                    };
+                    prop_assert_eq!(beyond(false, true), behind);
+                    prop_assert_eq!(beyond(false, false), &behind[1..]);
+                    let mut before = before.to_vec();
+                    before.reverse();
+                    prop_assert_eq!(beyond(true, false), before);
+                }
             }
         }
     }

@@ -103,6 +103,9 @@ pub struct CollectionChange {
     /// Let who may read items follow them as they change, or no longer with `=false`
     #[arg(long, value_name = "ON", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub realtime: Option<bool>,
+    /// Keep an index of the words of items, so that they can be searched, or no longer with `=false`
+    #[arg(long, value_name = "ON", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub search: Option<bool>,
     #[command(flatten)]
     pub levels: Levels,
 }

@@ -133,11 +133,12 @@ fn field(new: &NewField) -> Value {
 
 /// The change of a definition that was read in this revision.
 fn patch(before: &Value, change: &CollectionChange) -> Result<Value, Failure> {
-    let CollectionChange { display_name, fields, no_fields, cache_seconds, log_old_values, realtime, levels, .. } =
-        change;
+    let CollectionChange { display_name, fields, no_fields, levels, .. } = change;
+    let CollectionChange { cache_seconds, log_old_values, realtime, search, .. } = change;
     let mut patch = json!({ "id": before["id"], "revision": before["revision"] });
     let has_fields = !fields.is_empty() || !no_fields.is_empty();
-    let has_settings = cache_seconds.is_some() || log_old_values.is_some() || realtime.is_some();
+    let has_flags = [log_old_values, realtime, search].iter().any(|it| it.is_some());
+    let has_settings = cache_seconds.is_some() || has_flags;
     if display_name.is_none() && !has_fields && !has_settings && levels.is_empty() {
         return Err(Failure::usage("nothing is to be changed; see stoa collection update --help"));
     }
@@ -152,6 +153,9 @@ fn patch(before: &Value, change: &CollectionChange) -> Result<Value, Failure> {
     }
     if let Some(is_on) = realtime {
         patch["realtime"] = json!(is_on);
+    }
+    if let Some(is_on) = search {
+        patch["search"] = json!(is_on);
     }
     if has_fields {
         let mut all: Vec<Value> = own_fields(before).cloned().collect();
@@ -203,7 +207,7 @@ pub fn show_typed(terminal: &mut Terminal<'_>, typed: Collection) -> Result<(), 
         "collectionId": whole["id"], "displayName": whole["displayName"], "read": levels["itemRead"],
         "insert": levels["itemInsert"], "update": levels["itemUpdate"], "remove": levels["itemRemove"],
         "cacheSeconds": whole["cacheSeconds"], "logOldValues": whole["logOldValues"], "realtime": whole["realtime"],
-        "created": whole["createdDate"], "updated": whole["updatedDate"],
+        "search": whole["search"], "created": whole["createdDate"], "updated": whole["updatedDate"],
         "fields": own_fields(&whole).map(row).collect::<Value>(),
     });
     if let Some(members) = shown.as_object_mut() {

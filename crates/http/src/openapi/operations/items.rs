@@ -136,6 +136,28 @@ pub(crate) const ITEM_PIPELINE: Operation = item("itemAggregatePipeline", "Passe
     .answers(&[Answer::json("ItemPipelineResponse", "A page of results.")])
     .errors(&[ON_ITEMS, FILTER, PAGING, STAGE_SORT, CURSORS, RESULTS_NAMED, WORK]);
 
+pub(crate) const ITEM_SEARCH: Operation = item("itemSearch", "Finds items by words, the best first or in an order")
+    .notes(
+        "`word*` stands for all words that begin so, `word~` for those that are like it. The index is late by a moment \
+         (`searchLagGet`). What a word is, and what makes an item the better one: docs/search.md.",
+    )
+    .takes("ItemSearchRequest")
+    .answers(PAGE)
+    .errors(&[
+        ON_ITEMS,
+        FILTER,
+        PAGING,
+        SORT,
+        CURSORS,
+        NAMES,
+        &[Code::FieldInvalid, Code::SearchOff, Code::PayloadTooLarge],
+    ]);
+
+pub(crate) const SEARCH_LAG_GET: Operation =
+    Operation::new("searchLagGet", Subject::Search, Callers::Known, "Reads how late the index of words is")
+        .notes("When `isCurrent` is true, a search finds all that was written before this call.")
+        .answers(&[Answer::json("SearchLag", "How late it is.")]);
+
 pub(crate) const ITEM_UPDATE: Operation =
     item("itemUpdate", "Replaces an item that is there").takes("ItemUpdateRequest").answers(ITEM).errors(CHANGES);
 

@@ -1,0 +1,248 @@
+//! Items that are found by words (docs/protocol/content.md §3.12, §21.8).
+//!
+//! An index of words says which rows answer, best first; which of them there are for the caller, SQL decides: scope and
+//! filter stand in each statement that reads rows or documents. All of it is read in one state of the data.
+
+use crate::{
+    Content, Origin, RequestContext,
+    collection::{self, Collection, cipher},
+    fault,
+    item::{
+        page_query::{PageQuery, answering},
+        query::{check_cost, query_context},
+    },
+    page::{
+        Page,
+        cursor::{self, CursorCall, Ends},
+    },
+    reference::{filter, include},
+    search::{Asked, Index, Layout, build_anew},
+    wire::request,
+};
+use serde_json::{Map, Value as Json};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+use stoa_kernel::{Caller, Code, Fault, Result};
+use stoa_query::{
+    Filter, Scope, compile,
+    plan::{KeysetValue, PageSpec, Position},
+    resolve, wire,
+};
+use stoa_search::question::{Hit, Hits, Mode, Options, Question};
+use stoa_store::{Row, Site, Tx, boxed};
+
+/// What searches leave to their cursors. Clients send it again; a cursor is about what it was made for.
+const SEARCH: CursorCall =
+    CursorCall { name: "search", outer: &[], within: "search", inner: &["filter", "sort", "search"] };
+
+/// Hits whose rows are asked for at once, at first; then four times as many each time.
+const FIRST_CHUNK: usize = 256;
+/// So many rows are looked up one by one and put in order, rather than met in the order of an index.
+const LISTED: usize = 20_000;
+
+impl Content {
+    /// A page of the items that hold words.
+    ///
+    /// # Errors
+    /// As for a query; WDE0080 for too long an expression, WDE0147 for a field that isn't searched, WDE0190 where the
+    /// collection isn't; UNAVAILABLE when the index is damaged.
+    pub async fn item_search(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        origin: Origin,
+        members: &Map<String, Json>,
+    ) -> Result<Page> {
+        let context = RequestContext { content: self, site, caller };
+        let collection = collection::load(self, site, request::collection(members, caller)?).await?;
+        let (paging, members) = cursor::paging(context, &collection, &SEARCH, members).await?;
+        let request = wire::Search::parse(&members, &self.limits().query)?;
+        let schema = filter::schema(context, &collection, &request.filter).await?;
+        let resolve::Search { find: mut plan, is_ranked } =
+            resolve::search(&request, query_context(caller, &collection, &schema)?)?;
+        let asked = asked(&collection, request.words, &plan.scope)?.map(Arc::new);
+        let is_ranked = is_ranked && asked.is_some();
+        if let Some(paging) = &paging
+            && let Some(start) = paging.start(Some(&plan.order).filter(|_| !is_ranked))?
+        {
+            plan.page.start = start;
+        }
+        check_cost(self.limits(), caller, &plan.indexes, &plan.scope, &plan.filter)?;
+        let includes = include::plan(context, &collection, &request.references).await?;
+        let view = cipher::view(self, site, caller, &collection).await?;
+        let start = plan.page.start.clone();
+        let most = self.limits().page_bytes;
+        let page = PageQuery { collection, plan, view, includes, most, asked: asked.clone() };
+        let (mut page, ends) = match asked {
+            Some(asked) => self.found(context, origin, Search { page, asked, is_ranked }).await?,
+            None => {
+                let is_plain = page.includes.is_empty();
+                Arc::new(page).answer(site, self.scan(caller, origin), is_plain).await?
+            }
+        };
+        if let Some(paging) = paging {
+            page.add_cursors(paging, || SEARCH.take(&members), &start, ends)?;
+        }
+        Ok(page)
+    }
+
+    async fn found(&self, context: RequestContext<'_>, origin: Origin, search: Search) -> Result<(Page, Ends)> {
+        let RequestContext { site, caller, .. } = context;
+        let table = search.page.collection.table;
+        let index = Index { site: site.id.clone(), collection: table.number };
+        let asked = index.clone();
+        let found = site.read_snapshot(self.requester(caller, origin), move |tx| {
+            boxed!(match asked.ask(tx, &search.asked).await {
+                Ok(hits) => search.answer(tx, hits).await.map(Ok),
+                Err(fault) => Ok(Err(fault)),
+            })
+        });
+        match found.await? {
+            Err(fault) if fault.code() == Code::Internal => {
+                tracing::warn!(site = %site.id, collection = index.collection, "an index of words is built anew: {fault:?}");
+                let anew = site.write_with(index, |tx, it| boxed!(build_anew(tx, &it.site, Some(it.collection)).await));
+                anew.await?;
+                Err(Fault::because(Code::Unavailable, "The index of words is built anew; search again in a while."))
+            }
+            found => found,
+        }
+    }
+}
+
+/// What is asked of the index; nothing where all items are wanted.
+///
+/// # Errors
+/// WDE0190, WDE0147, WDE0080.
+fn asked(collection: &Collection, words: wire::Words, scope: &Scope) -> Result<Option<Asked>> {
+    if collection.definition.search_off {
+        return Err(Fault::new(Code::SearchOff).with("collectionName", collection.id.as_str()));
+    }
+    let wire::Words { expression, fuzzy, all_words, within } = words;
+    let layout = Layout::of(&collection.definition);
+    let fields = layout.bits(&within).map_err(|it| {
+        let text = format!("{it} is no field whose words are searched.");
+        Fault::because(Code::FieldInvalid, text).with("propertyName", it)
+    })?;
+    let options = Options {
+        mode: if all_words { Mode::And } else { Mode::Or },
+        fuzzy,
+        fields,
+        // How rare a word is counts all items: who sees some of them is told nothing of the others.
+        rarity: *scope == Scope::Everything,
+    };
+    let question = Question::parse(&expression, options).map_err(|it| {
+        let text = format!("search.search.expression: {it}");
+        Fault::because(Code::BadRequest, text)
+    })?;
+    Ok(question.map(|question| Asked { question, layout, within }))
+}
+
+/// A search, resolved.
+struct Search {
+    page: PageQuery,
+    asked: Arc<Asked>,
+    /// By rank; else by the order of the plan.
+    is_ranked: bool,
+}
+
+impl Search {
+    async fn answer(mut self, tx: &mut Tx<'_>, hits: Hits) -> Result<(Page, Ends)> {
+        if self.is_ranked {
+            return self.ranked(tx, hits).await;
+        }
+        let plan = &mut self.page.plan;
+        if hits.count() <= LISTED {
+            plan.indexes = Arc::default();
+        }
+        let rows: Arc<[i64]> = hits.rows().map(u64::cast_signed).collect();
+        plan.filter = Filter::all([std::mem::replace(&mut plan.filter, Filter::True), Filter::Rows(rows)]);
+        self.page.run(tx).await
+    }
+
+    async fn ranked(&self, tx: &mut Tx<'_>, mut hits: Hits) -> Result<(Page, Ends)> {
+        let PageSpec { start, limit } = &self.page.plan.page;
+        if let Some(it) = start.position() {
+            hits = hits.beyond(&hit(it)?, start.is_backward(), it.is_included);
+        }
+        let (skipped, limit) = (usize::try_from(start.offset()).unwrap_or(usize::MAX), *limit as usize);
+        let most = skipped.saturating_add(limit).saturating_add(1);
+        let mut shown = self.let_through(tx, hits, most).await?;
+        shown.drain(..skipped.min(shown.len()));
+        let mut page = Page::new(start);
+        page.has_next = shown.len() > limit;
+        shown.truncate(limit);
+        if start.is_backward() {
+            shown.reverse();
+        }
+        let (documents, held) = self.documents(tx, &shown).await?;
+        let documents = answering(&self.asked, documents)?;
+        page.count = documents.len();
+        self.page.print(tx, &mut page, documents, held).await?;
+        Ok((page, shown.first().map(position).zip(shown.last().map(position))))
+    }
+
+    /// The best hits that scope and filter let through.
+    async fn let_through(&self, tx: &mut Tx<'_>, mut hits: Hits, most: usize) -> Result<Vec<Hit>> {
+        let plan = &self.page.plan;
+        if plan.scope == Scope::Everything && plan.filter == Filter::True {
+            return Ok(hits.take(most).to_vec());
+        }
+        let (mut through, mut chunk) = (Vec::new(), most.saturating_mul(2).max(FIRST_CHUNK));
+        while through.len() < most {
+            let next = hits.take(chunk);
+            if next.is_empty() {
+                break;
+            }
+            let (sql, params) = compile::rows(tx.dialect(), self.page.collection.table, &plan.scope, &self.among(next));
+            let rows = tx.rows(&sql, &params, |row| Ok(row.get::<i64>(0)?.unsigned_abs())).await?;
+            let rows: HashSet<u64> = rows.into_iter().collect();
+            through.extend(next.iter().filter(|it| rows.contains(&it.rid)));
+            chunk = chunk.saturating_mul(4);
+        }
+        through.truncate(most);
+        Ok(through)
+    }
+
+    /// The documents of hits that are there, in their order, and the bytes of all of them.
+    async fn documents(&self, tx: &mut Tx<'_>, hits: &[Hit]) -> Result<(Vec<String>, usize)> {
+        let (plan, most, mut held) = (&self.page.plan, self.page.most, 0);
+        let filter = self.among(hits);
+        let (sql, params) = compile::rows_and_documents(tx.dialect(), self.page.collection.table, &plan.scope, &filter);
+        let read = |row: &Row<'_>| {
+            let document = row.doc(1)?;
+            held += document.len();
+            // More than a page may hold is refused, and not kept until then.
+            let document = if held <= most { document.into_owned() } else { String::new() };
+            Ok((row.get::<i64>(0)?.unsigned_abs(), document))
+        };
+        let mut documents: HashMap<u64, String> = tx.rows(&sql, &params, read).await?.into_iter().collect();
+        if held > most {
+            return Ok((Vec::new(), held));
+        }
+        Ok((hits.iter().filter_map(|it| documents.remove(&it.rid)).collect(), held))
+    }
+
+    fn among(&self, hits: &[Hit]) -> Filter {
+        let rows = hits.iter().map(|it| it.rid.cast_signed()).collect();
+        Filter::all([self.page.plan.filter.clone(), Filter::Rows(rows)])
+    }
+}
+
+/// The place of a hit in the order of ranks.
+fn position(hit: &Hit) -> Position {
+    let keyset = [i64::from(hit.words), i64::from(hit.score), hit.rid.cast_signed()];
+    Position { keyset: keyset.map(KeysetValue::Time).into(), is_included: false, id: String::new() }
+}
+
+/// # Errors
+/// WDE0151 for a place that isn't one.
+fn hit(position: &Position) -> Result<Hit> {
+    let &[KeysetValue::Time(words), KeysetValue::Time(score), KeysetValue::Time(rid)] = position.keyset.as_slice()
+    else {
+        return Err(fault::cursor_invalid());
+    };
+    let read = || Some(Hit { words: words.try_into().ok()?, score: score.try_into().ok()?, rid: rid.try_into().ok()? });
+    read().ok_or_else(fault::cursor_invalid)
+}
