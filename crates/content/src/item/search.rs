@@ -91,8 +91,8 @@ impl Content {
     async fn found(&self, context: RequestContext<'_>, origin: Origin, search: Search) -> Result<(Page, Ends)> {
         let RequestContext { site, caller, .. } = context;
         let table = search.page.collection.table;
-        let index = Index { site: site.id.clone(), collection: table.number };
-        let asked = index.clone();
+        let index = || Index { site: site.id.clone(), collection: table.number };
+        let asked = index();
         let found = site.read_snapshot(self.requester(caller, origin), move |tx| {
             boxed!(match asked.ask(tx, &search.asked).await {
                 Ok(hits) => search.answer(tx, hits).await.map(Ok),
@@ -101,8 +101,9 @@ impl Content {
         });
         match found.await? {
             Err(fault) if fault.code() == Code::Internal => {
-                tracing::warn!(site = %site.id, collection = index.collection, "an index of words is built anew: {fault:?}");
-                let anew = site.write_with(index, |tx, it| boxed!(build_anew(tx, &it.site, Some(it.collection)).await));
+                tracing::warn!(site = %site.id, collection = table.number, "an index of words is built anew: {fault:?}");
+                let anew =
+                    site.write_with(index(), |tx, it| boxed!(build_anew(tx, &it.site, Some(it.collection)).await));
                 anew.await?;
                 Err(Fault::because(Code::Unavailable, "The index of words is built anew; search again in a while."))
             }

@@ -523,6 +523,67 @@ export type ItemQueryResponse = {
   pagingMetadata: ItemPagingMetadata;
 };
 
+export type ItemSearchRequest = {
+  dataCollectionId: string;
+  search?: {
+    /** Which of the items that the words find. */
+    filter?: Filter | null;
+    /** In order of importance; without it the best first, and where no words are searched the newest. */
+    sort?: Array<ItemSortKey> | null;
+    /** Dotted names of what is wanted of each item, all of it where there are none. */
+    fields?: Array<string> | null;
+    /** What is searched for. */
+    search?: {
+      /** Words; all items where it is blank or missing. Sixteen different ones at most. */
+      expression?: string | null;
+      /** Whether an item holds one of the words, or all of them. */
+      mode?: 'OR' | 'AND' | null;
+      /** Whether words that are nearly the same are found: one error up to five letters, two in longer ones. */
+      fuzzy?: boolean | null;
+      /** Fields of the collection whose words are searched; all of TEXT, RICH_TEXT, URL and ARRAY_STRING where there are none. */
+      fields?: Array<string> | null;
+    } | null;
+    paging?: SearchOffsetPaging;
+    cursorPaging?: SearchCursorPaging;
+  } | null;
+  includeReferences?: Array<IncludedReference> | null;
+  /** The older form of `includeReferences`. */
+  includeReferencedItems?: Array<string> | null;
+  environment?: Environment;
+  consistentRead?: ConsistentRead;
+  language?: ReadLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+/** Items of a page, 100 where it is missing. */
+export type SearchPageLimit = number;
+
+export type SearchOffsetPaging = {
+  limit?: SearchPageLimit;
+  /** Items before the page. */
+  offset?: number;
+} | null;
+
+/** Without a cursor it asks for the first page. With one, filter, sort and words are those of the first request, whatever is sent. */
+export type SearchCursorPaging = {
+  limit?: SearchPageLimit;
+  cursor?: string | null;
+} | null;
+
+/** How late the index of words is. */
+export type SearchLag = {
+  /** All that was written before is in it. */
+  isCurrent: boolean;
+  /** Rows of the log that are still to be read. */
+  pendingEntries: number;
+  /** How long the first of them has waited. */
+  lagMilliseconds: number;
+  /** Collections not all of whose items are in it yet. */
+  unbuiltCollections: number;
+};
+
 export type ItemQueryByGetResponse = ItemQueryResponse | ItemResponse;
 
 export type ItemCountRequest = {
@@ -1336,6 +1397,8 @@ export type CollectionView = {
   logOldValues?: true;
   /** Who may read items may follow them as they change. */
   realtime?: true;
+  /** No index of the words of its items is kept. */
+  search?: false;
   pagingModes?: Array<'OFFSET' | 'CURSOR'>;
   createdDate?: string;
   updatedDate?: string;
@@ -1387,6 +1450,8 @@ export type CollectionCreateRequest = {
     logOldValues?: boolean | null;
     /** Whether who may read items may follow them as they change. It brings what `logOldValues` does. */
     realtime?: boolean | null;
+    /** Whether an index of the words of its items is kept, so that who may read items may search them. */
+    search?: boolean | null;
     permissions?: OlderLevelsInput;
     dataPermissions?: ItemLevelsInput;
     /** At most 1000 unless configured otherwise. */
@@ -1405,7 +1470,7 @@ export type CollectionCreateRequest = {
 };
 
 export type CollectionUpdateRequest = {
-  /** Takes the place of what the collection is. Only permissions, `cacheSeconds`, `logOldValues` and `realtime` that are not sent stay as they are. */
+  /** Takes the place of what the collection is. Only permissions, `cacheSeconds`, `logOldValues`, `realtime` and `search` that are not sent stay as they are. */
   collection: {
     /** 1 to 256 characters, without `?`, `#` and control characters. */
     id: string;
@@ -1422,6 +1487,8 @@ export type CollectionUpdateRequest = {
     logOldValues?: boolean | null;
     /** Whether who may read items may follow them as they change. It brings what `logOldValues` does. */
     realtime?: boolean | null;
+    /** Whether an index of the words of its items is kept, so that who may read items may search them. */
+    search?: boolean | null;
     permissions?: OlderLevelsInput;
     dataPermissions?: ItemLevelsInput;
     /** At most 1000 unless configured otherwise. */
@@ -1455,6 +1522,8 @@ export type CollectionPatch = {
   logOldValues?: boolean | null;
   /** Whether who may read items may follow them as they change. It brings what `logOldValues` does. */
   realtime?: boolean | null;
+  /** Whether an index of the words of its items is kept, so that who may read items may search them. */
+  search?: boolean | null;
   permissions?: OlderLevelsInput;
   dataPermissions?: ItemLevelsInput;
   /** At most 1000 unless configured otherwise. */
@@ -5897,6 +5966,22 @@ export interface Calls {
     query: Record<string, never>;
     request: ItemPipelineRequest;
     answer: ItemPipelineResponse;
+  };
+  /** Finds items by words, the best first or in an order */
+  itemSearch: {
+    method: 'POST';
+    path: '/v2/items/search';
+    query: Record<string, never>;
+    request: ItemSearchRequest;
+    answer: ItemQueryResponse;
+  };
+  /** Reads how late the index of words is */
+  searchLagGet: {
+    method: 'GET';
+    path: '/_api/search/v1/lag';
+    query: Record<string, never>;
+    request: undefined;
+    answer: SearchLag;
   };
   /** Replaces an item that is there */
   itemUpdate: {
