@@ -224,7 +224,7 @@ async fn cells(
     let search = json!({ "expression": "bird" });
     let reply =
         caller.post("/v2/items/search", &json!({ "dataCollectionId": c, "search": { "search": search } })).await;
-    cell("search".to_owned(), answer(&reply, |json| found(json)));
+    cell("search".to_owned(), answer(&reply, found));
     cell("search lag".to_owned(), caller.get("/_api/search/v1/lag").await.verdict());
     for (id, symbol) in ITEMS {
         let reply = caller.get(&format!("/v2/items/{id}?dataCollectionId={c}&dataItemId={id}")).await;

@@ -29,6 +29,7 @@ mod old_values;
 mod program;
 mod raw;
 mod realtime;
+mod search;
 mod soak;
 mod speed;
 mod webhooks;
@@ -118,6 +119,8 @@ enum Part {
     Large,
     /// Groups over the large collection
     Aggregations,
+    /// Searches beside point reads, and what the index of words costs those who write
+    Search,
 }
 
 impl Part {
@@ -134,6 +137,7 @@ impl Part {
             Self::Requests => measure(arguments, engine),
             Self::Speed => speed::measure(program, engine, &figure::Sizes { items, rounds, period }),
             Self::Graphql => graphql::measure(program, engine, &figure::Sizes { items, rounds, period }),
+            Self::Search => search::measure(program, engine, &figure::Sizes { items, rounds, period }),
             Self::Nodes if engine == Engine::Postgres => vec![nodes::measure(program)],
             Self::Nodes => Vec::new(),
             Self::Webhooks => webhooks::measure(program, engine, &figure::Sizes { items, rounds, period }),

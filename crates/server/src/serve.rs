@@ -70,7 +70,7 @@ async fn run(mut config: Config, work: Arc<Work>, with_demo: bool) -> Result<(),
     tokio::spawn(indexing::run(services.clone()));
     tokio::spawn(item_jobs::run(services.clone()));
     tokio::spawn(searching::run(services.clone()));
-    let keeping = services.content.search_serve(&services.consumers);
+    let keeping = services.content.search_serve(&services.indexers);
     let sending = services.webhooks.start();
     let mut app = services.app(&config);
     if let Some(directory) = &config.test_traffic {

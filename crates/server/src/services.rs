@@ -32,6 +32,9 @@ pub struct Services {
     pub webhooks: Webhooks,
     /// The consumers of logs that this process works for.
     pub consumers: Consumers,
+    /// Those that keep indexes of words. Each site has one, and a process works for so many at a time: these take no
+    /// place from the others.
+    pub indexers: Consumers,
     /// What printed links begin with; a server sets it to the address it really has.
     url: Arc<Mutex<String>>,
 }
@@ -66,7 +69,8 @@ impl Services {
         let realtime = Realtime::new(store.clone(), content.clone(), world.clone(), config.limits.realtime.clone());
         let url = config.public_url.clone().unwrap_or_else(|| format!("http://127.0.0.1:{}", config.port));
         identity.url_set(&url);
-        let consumers = Consumers::new(store.clone(), world.clone(), LeaseTimes::default());
+        let [consumers, indexers] =
+            [(); 2].map(|()| Consumers::new(store.clone(), world.clone(), LeaseTimes::default()));
         let webhooks = Webhooks::new(Parts {
             content: content.clone(),
             identity: identity.clone(),
@@ -76,7 +80,17 @@ impl Services {
             limits: config.limits.webhooks.clone(),
             times: Times::default(),
         });
-        Ok(Self { store, world, identity, content, realtime, webhooks, consumers, url: Arc::new(Mutex::new(url)) })
+        Ok(Self {
+            store,
+            world,
+            identity,
+            content,
+            realtime,
+            webhooks,
+            consumers,
+            indexers,
+            url: Arc::new(Mutex::new(url)),
+        })
     }
 
     /// The state of the router.
@@ -103,6 +117,7 @@ impl Services {
     /// Lets go of what this process holds and others wait for, then of the data.
     pub async fn close(&self) {
         self.consumers.leave().await;
+        self.indexers.leave().await;
         self.store.leave().await;
         self.store.close();
     }
