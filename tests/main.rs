@@ -37,6 +37,7 @@ mod profile;
 mod realtime;
 mod references;
 mod sealed;
+mod search;
 mod semantics;
 mod sites;
 mod store;
