@@ -57,15 +57,19 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, OnceLock},
 };
-use stoa_kernel::{Caller, Network, Result, World};
+use stoa_kernel::{Caller, Fault, Network, Result, World};
 use stoa_query::pipeline::SharedMemory;
 use stoa_store::{Area, Memory, ReaderPool, Requester, Site, Standing, Store, TxFuture, boxed};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The content of all sites of this process. Cheap to clone: clones share what they know of schemas.
 #[derive(Clone)]
 pub struct Content {
     state: Arc<State>,
 }
+
+/// Segments of indexes of words that are made at once, for all sites.
+const INDEX_PLACES: usize = 2;
 
 /// What the folders keep in memory.
 struct State {
@@ -79,6 +83,8 @@ struct State {
     query_statistics: QueryStatistics,
     jobs: JobQueue,
     job_runs: JobRuns,
+    /// Who makes a segment of an index of words holds one: a segment takes tens of megabytes and a whole core.
+    index_places: Arc<Semaphore>,
     /// What aggregations keep in memory, all together.
     pipeline_memory: Arc<SharedMemory>,
     /// Who knows whether callers are still who they were.
@@ -119,6 +125,7 @@ impl Content {
             query_statistics: Default::default(),
             jobs: Default::default(),
             job_runs: Default::default(),
+            index_places: Arc::new(Semaphore::new(INDEX_PLACES)),
             pipeline_memory,
             standing: OnceLock::new(),
         };
@@ -152,6 +159,11 @@ impl Content {
         (origin, caller.id()).hash(&mut hasher);
         let (caller, max_wait) = (hasher.finish(), self.state.limits.scan_wait);
         Requester { network: origin.map(Network::site), caller, max_wait }
+    }
+
+    /// A place among those who make segments, when one is free.
+    async fn index_place(&self) -> Result<OwnedSemaphorePermit> {
+        self.state.index_places.clone().acquire_owned().await.map_err(Fault::internal)
     }
 
     /// Bytes that aggregations keep at the moment.

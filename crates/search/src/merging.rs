@@ -2,6 +2,8 @@
 
 /// So many segments of a level become one of the next.
 pub const FAN: usize = 8;
+/// Bytes of lists from which on a segment isn't merged with others: a merge holds so many times [`FAN`] at most.
+pub const LARGE: u64 = 8_000_000;
 /// A segment is made anew without its dead items when they are more than one in so many.
 const DEAD: usize = 4;
 
@@ -11,6 +13,8 @@ pub struct Size {
     pub level: i64,
     pub items: usize,
     pub dead: usize,
+    /// Bytes of its lists.
+    pub bytes: u64,
 }
 
 /// Segments to merge into one, of this level. One alone is made anew.
@@ -27,10 +31,11 @@ pub fn next(sizes: &[Size]) -> Option<Merge> {
 }
 
 fn full_level(sizes: &[Size]) -> Option<Merge> {
-    let mut levels: Vec<i64> = sizes.iter().map(|it| it.level).collect();
+    let is_small = |it: &&Size| it.bytes < LARGE;
+    let mut levels: Vec<i64> = sizes.iter().filter(is_small).map(|it| it.level).collect();
     levels.sort_unstable();
     let level = levels.chunk_by(|a, b| a == b).find(|same| same.len() >= FAN)?[0];
-    let segments = (0..sizes.len()).filter(|&at| sizes[at].level == level).take(FAN).collect();
+    let segments = (0..sizes.len()).filter(|&at| sizes[at].level == level && sizes[at].bytes < LARGE).take(FAN).collect();
     Some(Merge { segments, level: level.saturating_add(1) })
 }
 
@@ -45,7 +50,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn size(level: i64, items: usize, dead: usize) -> Size {
-        Size { level, items, dead }
+        Size { level, items, dead, bytes: items as u64 }
     }
 
     #[test]
@@ -56,6 +61,17 @@ mod tests {
         sizes.push(size(0, 10, 0));
         assert_eq!(next(&sizes), Some(Merge { segments: (8..16).collect(), level: 1 }), "small ones first");
         assert_eq!(next(&[size(0, 9, 0); 7]), None);
+    }
+
+    #[test]
+    fn large_segments_are_not_merged_with_others() {
+        let large = Size { bytes: LARGE, ..size(2, 80, 0) };
+        let mut sizes = vec![large; 20];
+        assert_eq!(next(&sizes), None);
+        sizes.extend([size(2, 80, 0); 8]);
+        assert_eq!(next(&sizes), Some(Merge { segments: (20..28).collect(), level: 3 }));
+        let dead = Size { dead: 60, ..large };
+        assert_eq!(next(&[dead]), Some(Merge { segments: vec![0], level: 2 }), "one alone is made anew");
     }
 
     #[test]

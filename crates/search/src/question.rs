@@ -23,7 +23,7 @@ use std::fmt;
 pub const MAX_CHARACTERS: usize = 100;
 /// The most words of an expression.
 pub const MAX_WORDS: usize = 16;
-/// The most words that a word with errors stands for.
+/// The most words that a word with errors stands for, where all items are seen.
 const MAX_LIKE: usize = 50;
 
 /// How the words of an expression are combined.
@@ -42,8 +42,8 @@ pub struct Options {
     pub fuzzy: bool,
     /// The bits of the fields to search; 255 for all.
     pub fields: u8,
-    /// Rare words count more. How rare a word is counts items that the caller may not see, so where each sees only
-    /// what is theirs this is false.
+    /// Rare words count more, and a word with errors stands for the [`MAX_LIKE`] likest ones. Both count items that the
+    /// caller may not see, so where each sees only what is theirs this is false.
     pub rarity: bool,
 }
 
@@ -128,7 +128,8 @@ impl Question {
     /// [`Self::reads`] says.
     pub fn ask<L: AsRef<Lists>>(&self, segments: &[L]) -> Result<Hits, Damaged> {
         let live: usize = segments.iter().map(|it| it.as_ref().live()).sum();
-        let index = Index { segments, fields: self.options.fields };
+        let most_like = if self.options.rarity { MAX_LIKE } else { usize::MAX };
+        let index = Index { segments, fields: self.options.fields, most_like };
         let mut hits: Vec<Hit> = Vec::new();
         for asked in &self.asked {
             let found = index.find(asked)?;
@@ -161,6 +162,8 @@ fn read_word(word: &Word, rest: &str, fuzzy: bool) -> Asked {
 struct Index<'s, L> {
     segments: &'s [L],
     fields: u8,
+    /// The most words that a word with errors stands for.
+    most_like: usize,
 }
 
 /// A term of a segment that a word stands for, with its errors.
@@ -202,7 +205,7 @@ impl<L: AsRef<Lists>> Index<'_, L> {
         like.sort_by_key(|it| it.1);
         let mut live = Vec::new();
         for it in like {
-            if live.len() == MAX_LIKE {
+            if live.len() == self.most_like {
                 break;
             }
             if self.is_live(it.0)? {

@@ -61,6 +61,10 @@ pub(super) struct Indexer {
     pub known: HashMap<String, Known>,
     /// Numbers of those whose segments may be merged.
     pub unmerged: BTreeSet<i64>,
+    /// The collection that was merged last.
+    pub merged_last: i64,
+    /// Bytes of the lists of segments, which never change, by collection and number.
+    pub sizes: HashMap<i64, HashMap<i64, u64>>,
     /// Whether there may be segments that no question reads.
     pub has_waste: bool,
     /// When all collections were looked at last, by the clock that only goes forward; nothing if they are to be.
@@ -76,6 +80,8 @@ impl Indexer {
             held,
             known: HashMap::new(),
             unmerged: BTreeSet::new(),
+            merged_last: 0,
+            sizes: HashMap::new(),
             has_waste: true,
             looked: None,
         }
@@ -129,6 +135,8 @@ impl Indexer {
             self.held.write_with(self.site.id.clone(), move |tx, site| boxed!(build_anew(tx, site, collection).await));
         marked.await?.ok_or(Stop::Lost)?;
         self.looked = None;
+        // Numbers of segments that were swept are given again.
+        self.sizes.clear();
         Ok(())
     }
 }

@@ -81,6 +81,7 @@ impl Indexer {
             })
         });
         self.has_waste = true;
+        self.sizes.remove(&index.collection);
         changed.await?.ok_or(Stop::Lost)
     }
 }

@@ -4,6 +4,7 @@ use super::{
     indexer::{Indexer, Made, Stop},
     row::{Index, StoredSegment},
 };
+use std::collections::HashMap;
 use stoa_kernel::{Fault, Millis, Result};
 use stoa_search::{
     merging::{self, Merge, Size},
@@ -17,27 +18,50 @@ use stoa_store::{ReaderPool, boxed};
 pub(super) const KEPT: Millis = 20 * 60 * 60_000;
 
 impl Indexer {
-    /// The next merge that is due; whether there may be more.
+    /// The next merge that is due, of the collections in turn: one that is written all the time doesn't hold up the
+    /// others. Whether there was one.
     pub(super) async fn merge(&mut self) -> Result<bool, Stop> {
-        let Some(&collection) = self.unmerged.first() else { return Ok(false) };
-        let index = Index { site: self.site.id.clone(), collection };
-        let done = self.merge_next(&index).await;
-        if self.healed(collection, done).await? {
-            self.has_waste = true;
-        } else {
+        while let Some(collection) = self.next_unmerged() {
+            let index = Index { site: self.site.id.clone(), collection };
+            let done = self.merge_next(&index).await;
+            if self.healed(collection, done).await? {
+                self.merged_last = collection;
+                self.has_waste = true;
+                return Ok(true);
+            }
             self.unmerged.remove(&collection);
         }
-        Ok(true)
+        Ok(false)
     }
 
-    async fn merge_next(&self, index: &Index) -> Result<bool, Stop> {
-        let read = index.clone();
-        let segments = self.site.read(ReaderPool::Point, move |tx| boxed!(read.segments(tx).await)).await?;
-        let Some(Merge { segments: places, level }) = due(&segments, self.content.state.world.now()) else {
-            return Ok(false);
-        };
+    fn next_unmerged(&self) -> Option<i64> {
+        let behind = self.unmerged.iter().find(|it| **it > self.merged_last);
+        behind.or_else(|| self.unmerged.first()).copied()
+    }
+
+    async fn merge_next(&mut self, index: &Index) -> Result<bool, Stop> {
+        let (read, known) = (index.clone(), self.sizes.remove(&index.collection).unwrap_or_default());
+        let read = self.site.read(ReaderPool::Scan, move |tx| {
+            boxed!({
+                let segments = read.segments(tx).await?;
+                let mut sizes = HashMap::with_capacity(segments.len());
+                for it in &segments {
+                    let size = match known.get(&it.number) {
+                        Some(size) => *size,
+                        None => read.bytes(tx, it).await?,
+                    };
+                    sizes.insert(it.number, size);
+                }
+                Ok((segments, sizes))
+            })
+        });
+        let (segments, sizes) = read.await?;
+        let due = due(&segments, &sizes, self.content.state.world.now());
+        self.sizes.insert(index.collection, sizes);
+        let Some(Merge { segments: places, level }) = due else { return Ok(false) };
         let chosen: Vec<StoredSegment> = places.into_iter().map(|at| segments[at].clone()).collect();
         let replaced = chosen.iter().map(|it| it.number).collect();
+        let _place = self.content.index_place().await?;
         let segment = self.merged(index.clone(), chosen).await?;
         self.publish(index.clone(), Made { segment, level, dead: Vec::new(), replaced, built: None }).await?;
         Ok(true)
@@ -79,8 +103,11 @@ impl Indexer {
 }
 
 /// The next merge: for few segments, and then for the words of what went long ago.
-fn due(segments: &[StoredSegment], now: Millis) -> Option<Merge> {
-    let size = |it: &StoredSegment| Size { level: it.level, items: it.items, dead: it.dead.len() };
+///
+/// `sizes`: the bytes of their lists by number.
+fn due(segments: &[StoredSegment], sizes: &HashMap<i64, u64>, now: Millis) -> Option<Merge> {
+    let bytes = |it: &StoredSegment| sizes.get(&it.number).copied().unwrap_or_default();
+    let size = |it: &StoredSegment| Size { level: it.level, items: it.items, dead: it.dead.len(), bytes: bytes(it) };
     merging::next(&segments.iter().map(size).collect::<Vec<_>>()).or_else(|| {
         let at = segments.iter().position(|it| it.died.is_some_and(|died| now - died >= KEPT))?;
         Some(Merge { segments: vec![at], level: segments[at].level })

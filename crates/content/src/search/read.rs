@@ -72,6 +72,15 @@ impl Index {
         Ok(buried)
     }
 
+    /// The bytes of a segment's lists.
+    pub(super) async fn bytes(&self, tx: &mut Tx<'_>, segment: &StoredSegment) -> Result<u64> {
+        let sql = "select cast(coalesce(sum(octet_length(list)), 0) as bigint) from stoa.search_list \
+                   where site = $1 and collection = $2 and segment = $3";
+        let params = params![&self.site, self.collection, segment.number];
+        let bytes = tx.row(sql, &params, |row| row.get::<i64>(0)).await?;
+        Ok(bytes.unwrap_or(0).unsigned_abs())
+    }
+
     /// The rows of a segment's items.
     async fn items(&self, tx: &mut Tx<'_>, segment: &StoredSegment) -> Result<Rows> {
         let sql = format!("{SELECT} and term = $4 order by part");

@@ -81,16 +81,23 @@ pub(super) async fn segment_of(site: &Site, table: Table, layout: &Arc<Layout>, 
     });
     let (documents, layout) = (read.await?, layout.clone());
     // Words take longer than reading.
-    tokio::task::spawn_blocking(move || built(&layout, &documents)).await.map_err(Fault::internal)?
+    tokio::task::spawn_blocking(move || built(&layout, &documents)).await.map_err(Fault::internal)
 }
 
-fn built(layout: &Layout, documents: &[(u64, String)]) -> Result<Segment> {
+fn built(layout: &Layout, documents: &[(u64, String)]) -> Segment {
     let mut builder = Builder::default();
     for (rid, document) in documents {
-        let document: Map<String, serde_json::Value> = serde_json::from_str(document).map_err(Fault::internal)?;
+        let document: Map<String, serde_json::Value> = match serde_json::from_str(document) {
+            Ok(it) => it,
+            // It can't be shown either, and must not keep others from being found.
+            Err(error) => {
+                tracing::warn!(rid, "a document that can't be read has no words: {error}");
+                continue;
+            }
+        };
         layout.with_texts(&document, |texts| builder.put(*rid, texts));
     }
-    Ok(builder.build())
+    builder.build()
 }
 
 fn texts(numbers: impl IntoIterator<Item = impl ToString>) -> Vec<String> {

@@ -17,10 +17,13 @@ const GATHERING: Duration = Duration::from_millis(200);
 /// How soon is looked again without news.
 const NEWS: Duration = Duration::from_secs(60);
 
+/// Unread rows of the log that are counted at most: any visitor may ask.
+const MOST_COUNTED: i64 = 1_000;
+
 /// How late the index of a site is. None of it: a search finds what was written before it was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SearchLag {
-    /// Rows of the log that weren't dealt with, up to [`stoa_store::outbox::MOST_COUNTED`].
+    /// Rows of the log that weren't dealt with, up to [`MOST_COUNTED`].
     pub rows: i64,
     /// How long the first of them has waited.
     pub waited: Millis,
@@ -59,10 +62,9 @@ impl Content {
     /// # Errors
     /// When the database can't be asked.
     pub async fn search_lag(&self, site: &Site) -> Result<SearchLag> {
-        let consumers = site.outbox().lags(self.state.world.now()).await?;
-        // Where nobody works yet all collections wait to be read.
-        let consumer = consumers.into_iter().find(|it| it.name == CONSUMER);
-        let (rows, waited) = consumer.map_or((0, 0), |it| (it.lag_rows, it.lag));
+        let lag = site.outbox().lag(CONSUMER, MOST_COUNTED, self.state.world.now()).await?;
+        // Where no consumer is subscribed yet all collections wait to be read.
+        let (rows, waited) = lag.unwrap_or_default();
         let id = site.id.clone();
         // Asked for after the rows: one that was dealt with meanwhile may have been a definition.
         let unbuilt = site.read(ReaderPool::Point, move |tx| boxed!(state::unbuilt(tx, &id).await)).await?;

@@ -9,11 +9,12 @@ use stoa_kernel::{EntryKind, Fault, Result};
 use stoa_store::outbox::{Entry, RESTORED};
 
 /// The kinds of rows that are read.
-pub(super) const KINDS: [&str; 9] = [
+pub(super) const KINDS: [&str; 10] = [
     EntryKind::ItemCreated.name(),
     EntryKind::ItemUpdated.name(),
     EntryKind::ItemDeleted.name(),
     EntryKind::ItemsTruncated.name(),
+    EntryKind::FieldPurged.name(),
     EntryKind::CollectionCreated.name(),
     EntryKind::CollectionUpdated.name(),
     EntryKind::CollectionDeleted.name(),
@@ -72,7 +73,10 @@ impl Touched {
             match EntryKind::parse(&entry.kind) {
                 Some(EntryKind::ItemCreated | EntryKind::ItemUpdated) => touched.written(read(entry)?),
                 Some(EntryKind::ItemDeleted) => touched.deleted(read(entry)?),
-                Some(EntryKind::ItemsTruncated) => touched.anew.extend([read(entry)?.collection]),
+                // A purge writes rows without telling of each, and the field may be there again by now.
+                Some(EntryKind::ItemsTruncated | EntryKind::FieldPurged) => {
+                    touched.anew.insert(read(entry)?.collection);
+                }
                 Some(_) => touched.has_definitions = true,
                 None => touched.is_restored |= entry.kind == RESTORED,
             }
@@ -139,6 +143,8 @@ mod tests {
     fn what_no_row_tells_is_built_anew() {
         let whole = touched(&[("data_items_truncated", r#"{"collection":"c","identity":{},"truncated":true}"#)]);
         assert_eq!(whole.anew, ["c".to_owned()].into());
+        let purged = touched(&[("data_field_purged", r#"{"collection":"c","identity":{},"field":"f"}"#)]);
+        assert_eq!(purged.anew, ["c".to_owned()].into());
         let piece = touched(&[("data_item_deleted", r#"{"collection":"c","truncated":true,"ids":["x"]}"#)]);
         assert_eq!(piece, Touched::default());
         let older = touched(&[("data_item_deleted", r#"{"collection":"c","ids":["x"]}"#)]);

@@ -60,7 +60,15 @@ impl Indexer {
         if batch.end == self.position {
             return Ok(false);
         }
-        let touched = Touched::by(&batch.entries)?;
+        let touched = match Touched::by(&batch.entries) {
+            Ok(it) => it,
+            // What it tells is unknown, and it would be met again each time.
+            Err(fault) => {
+                tracing::warn!(site = %self.site.id, "the indexes of words are built anew: {fault:?}");
+                self.build_anew(None).await?;
+                Touched::default()
+            }
+        };
         if touched.is_restored {
             self.build_anew(None).await?;
         } else if touched.has_definitions {
@@ -115,6 +123,7 @@ impl Indexer {
             // What went goes with the first of them.
             touched.extend(group.iter().map(|it| it.rid));
             let rids = Rows::new(std::mem::take(&mut touched));
+            let _place = self.content.index_place().await?;
             let segment = self.make(known, group).await?;
             let dead = self.buried(&known.index, rids).await?;
             self.publish(known.index.clone(), Made { segment, level: 0, dead, replaced: Vec::new(), built: None })
@@ -129,6 +138,7 @@ impl Indexer {
         let next = self.known.iter().find(|it| it.1.built < WHOLE);
         let Some((id, known)) = next.map(|(id, known)| (id.clone(), known.clone())) else { return Ok(false) };
         let there = found(&self.site, known.table, Which::Behind(known.built)).await?;
+        let _place = self.content.index_place().await?;
         let (segment, built) = match groups(&there).first() {
             Some(group) => {
                 let last = group.last().map_or(known.built, |it| it.rid.cast_signed());

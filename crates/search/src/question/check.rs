@@ -10,13 +10,21 @@ use crate::words::{Form, Word, words};
 impl Question {
     /// Whether an item with these texts answers.
     pub fn is_answered_by(&self, fields: &[FieldText<'_>]) -> bool {
-        let searched = fields.iter().filter(|it| it.bit & self.options.fields != 0);
-        let found: Vec<Stored> = searched.flat_map(|it| words(it.text)).map(Stored::new).collect();
-        let mut held = self.asked.iter().map(|asked| found.iter().any(|it| it.is(asked)));
-        match self.options.mode {
-            Mode::Or => held.any(|it| it),
-            Mode::And => !self.asked.is_empty() && held.all(|it| it),
+        let mut missing: Vec<&Asked> = self.asked.iter().collect();
+        // Most items answer by their first words, so no more of them are kept than one field's.
+        for field in fields.iter().filter(|it| it.bit & self.options.fields != 0) {
+            for word in words(field.text).into_iter().map(Stored::new) {
+                missing.retain(|asked| !word.is(asked));
+                let is_answered = match self.options.mode {
+                    Mode::Or => missing.len() < self.asked.len(),
+                    Mode::And => missing.is_empty() && !self.asked.is_empty(),
+                };
+                if is_answered {
+                    return true;
+                }
+            }
         }
+        false
     }
 }
 

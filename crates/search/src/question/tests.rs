@@ -115,6 +115,17 @@ fn dead_words_take_no_place_among_the_like() {
     assert_eq!(ask(&segments, "bbbbbb~", ALL), (21..=70).collect::<Vec<_>>());
 }
 
+#[test]
+fn words_of_others_take_no_place_where_each_sees_their_own() {
+    let words: Vec<String> = (0..100).map(|n| format!("bbbb{}{}", char::from(b'c' + n / 10), char::from(b'c' + n % 10))).collect();
+    let mut builder = Builder::default();
+    for (rid, text) in (1..).zip(&words) {
+        builder.put(rid, &[FieldText { bit: 1, is_display: true, text }]);
+    }
+    let found = ask(&[builder.build()], "bbbbbb~", Options { rarity: false, ..ALL });
+    assert_eq!(found, (1..=100).collect::<Vec<_>>());
+}
+
 /// Of each segment only the lists that a question reads.
 fn partly(segments: &[Segment], question: &Question) -> Vec<Lists> {
     let reads = question.reads();
@@ -198,7 +209,9 @@ fn plain(items: &Items, expression: &str, options: Options) -> Vec<Hit> {
                     true
                 }
             });
-            like.truncate(50);
+            if options.rarity {
+                like.truncate(50);
+            }
         }
         let value = |terms: &BTreeMap<String, Entry>, wanted: &dyn Fn(&str) -> Option<usize>| {
             let found = terms.iter().filter(|it| seen(it.1));

@@ -209,6 +209,16 @@ impl<'s> Outbox<'s> {
         status::lags(self.database, self.site, now).await
     }
 
+    /// How many rows one of its consumers has not read, up to `most`, and how long the first of them has waited, in
+    /// milliseconds; nothing if there is no such consumer.
+    pub async fn lag(&self, consumer: &str, most: i64, now: Millis) -> Result<Option<(i64, Millis)>> {
+        let (site, name) = (self.site.clone(), consumer.to_owned());
+        let read = self
+            .database
+            .read(ReaderPool::Point, move |tx| boxed!(Ok(status::lag(tx, &site, &name, most, now).await?)));
+        read.await
+    }
+
     /// How long each of these consumers has left a row unread, in milliseconds; those that are none are left out.
     pub async fn waits(&self, consumers: &[String], now: Millis) -> Result<HashMap<String, Millis>> {
         let (site, names) = (self.site.clone(), consumers.to_vec());

@@ -86,6 +86,21 @@ async fn consumers(tx: &mut Tx<'_>, site: &SiteId, now: Millis) -> Result<Vec<Co
     Ok(found)
 }
 
+/// How many rows a consumer of a site has not read, up to `most`, and how long the first of them has waited; nothing if
+/// there is no such consumer.
+pub(super) async fn lag(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    name: &str,
+    most: i64,
+    now: Millis,
+) -> Result<Option<(i64, Millis)>, Error> {
+    let sql = "select tx, seq from stoa.outbox_consumer where site = $1 and name = $2";
+    let Some(place) = tx.row(sql, &params![site, name], log_row::position).await? else { return Ok(None) };
+    let (rows, oldest) = unread(tx, site, place, most).await?;
+    Ok(Some((rows, oldest.map_or(0, |it| (now - it).max(0)))))
+}
+
 /// How long each of these consumers has left a row unread, by the first such row alone.
 pub(super) async fn waits(
     tx: &mut Tx<'_>,
