@@ -82,7 +82,8 @@ impl Follower {
     /// Waits until something can be read, and reads nothing: a server that stops serves no request that it hasn't begun.
     fn wait_for_answer(&self) {
         let begun = Instant::now();
-        while !matches!(self.socket.peek(&mut [0]), Ok(1)) {
+        while let Err(error) = self.socket.peek(&mut [0]) {
+            assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{error}");
             assert!(begun.elapsed() < PATIENCE, "nothing was answered");
         }
     }
