@@ -139,6 +139,10 @@ pub enum Verb {
         /// The shell
         shell: Shell,
     },
+    /// Run a site's hooks for the server at the other end of standard input, which starts this by itself
+    #[serde(skip)]
+    #[command(hide = true, after_help = "Examples:\n  stoa hook-host <&7    what the server does, on a socket")]
+    HookHost,
 }
 
 #[cfg(test)]

@@ -141,9 +141,12 @@ pub fn run(
         Verb::Audit(it) => runtime.block_on(audit::list(services, &*choose(&it.site)?, it)),
         Verb::Import(it) => import::run(services, runtime, &*choose(&it.site)?, it, input, output),
         Verb::Export(it) => transfer::export(services, runtime, &*choose(&it.site)?, &it.collection, it.format, output),
-        Verb::Serve { .. } | Verb::Migrate | Verb::Check | Verb::Openapi | Verb::Completions { .. } => {
-            Err("this command runs by itself".into())
-        }
+        Verb::Serve { .. }
+        | Verb::Migrate
+        | Verb::Check
+        | Verb::Openapi
+        | Verb::Completions { .. }
+        | Verb::HookHost => Err("this command runs by itself".into()),
     }
 }
 

@@ -1,0 +1,207 @@
+//! The processes of a server that run code of its sites.
+//!
+//! A call waits for a place of its site and of the server, takes a process that its site has already, or starts one, and
+//! gives it back. Whatever a process does, the call ends in time: what takes too long is killed.
+
+mod deaths;
+mod pool;
+mod process;
+
+use crate::{
+    call::{Call, Called, Failure, Outcome, SourceRefusal, Thrown},
+    hook::{Answers, Export, Hook},
+    limits::HookLimits,
+    message::{Exported, Reply, Told},
+    version::Version,
+};
+pub use pool::HookFigures;
+use pool::{Lease, Pool};
+pub use process::HostProgram;
+use process::{Broken, LOADING, NotLoaded};
+use serde_json::value::RawValue;
+use std::{sync::Arc, time::Duration};
+use stoa_kernel::{SiteId, nearest::nearest};
+use tokio::time::Instant;
+
+/// One for each server; cheap to clone.
+#[derive(Clone)]
+pub struct Host {
+    pool: Arc<Pool>,
+}
+
+impl Host {
+    pub fn new(limits: HookLimits, program: HostProgram) -> Self {
+        Self { pool: Arc::new(Pool::new(limits, program)) }
+    }
+
+    pub fn limits(&self) -> &HookLimits {
+        &self.pool.limits
+    }
+
+    /// What was counted since the start, and what there is now.
+    pub fn figures(&self) -> HookFigures {
+        self.pool.figures()
+    }
+
+    /// Asks one hook. `left` is what is left of the time of the request, waiting and starting included.
+    pub async fn call(&self, version: &Arc<Version>, call: &Call, left: Duration) -> Called {
+        self.ask(version, call, Instant::now() + left, &mut None).await
+    }
+
+    /// Asks one after another, most often of one process: as many answers as calls, whatever happens.
+    pub async fn call_each(&self, version: &Arc<Version>, calls: &[Call], left: Duration) -> Vec<Called> {
+        let (until, mut held) = (Instant::now() + left, None);
+        let mut called = Vec::with_capacity(calls.len());
+        for call in calls {
+            called.push(self.ask(version, call, until, &mut held).await);
+        }
+        called
+    }
+
+    /// What a source exports: it is loaded in a process of its own, which ends then.
+    ///
+    /// # Errors
+    /// Why it can't be deployed.
+    pub async fn exports_of(&self, source: &str) -> Result<Vec<Export>, SourceRefusal> {
+        let limit = self.pool.limits.hook_source;
+        if source.len() > limit {
+            return Err(SourceRefusal::TooLong { limit });
+        }
+        let mut process = self.pool.apart(Instant::now() + 10 * LOADING).await.map_err(SourceRefusal::Failed)?;
+        match process.load_source(source, LOADING).await {
+            Ok(exported) => exported.into_iter().map(export_of).collect(),
+            Err(NotLoaded::Told(Told::Error { name, message, .. })) => {
+                Err(SourceRefusal::Broken { message: format!("{name}: {message}") })
+            }
+            Err(NotLoaded::Told(told)) => Err(SourceRefusal::Failed(failure_of(told))),
+            Err(NotLoaded::Broken(broken)) => Err(SourceRefusal::Failed(broken.into())),
+        }
+    }
+
+    /// Lets processes be started again for a site whose hooks are failing.
+    pub fn resume(&self, site: &SiteId) {
+        self.pool.resume(site);
+    }
+
+    /// Ends all processes. Calls are refused from now on.
+    pub async fn shutdown(&self) {
+        self.pool.shutdown().await;
+    }
+
+    async fn ask(&self, version: &Arc<Version>, call: &Call, until: Instant, held: &mut Option<Lease>) -> Called {
+        let began = Instant::now();
+        let mut console = String::new();
+        let outcome = self.outcome(version, call, until, held, &mut console).await;
+        self.pool.count(&outcome);
+        Called { outcome, console, took: began.elapsed() }
+    }
+
+    async fn outcome(
+        &self,
+        version: &Arc<Version>,
+        call: &Call,
+        until: Instant,
+        held: &mut Option<Lease>,
+        console: &mut String,
+    ) -> Result<Outcome, Failure> {
+        let mut lease = match held.take() {
+            Some(mut lease) => {
+                lease.take_turns(until).await?;
+                lease
+            }
+            None => self.pool.lease(version, until).await?,
+        };
+        let mut process = lease.process(version, until).await?;
+        let asked = process.ask(version, call, self.time_of_call(), until).await;
+        match asked {
+            Ok((told, said)) => {
+                lease.give_back(process);
+                *held = Some(lease);
+                *console = said;
+                judged(call.hook, told, self.pool.limits.hook_answer)
+            }
+            Err(broken) => {
+                self.pool.lost(version, &broken, call);
+                Err(broken.into())
+            }
+        }
+    }
+
+    fn time_of_call(&self) -> Duration {
+        Duration::from_millis(self.pool.limits.hook_milliseconds as u64)
+    }
+}
+
+/// What becomes of a message of a process, whatever it is.
+///
+/// # Errors
+/// As [`Host::call`] answers them.
+#[doc(hidden)]
+pub fn judge(message: &[u8], hook: Hook, most: usize) -> Result<Outcome, Failure> {
+    match Reply::read(message) {
+        Ok(Reply::Answer { told, .. }) => judged(hook, told, most),
+        _ => Err(Failure::Died),
+    }
+}
+
+/// The server's own look at what a process told: only what the hook may answer, and no more of it.
+fn judged(hook: Hook, told: Told, most: usize) -> Result<Outcome, Failure> {
+    match told {
+        Told::Value(value) if value.get().len() > most => Err(Failure::TooLarge),
+        Told::Value(value) if is_of_kind(&value, hook.answers()) => Ok(Outcome::Value(value)),
+        Told::Value(_) | Told::Nothing => Ok(Outcome::Nothing),
+        other => Err(failure_of(other)),
+    }
+}
+
+fn is_of_kind(value: &RawValue, kind: Answers) -> bool {
+    let first = value.get().bytes().next();
+    match kind {
+        Answers::Object => first == Some(b'{'),
+        Answers::Text => first == Some(b'"'),
+        Answers::Number => first.is_some_and(|it| it == b'-' || it.is_ascii_digit()),
+        Answers::Any => true,
+    }
+}
+
+fn failure_of(told: Told) -> Failure {
+    match told {
+        Told::Error { name, message, code } => {
+            Failure::Thrown(Thrown::Error { name, message, code: code.filter(|it| is_code(it)) })
+        }
+        Told::Thrown(value) => Failure::Thrown(Thrown::Value(value)),
+        Told::TimedOut => Failure::TimedOut,
+        Told::OutOfMemory => Failure::OutOfMemory,
+        Told::TooLarge => Failure::TooLarge,
+        // Only asked of what is no outcome.
+        Told::Value(_) | Told::Nothing => Failure::Died,
+    }
+}
+
+fn is_code(value: &RawValue) -> bool {
+    is_of_kind(value, Answers::Text) || is_of_kind(value, Answers::Number)
+}
+
+fn export_of(exported: Exported) -> Result<Export, SourceRefusal> {
+    let Exported { name, callable } = exported;
+    match Export::of_name(&name) {
+        Some(export) if callable => Ok(export),
+        _ => Err(SourceRefusal::NotAHook { nearest: nearest_hook(&name).filter(|it| *it != name), name }),
+    }
+}
+
+/// The name that was perhaps meant.
+fn nearest_hook(name: &str) -> Option<String> {
+    let (collection, hook) = name.rsplit_once('_')?;
+    let hook = nearest(hook, Hook::ALL.iter().map(|it| it.name()))?;
+    Some(format!("{collection}_{hook}"))
+}
+
+impl From<Broken> for Failure {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::TimedOut => Self::TimedOut,
+            Broken::Ended(_) => Self::Died,
+        }
+    }
+}
