@@ -10,6 +10,7 @@ mod document;
 pub mod event;
 mod fault;
 pub mod feed;
+mod hook;
 mod index;
 mod item;
 mod limits;
@@ -28,6 +29,7 @@ pub use collection::{
     list::{CollectionList, ListOptions},
 };
 pub use event::read::{ContentChange, ContentEntry, ItemChange, ItemEvent, ItemEvents, LinkChanges};
+pub use hook::version::{HookRefusal, HookVersion};
 pub use item::{
     bulk::{Action, Outcome},
     calls::Saved,
@@ -47,6 +49,7 @@ pub use wire::{
 };
 
 use collection::{cache::SchemaCache, job::JobQueue, site_key};
+use hook::version::HookVersions;
 use index::{auto::QueryStatistics, build::BuildQueue};
 use item::ownership::RecordedVisitors;
 use page::cursor;
@@ -54,6 +57,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, OnceLock},
 };
+use stoa_hooks::Host;
 use stoa_kernel::{Caller, Network, Result, World};
 use stoa_query::pipeline::SharedMemory;
 use stoa_store::{Area, Memory, ReaderPool, Requester, Site, Standing, Store, TxFuture, boxed};
@@ -79,6 +83,9 @@ struct State {
     pipeline_memory: Arc<SharedMemory>,
     /// Who knows whether callers are still who they were.
     standing: OnceLock<Arc<dyn Standing>>,
+    /// What runs the code of sites; without it none is asked.
+    hook_host: OnceLock<Host>,
+    hook_versions: HookVersions,
 }
 
 /// Where a read that may take long comes from: its turn among others is fair by network, and within one by
@@ -89,6 +96,7 @@ impl Memory for State {
     fn forget(&self) -> TxFuture<'_, ()> {
         self.schema_cache.forget_all();
         self.site_keys.forget_all();
+        self.hook_versions.forget_all();
         boxed!(Ok(()))
     }
 }
@@ -116,6 +124,8 @@ impl Content {
             jobs: Default::default(),
             pipeline_memory,
             standing: OnceLock::new(),
+            hook_host: OnceLock::new(),
+            hook_versions: Default::default(),
         };
         Self { state: Arc::new(state) }
     }
@@ -133,6 +143,14 @@ impl Content {
     pub fn keep_standing(&self, standing: Arc<dyn Standing>) {
         if self.state.standing.set(standing).is_err() {
             tracing::warn!("who knows of callers was named before");
+        }
+    }
+
+    /// Names what runs the code of sites, once, before requests are answered. Without it, as in a command on the
+    /// machine, no hook is asked.
+    pub fn keep_hooks(&self, host: Host) {
+        if self.state.hook_host.set(host).is_err() {
+            tracing::warn!("what runs hooks was named before");
         }
     }
 

@@ -83,6 +83,7 @@ const SITE: &[Migration] = migrations![
     16 "site/0016_scopes",
     17 "site/0017_log",
     18 "site/0018_webhook" additive,
+    19 "site/0019_hook",
 ];
 
 impl Scope {

@@ -8,16 +8,18 @@ use crate::{
     },
     fault,
     item::{
-        change::{Change, ChangeResult, Mode, PendingChange, change, condition},
+        change::{Change, ChangeResult, Mode, PendingChange, condition},
+        hooked::WriteHooks,
         insert::{Insert, insert},
         references,
-        remove::{Removal, remove},
+        remove::Removal,
         row::{NewValue, WriteContext},
         visibility::{self, Item},
     },
     wire::{items::RawItem, patch::Patch, request::Request},
 };
 use std::{collections::HashSet, sync::Arc};
+use stoa_hooks::Hook;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{CanonicalItem, Filter};
 use stoa_sql::json::quoted;
@@ -55,6 +57,14 @@ impl Action {
 impl Outcome {
     fn refused(action: Action, id: Option<String>, fault: Fault) -> Self {
         Self { action, id, fault: Some(fault), item: None }
+    }
+
+    /// What a hook that comes after makes of the answer.
+    fn take(&mut self, item: Result<Item>, is_shown: bool) {
+        match item {
+            Ok(it) => self.item = Some(it).filter(|_| is_shown),
+            Err(fault) => self.fault = Some(fault),
+        }
     }
 
     /// One element of `results`, appended to an answer; `error` writes what a fault says.
@@ -118,22 +128,26 @@ impl BulkChange {
 
     async fn write(
         mut self,
-        site: &Site,
+        hooks: &mut WriteHooks<'_>,
         context: WriteContext,
         mode: Mode,
         condition: Option<Filter>,
-        show: impl Fn(ChangeResult) -> Option<Item>,
+        (shows_items, show): (bool, impl Fn(ChangeResult) -> Item),
     ) -> Result<Vec<Outcome>> {
         if self.pending.is_empty() {
             return Ok(self.outcomes);
         }
-        let results = change(site, Change { context, mode, changes: self.pending, condition }).await?;
+        let change = Change { context: Arc::new(context), mode, changes: self.pending, condition };
+        let results = hooks.change(change).await?;
         for (n, result) in self.outcome_of.into_iter().zip(results) {
             let outcome = &mut self.outcomes[n];
             match result {
                 Ok(it) => {
                     outcome.action = if it.is_new { Action::Insert } else { self.action };
-                    outcome.item = show(it);
+                    if shows_items || hooks.calls.has_after() {
+                        let (is_new, told) = (it.is_new, hooks.told(&it.doc));
+                        outcome.take(hooks.after_change(is_new, told, show(it)).await, shows_items);
+                    }
                 }
                 Err(fault) => outcome.fault = Some(fault),
             }
@@ -155,6 +169,7 @@ impl Content {
         let (items, shows_items) = (request.items(self.limits())?, request.wants_items()?);
         let mut write = WriteContext::load(self, site, access).await?;
         let mut references = references::of_request(context, &collection, request).await?;
+        let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
         let mut outcomes = Vec::with_capacity(items.len());
         let (mut rows, mut outcome_of) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
         let mut ids = HashSet::with_capacity(items.len());
@@ -163,9 +178,18 @@ impl Content {
                 if !ids.insert(id.clone()) {
                     return Err((Some(id.clone()), fault::item_exists(collection.id.as_str(), &id)));
                 }
-                let taken = references.take(rows.len(), &mut item);
-                taken.and_then(|()| write.new_row(id.clone(), &item)).map_err(|fault| (Some(id), fault))
+                match references.take(rows.len(), &mut item) {
+                    Ok(()) => Ok((id, item)),
+                    Err(fault) => Err((Some(id), fault)),
+                }
             });
+            let row = match row {
+                Ok((id, item)) => {
+                    let item = hooks.before_insert(&id, item).await;
+                    item.and_then(|it| write.new_row(id.clone(), &it)).map_err(|fault| (Some(id), fault))
+                }
+                Err(it) => Err(it),
+            };
             outcomes.push(match row {
                 Ok(row) => {
                     let id = Some(row.id().to_owned());
@@ -184,8 +208,10 @@ impl Content {
         let answers = insert(site, &call).await?;
         for ((n, answer), row) in outcome_of.into_iter().zip(answers).zip(&call.rows) {
             match answer {
-                Ok(()) if shows_items => {
-                    outcomes[n].item = Some(Item::new(&collection, call.context.shown(row)?));
+                Ok(()) if shows_items || hooks.calls.has(Hook::AfterInsert) => {
+                    let doc = call.context.shown(row)?;
+                    let item = hooks.after(Hook::AfterInsert, hooks.told(&doc), Item::new(&collection, doc)).await;
+                    outcomes[n].take(item, shows_items);
                 }
                 Ok(()) => {}
                 Err(fault) => outcomes[n].fault = Some(fault),
@@ -237,14 +263,15 @@ impl Content {
                 Ok(it) if it.id.contains('\0') => {
                     Err((Some(it.id.clone()), fault::item_not_found(collection.id.as_str(), &it.id)))
                 }
-                Ok(it) => Ok(PendingChange { id: it.id, value: NewValue::Patch(it.modifications) }),
+                Ok(it) => Ok(PendingChange { id: it.id, value: NewValue::Patch(it.modifications), seen: None }),
                 Err(fault) => Err((Patch::id_of(raw_patch).map(str::to_owned), fault)),
             });
         }
         let mut write = WriteContext::load(self, site, access).await?;
         write.references = Arc::new(references);
-        let show = |it: ChangeResult| shows_items.then(|| visibility::patched(&collection, caller, it.doc));
-        call.write(site, write, Mode::Update, condition, show).await
+        let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
+        let show = |it: ChangeResult| visibility::patched(&collection, caller, it.doc);
+        call.write(&mut hooks, write, Mode::Update, condition, (shows_items, show)).await
     }
 
     /// Removes items by their ids.
@@ -259,19 +286,27 @@ impl Content {
         let (ids, shows_items) = (request.item_ids(self.limits())?, request.wants_items()?);
         let possible = ids.iter().filter(|it| !it.contains('\0')).map(|it| (*it).to_owned()).collect();
         let write = WriteContext::load(self, site, access).await?;
-        let removal = Removal { context: write, ids: possible, condition, shows: shows_items };
-        let mut answers = remove(site, removal).await?.into_iter();
-        let outcome = |id: &str| {
+        let hooks = WriteHooks::load(context, &collection, &request.members).await?;
+        let shows = shows_items || hooks.calls.has(Hook::AfterRemove);
+        let removal = Removal { context: Arc::new(write), ids: possible, condition, shows, seen: None };
+        let mut answers = hooks.remove(removal).await?.into_iter();
+        let mut outcomes = Vec::with_capacity(ids.len());
+        for id in ids {
             let answer = if id.contains('\0') { None } else { answers.next() };
             let answer = answer.unwrap_or_else(|| Err(fault::item_not_found(collection.id.as_str(), id)));
-            let (fault, item) = match answer {
-                Ok(doc) if shows_items => (None, visibility::removed(&collection, caller, doc)),
-                Ok(_) => (None, None),
-                Err(fault) => (Some(fault), None),
-            };
-            Outcome { action: Action::Delete, id: Some(id.to_owned()), fault, item }
-        };
-        Ok(ids.into_iter().map(outcome).collect())
+            let mut outcome = Outcome { action: Action::Delete, id: Some(id.to_owned()), fault: None, item: None };
+            match answer {
+                Ok(doc) if shows => {
+                    let is_shown = shows_items && visibility::may_read(&collection, caller, &doc);
+                    let item = Item::new(&collection, doc.clone());
+                    outcome.take(hooks.after(Hook::AfterRemove, Some(doc), item).await, is_shown);
+                }
+                Ok(_) => {}
+                Err(fault) => outcome.fault = Some(fault),
+            }
+            outcomes.push(outcome);
+        }
+        Ok(outcomes)
     }
 }
 
@@ -290,7 +325,7 @@ async fn change_many(
     for it in items {
         let change = canonical_with_id(content, it, mode == Mode::Save).and_then(|(id, mut item)| {
             match references.take(call.pending.len(), &mut item) {
-                Ok(()) => Ok(PendingChange { id, value: NewValue::Whole(item) }),
+                Ok(()) => Ok(PendingChange { id, value: NewValue::Whole(item), seen: None }),
                 Err(fault) => Err((Some(id), fault)),
             }
         });
@@ -298,8 +333,9 @@ async fn change_many(
     }
     let mut write = WriteContext::load(content, site, access).await?;
     write.references = Arc::new(references);
-    let show = |it: ChangeResult| shows_items.then(|| visibility::replaced(collection, caller, it));
-    call.write(site, write, mode, condition, show).await
+    let mut hooks = WriteHooks::load(context, collection, &request.members).await?;
+    let show = |it: ChangeResult| visibility::replaced(collection, caller, it);
+    call.write(&mut hooks, write, mode, condition, (shows_items, show)).await
 }
 
 /// An element of `dataItems`, with an id of ours when it may come without. In a list an id that is

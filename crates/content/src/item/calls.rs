@@ -11,11 +11,13 @@ use crate::{
         cipher,
     },
     fault,
+    hook::CallHooks,
     item::{
-        change::{Change, Mode, PendingChange, change, condition},
+        change::{Change, Mode, PendingChange, condition},
+        hooked::WriteHooks,
         insert::{Insert, insert},
         references,
-        remove::{Removal, remove},
+        remove::Removal,
         row::{NewValue, WriteContext},
         visibility::{self, Item},
     },
@@ -29,6 +31,7 @@ use crate::{
     },
 };
 use std::{borrow::Cow, sync::Arc};
+use stoa_hooks::Hook;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{CanonicalItem, Projection, Scope, resolve};
 use stoa_sql::{Value, Writer};
@@ -51,7 +54,9 @@ impl Content {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let scope = access::scope(caller, Operation::Read, &collection)?;
-        let id = &request.id;
+        let hooks = CallHooks::load(context, &collection, &request.options).await?;
+        let asked = if scope == Scope::Nothing { None } else { hooks.asked_id(&request.id).await? };
+        let id = asked.as_ref().unwrap_or(&request.id);
         if scope == Scope::Nothing || id.is_empty() || id.contains('\0') {
             return Err(fault::item_not_found(collection.id.as_str(), id));
         }
@@ -89,6 +94,7 @@ impl Content {
             })
         });
         match found.await? {
+            Some(doc) if hooks.decide_on_reads() => Ok(Item::new(&collection, hooks.after(Hook::AfterGet, doc).await?)),
             Some(doc) if is_plain => Ok(Item::read(&collection, doc)),
             Some(doc) => Ok(Item::new(&collection, doc)),
             None => Err(fault::item_not_found(collection.id.as_str(), id)),
@@ -107,10 +113,13 @@ impl Content {
         let id = single(&collection, id)?;
         let mut write = WriteContext::load(self, site, access).await?;
         let shows = take_references(context, &mut write, request, &mut item).await?;
-        let row = write.new_row(id.unwrap_or_else(|| self.state.world.uuid()), &item)?;
+        let id = id.unwrap_or_else(|| self.state.world.uuid());
+        let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
+        let row = write.new_row(id.clone(), &hooks.before_insert(&id, item).await?)?;
         let doc = write.shown(&row)?;
         only(insert(site, &Arc::new(Insert { context: write, rows: vec![row] })).await?)?;
-        visibility::inserted(context, &collection, doc, shows).await
+        let told = hooks.told(&doc);
+        hooks.after(Hook::AfterInsert, told, visibility::inserted(context, &collection, doc, shows).await?).await
     }
 
     /// Replaces an item whole; `_createdDate` and `_owner` stay.
@@ -127,9 +136,13 @@ impl Content {
         let id = id.ok_or_else(|| Fault::because(Code::ItemIdInvalid, "An update needs the item's _id."))?;
         let mut write = WriteContext::load(self, site, access).await?;
         let shows = take_references(context, &mut write, request, &mut item).await?;
-        let changes = vec![PendingChange { id, value: NewValue::Whole(item) }];
-        let result = change(site, Change { context: write, mode: Mode::Update, changes, condition }).await?;
-        visibility::write_result(context, &collection, only(result)?, shows).await
+        let changes = vec![PendingChange { id, value: NewValue::Whole(item), seen: None }];
+        let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
+        let change = Change { context: Arc::new(write), mode: Mode::Update, changes, condition };
+        let result = only(hooks.change(change).await?)?;
+        let told = hooks.told(&result.doc);
+        let item = visibility::write_result(context, &collection, result, shows).await?;
+        hooks.after(Hook::AfterUpdate, told, item).await
     }
 
     /// Changes the fields that a patch names. A caller who may not read the item is answered its id alone.
@@ -151,9 +164,12 @@ impl Content {
         }
         let mut write = WriteContext::load(self, site, access).await?;
         write.references = Arc::new(references);
-        let changes = vec![PendingChange { id, value: NewValue::Patch(modifications) }];
-        let result = change(site, Change { context: write, mode: Mode::Update, changes, condition }).await?;
-        Ok(visibility::patched(&collection, caller, only(result)?.doc))
+        let changes = vec![PendingChange { id, value: NewValue::Patch(modifications), seen: None }];
+        let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
+        let change = Change { context: Arc::new(write), mode: Mode::Update, changes, condition };
+        let doc = only(hooks.change(change).await?)?.doc;
+        let told = hooks.told(&doc);
+        hooks.after(Hook::AfterUpdate, told, visibility::patched(&collection, caller, doc)).await
     }
 
     /// Updates the item with this id, or inserts it when there is none.
@@ -168,11 +184,13 @@ impl Content {
         let id = single(&collection, id)?.unwrap_or_else(|| self.state.world.uuid());
         let mut write = WriteContext::load(self, site, access).await?;
         let shows = take_references(context, &mut write, request, &mut item).await?;
-        let changes = vec![PendingChange { id, value: NewValue::Whole(item) }];
-        let change = change(site, Change { context: write, mode: Mode::Save, changes, condition: None });
-        let result = only(change.await?)?;
-        let is_new = result.is_new;
-        Ok(Saved { item: visibility::write_result(context, &collection, result, shows).await?, is_new })
+        let changes = vec![PendingChange { id, value: NewValue::Whole(item), seen: None }];
+        let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
+        let change = Change { context: Arc::new(write), mode: Mode::Save, changes, condition: None };
+        let result = only(hooks.change(change).await?)?;
+        let (is_new, told) = (result.is_new, hooks.told(&result.doc));
+        let item = visibility::write_result(context, &collection, result, shows).await?;
+        Ok(Saved { item: hooks.after_change(is_new, told, item).await?, is_new })
     }
 
     /// Removes an item and answers it, unless the caller may not read it.
@@ -188,10 +206,13 @@ impl Content {
         if id.contains('\0') {
             return Err(fault::item_not_found(collection.id.as_str(), id));
         }
-        let write = WriteContext::load(self, site, access).await?;
-        let removal = Removal { context: write, ids: vec![id.to_owned()], condition, shows: true };
-        let doc = only(remove(site, removal).await?)?;
-        Ok(visibility::removed(&collection, caller, doc))
+        let context_of_write = Arc::new(WriteContext::load(self, site, access).await?);
+        let hooks = WriteHooks::load(context, &collection, &request.members).await?;
+        let (ids, shows) = (vec![id.to_owned()], true);
+        let doc = only(hooks.remove(Removal { context: context_of_write, ids, condition, shows, seen: None }).await?)?;
+        let (told, is_shown) = (hooks.told(&doc), visibility::may_read(&collection, caller, &doc));
+        let removed = hooks.after(Hook::AfterRemove, told, Item::new(&collection, doc)).await?;
+        Ok(is_shown.then_some(removed))
     }
 }
 

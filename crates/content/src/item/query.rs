@@ -7,6 +7,7 @@
 use crate::{
     Content, ContentLimits, Origin, RequestContext,
     collection::{self, Collection, access, cipher},
+    hook::CallHooks,
     index::auto::{self, Answered},
     item::page_query::{PageQuery, is_bounded},
     page::{
@@ -19,6 +20,7 @@ use crate::{
 };
 use serde_json::{Map, Value as Json, json};
 use std::{borrow::Cow, sync::Arc};
+use stoa_hooks::Hook;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
     Context, Filter, Schema, Scope, compile,
@@ -50,7 +52,15 @@ impl Content {
     ) -> Result<Page> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
-        let (paging, members) = cursor::paging(context, &collection, &QUERY, members).await?;
+        let hooks = reader_hooks(context, &collection, members).await?;
+        let (paging, mut members) = cursor::paging(context, &collection, &QUERY, members).await?;
+        if hooks.has(Hook::BeforeQuery)
+            && let Some(Json::Object(query)) = members.get("query").cloned()
+        {
+            let names = ["filter", "sort", "paging", "fields"];
+            let query = hooks.narrowed(Hook::BeforeQuery, Cow::Owned(query), &names).await?;
+            members.to_mut().insert("query".to_owned(), query.into_owned().into());
+        }
         let mut query = wire::Query::parse(&members, &self.limits().query)?;
         if let wire::Sort::Random { seed: seed @ None } = &mut query.sort {
             // Within the integers that clients count with.
@@ -68,7 +78,8 @@ impl Content {
         // Cursors are for one kind of caller, and what is referred to has permissions of its own.
         let is_random = matches!(query.sort, wire::Sort::Random { .. });
         let is_same_for_all = is_plain && paging.is_none() && !is_random && matches!(schema, Cow::Borrowed(_));
-        let cache_seconds = collection.definition.cache_seconds().filter(|_| is_same_for_all);
+        let cache_seconds =
+            collection.definition.cache_seconds().filter(|_| is_same_for_all && !hooks.decide_on_reads());
         let view = cipher::view(self, site, caller, &collection).await?;
         let pool = match is_plain && is_bounded(&plan) {
             true => ReaderPool::Point,
@@ -87,6 +98,7 @@ impl Content {
         }
         let (mut page, ends) = found?;
         page.cache_seconds = cache_seconds;
+        page.elements = hooks.after_each(Hook::AfterQuery, page.elements).await?;
         if let Some(paging) = paging {
             let first = || {
                 let mut request = QUERY.take(&members);
@@ -113,6 +125,8 @@ impl Content {
     ) -> Result<i64> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
+        let hooks = reader_hooks(context, &collection, members).await?;
+        let members = &*hooks.narrowed(Hook::BeforeCount, Cow::Borrowed(members), &["filter"]).await?;
         let filter = wire::Filter::parse_member(members, &self.limits().query)?;
         let schema = filter::schema(context, &collection, &filter).await?;
         let plan = Arc::new(resolve::count(&filter, query_context(caller, &collection, &schema)?)?);
@@ -127,7 +141,7 @@ impl Content {
         let count = count.await;
         let (scope, filter) = (&plan.scope, &plan.filter);
         auto::record(self, site, &collection, &Answered { scope, filter, order: None, began });
-        count
+        hooks.after_count(count?).await
     }
 
     /// A page of the different values of a field, in order.
@@ -143,7 +157,9 @@ impl Content {
     ) -> Result<Page> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
+        let hooks = reader_hooks(context, &collection, members).await?;
         let (paging, members) = cursor::paging(context, &collection, &DISTINCT, members).await?;
+        let members = hooks.narrowed(Hook::BeforeDistinct, members, &["fieldName", "filter", "order"]).await?;
         let distinct = wire::Distinct::parse(&members, &self.limits().query)?;
         let schema = filter::schema(context, &collection, &distinct.filter).await?;
         let mut plan = resolve::distinct(&distinct, query_context(caller, &collection, &schema)?)?;
@@ -183,11 +199,22 @@ impl Content {
             })
         });
         let (mut page, ends) = found.await?;
+        hooks.after_distinct(&mut page).await?;
         if let Some(paging) = paging {
             page.add_cursors(paging, || DISTINCT.take(&members), &start, ends)?;
         }
         Ok(page)
     }
+}
+
+/// The hooks of a call by one who may read something: none is asked for others.
+async fn reader_hooks(
+    context: RequestContext<'_>,
+    collection: &Collection,
+    members: &Map<String, Json>,
+) -> Result<CallHooks> {
+    access::scope(context.caller, Operation::Read, collection)?;
+    CallHooks::of_members(context, collection, members).await
 }
 
 /// Anonymous callers cost the server little to make, so what each of their requests may cost is bounded.

@@ -19,7 +19,7 @@ use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
 };
-use stoa_kernel::{Caller, Result, SiteId, clock::Millis};
+use stoa_kernel::{Caller, Fault, Result, SiteId, TokenHash, clock::Millis};
 use stoa_query::{
     CanonicalItem, Filter, Stamp, compile,
     plan::{Field, Scalar, Test},
@@ -43,10 +43,27 @@ pub(crate) struct WriteContext {
 }
 
 /// What an item is to become.
+#[derive(Clone)]
 pub(crate) enum NewValue {
     Whole(CanonicalItem),
     /// What is there, changed so.
     Patch(Vec<Modification>),
+    /// Nothing: a hook refused the change, or it is done.
+    Refused,
+}
+
+/// What a hook saw of an item.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Seen {
+    Nothing,
+    /// The hash of the stored text.
+    Text(Vec<u8>),
+}
+
+impl Seen {
+    pub(crate) fn of(document: &str) -> Self {
+        Self::Text(TokenHash::of(document).to_vec())
+    }
 }
 
 /// An item that is there.
@@ -151,6 +168,7 @@ impl WriteContext {
                 patched = patch::apply(before.doc, modifications, budget, self.limits().query.item())?;
                 (&patched, Some(modifications.as_slice()))
             }
+            NewValue::Refused => return Err(Fault::internal("a refused change was written")),
         };
         let readable = self.cipher.as_ref().map(|it| it.readable(before.doc)).transpose()?;
         let old = readable.as_deref().unwrap_or(before.doc);

@@ -8,6 +8,7 @@ mod common;
 mod contention;
 mod cursors;
 mod events;
+mod hooks;
 mod indexes;
 mod items;
 mod jobs;

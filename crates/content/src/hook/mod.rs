@@ -1,0 +1,243 @@
+//! What a site's own code has to say in calls on items (decision 33).
+//!
+//! ```text
+//! permission → before hook → checks of what it answered → transaction → commit → after hook → answer
+//!                  ↓ fails: nothing is written                             ↓ fails: the write stands, the caller is told
+//! ```
+//!
+//! No hook is asked inside a transaction, which would hold the one writer of SQLite, or a connection, and may run twice. So
+//! what changes or removes an item reads it first, and writes on the condition that it is still what the hook saw.
+//! What a hook answers is as untrusted as a request: it goes through the same checks, after it.
+
+pub(crate) mod version;
+
+use crate::{RequestContext, collection::Collection, document::quoted_id, page::Page, wire::options::Options};
+use parking_lot::Mutex;
+use serde_json::{Map, Value as Json, value::RawValue};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc, time::Duration};
+use stoa_hooks::{Call, Context, Failure, Hook, Hooks, Host, Outcome, Thrown, Version};
+use stoa_kernel::{Caller, Code, Fault, Result, Role};
+use stoa_sql::json::quoted;
+
+/// The hooks of one call on items of one collection. They are of one version from its start to its end.
+pub(crate) struct CallHooks {
+    active: Option<Active>,
+}
+
+/// Hooks that there are.
+struct Active {
+    host: Host,
+    version: Arc<Version>,
+    hooks: Hooks,
+    context: Context,
+    /// What is left of the time of the request.
+    left: Mutex<Duration>,
+}
+
+impl CallHooks {
+    /// The hooks of a collection, as far as the caller doesn't suppress them.
+    pub(crate) async fn load(context: RequestContext<'_>, collection: &Collection, options: &Options) -> Result<Self> {
+        let RequestContext { content, site, caller } = context;
+        let none = Ok(Self { active: None });
+        let Some(host) = content.state.hook_host.get() else { return none };
+        let Some(version) = version::active(content, site).await? else { return none };
+        let hooks = version.hooks_of(collection.id.as_str());
+        if hooks.is_empty() || options.suppresses_hooks(caller) {
+            return none;
+        }
+        let left = Mutex::new(Duration::from_millis(u64::try_from(host.limits().hook_request_time).unwrap_or(0)));
+        let context = Context {
+            collection_name: collection.id.as_str().to_owned(),
+            user_id: caller.owner().map(str::to_owned),
+            user_role: role(caller),
+            ..Context::default()
+        };
+        Ok(Self { active: Some(Active { host: host.clone(), version, hooks, context, left }) })
+    }
+
+    pub(crate) async fn of_members(
+        context: RequestContext<'_>,
+        collection: &Collection,
+        members: &Map<String, Json>,
+    ) -> Result<Self> {
+        Self::load(context, collection, &Options::parse(members)?).await
+    }
+
+    pub(crate) fn has(&self, hook: Hook) -> bool {
+        self.active.as_ref().is_some_and(|it| it.hooks.has(hook))
+    }
+
+    /// Whether there is a hook that is told of what was written.
+    pub(crate) fn has_after(&self) -> bool {
+        [Hook::AfterInsert, Hook::AfterUpdate, Hook::AfterRemove].iter().any(|it| self.has(*it))
+    }
+
+    /// Asks a hook; nothing where there is none, or where it leaves things as they are.
+    ///
+    /// # Errors
+    /// WDE0078 for what it throws, WDE0150 and WDE0172 where it fails, WDE0122 where too many wait.
+    pub(crate) async fn ask(&self, hook: Hook, argument: &str, current: Option<&str>) -> Result<Option<Box<RawValue>>> {
+        let Some(active) = self.active.as_ref().filter(|it| it.hooks.has(hook)) else { return Ok(None) };
+        let current_item = current.map(raw).transpose()?;
+        let context = Context { current_item, ..active.context.clone() };
+        let call = Call { collection: context.collection_name.clone(), hook, argument: raw(argument)?, context };
+        let left = *active.left.lock();
+        let called = active.host.call(&active.version, &call, left).await;
+        *active.left.lock() = left.saturating_sub(called.took);
+        match called.outcome {
+            Ok(Outcome::Value(value)) => Ok(Some(value)),
+            Ok(Outcome::Nothing) => Ok(None),
+            Err(failure) => Err(refusal(hook, failure)),
+        }
+    }
+
+    /// The id that a hook would have read in place of the one that is asked for.
+    pub(crate) async fn asked_id(&self, id: &str) -> Result<Option<String>> {
+        let argument = || quoted(id).to_string();
+        if !self.has(Hook::BeforeGet) {
+            return Ok(None);
+        }
+        let answer = self.ask(Hook::BeforeGet, &argument(), None).await?;
+        answer.map(|it| serde_json::from_str(it.get()).map_err(|it| unreadable(Hook::BeforeGet, &it))).transpose()
+    }
+
+    /// Whether what is read is made for this caller, so that no other may be answered the same.
+    pub(crate) fn decide_on_reads(&self) -> bool {
+        [Hook::BeforeGet, Hook::AfterGet, Hook::BeforeQuery, Hook::AfterQuery].iter().any(|it| self.has(*it))
+    }
+
+    /// A document as a hook that comes after would have it answered. It keeps its id.
+    pub(crate) async fn after(&self, hook: Hook, document: String) -> Result<String> {
+        match self.ask(hook, &document, None).await? {
+            Some(answer) => with_id(&document, &answer),
+            None => Ok(document),
+        }
+    }
+
+    /// The elements of a page, each with its item as the hook would have it.
+    pub(crate) async fn after_each(&self, hook: Hook, elements: String) -> Result<String> {
+        if !self.has(hook) {
+            return Ok(elements);
+        }
+        let list = format!("[{elements}]");
+        let mut changed = Vec::new();
+        for it in serde_json::from_str::<Vec<Element<'_>>>(&list).map_err(Fault::internal)? {
+            let data = self.after(hook, it.data.get().to_owned()).await?;
+            let (id, collection) = (it.id.get(), it.collection.get());
+            changed.push(format!("{{\"id\":{id},\"dataCollectionId\":{collection},\"data\":{data}}}"));
+        }
+        Ok(changed.join(","))
+    }
+
+    /// How many items there are, as a hook has it.
+    pub(crate) async fn after_count(&self, count: i64) -> Result<i64> {
+        let answer = self.ask(Hook::AfterCount, &count.to_string(), None).await?;
+        // Anything but a count is ignored.
+        Ok(answer.and_then(|it| it.get().parse().ok()).filter(|it: &i64| *it >= 0).unwrap_or(count))
+    }
+
+    /// A page of different values, as a hook has them. What is no list is ignored.
+    pub(crate) async fn after_distinct(&self, page: &mut Page) -> Result<()> {
+        let answer = self.ask(Hook::AfterDistinct, &format!("[{}]", page.elements), None).await?;
+        if let Some(values) = answer.as_ref().and_then(|it| serde_json::from_str::<Vec<&RawValue>>(it.get()).ok()) {
+            page.count = values.len();
+            page.elements = values.iter().map(|it| it.get()).collect::<Vec<_>>().join(",");
+        }
+        Ok(())
+    }
+
+    /// The members of a request, with those that a hook may set as it has them.
+    pub(crate) async fn narrowed<'m>(
+        &self,
+        hook: Hook,
+        mut members: Cow<'m, Map<String, Json>>,
+        names: &[&str],
+    ) -> Result<Cow<'m, Map<String, Json>>> {
+        if !self.has(hook) {
+            return Ok(members);
+        }
+        let argument: Map<_, _> =
+            names.iter().filter_map(|it| Some(((*it).to_owned(), members.get(*it)?.clone()))).collect();
+        if let Some(answer) = self.ask(hook, &Json::Object(argument).to_string(), None).await? {
+            let mut answer: Map<String, Json> =
+                serde_json::from_str(answer.get()).map_err(|it| unreadable(hook, &it))?;
+            for name in names {
+                match answer.remove(*name) {
+                    Some(it) => members.to_mut().insert((*name).to_owned(), it),
+                    None => members.to_mut().remove(*name),
+                };
+            }
+        }
+        Ok(members)
+    }
+}
+
+/// An element of a page, as it is printed.
+#[derive(serde::Deserialize)]
+struct Element<'a> {
+    #[serde(borrow)]
+    id: &'a RawValue,
+    #[serde(borrow, rename = "dataCollectionId")]
+    collection: &'a RawValue,
+    #[serde(borrow)]
+    data: &'a RawValue,
+}
+
+/// An answered item with the id of the document that the hook was asked about, first as in every document.
+fn with_id(document: &str, answer: &RawValue) -> Result<String> {
+    let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(answer.get()).map_err(Fault::internal)?;
+    members.remove("_id");
+    let mut text = String::with_capacity(answer.get().len() + 40);
+    text.push('{');
+    if document.starts_with("{\"_id\":") {
+        text.extend(["\"_id\":", quoted_id(document)]);
+    }
+    for (name, value) in members {
+        text.extend([if text.len() > 1 { "," } else { "" }, &quoted(&name), ":", value.get()]);
+    }
+    text.push('}');
+    Ok(text)
+}
+
+fn raw(text: &str) -> Result<Box<RawValue>> {
+    RawValue::from_string(text.to_owned()).map_err(Fault::internal)
+}
+
+/// The vendor's words for who a caller is.
+fn role(caller: &Caller) -> &'static str {
+    match caller.bare() {
+        Caller::Member { .. } => "siteMember",
+        Caller::User { role: Role::Editor, .. } => "siteContributor",
+        Caller::User { .. } | Caller::App { .. } => "siteOwner",
+        Caller::Visitor { .. } | Caller::Scoped(_) => "anonymous",
+    }
+}
+
+fn unreadable(hook: Hook, why: &serde_json::Error) -> Fault {
+    Fault::because(Code::HookFailed, format!("The hook {hook} answered what can't be read: {why}"))
+}
+
+fn refusal(hook: Hook, failure: Failure) -> Fault {
+    let failed = |code, what: &str| Fault::because(code, format!("The hook {hook} {what}.")).with("hook", hook.name());
+    match failure {
+        Failure::Thrown(Thrown::Error { name, message, code }) => {
+            let mut error = serde_json::json!({ "name": name, "message": message });
+            if let Some(code) = code.and_then(|it| serde_json::from_str::<Json>(it.get()).ok()) {
+                error["code"] = code;
+            }
+            let text = if message.is_empty() { name } else { message };
+            Fault::because(Code::HookThrew, text).with("jsErrorValue", error)
+        }
+        Failure::Thrown(Thrown::Value(value)) => {
+            let value: Json = serde_json::from_str(value.get()).unwrap_or_default();
+            failed(Code::HookThrew, "refused this").with("value", value)
+        }
+        Failure::TimedOut => failed(Code::HookTimeout, "took too long"),
+        Failure::Busy => Fault::new(Code::HookQuota),
+        Failure::OutOfMemory => failed(Code::HookFailed, "needed more memory than it may have"),
+        Failure::TooLarge => failed(Code::HookFailed, "answered more than an item may be"),
+        Failure::Died => failed(Code::HookFailed, "ended its process"),
+        Failure::NotStarted => failed(Code::HookFailed, "can't be run at the moment"),
+        Failure::Failing => failed(Code::HookFailed, "is not run any more: the processes of the site's hooks die"),
+    }
+}

@@ -1,0 +1,243 @@
+//! Items on their way through the hooks of a write: what is there is read, the hooks are asked, and what they answer is
+//! written if the items are still what the hooks saw. Others are read and asked about again, [`TRIES`] times.
+
+use crate::{
+    RequestContext,
+    collection::access::covers,
+    fault,
+    hook::CallHooks,
+    item::{
+        change::{Change, ChangeResult, Mode, PendingChange, change},
+        references::{self, ReferenceChanges},
+        remove::{Removal, remove},
+        row::{DocumentPart, Existing, NewValue, Seen, WriteContext},
+        visibility::{self, Item},
+    },
+    schema::level::Operation,
+    wire::patch::{self, PatchBudget},
+};
+use std::{collections::HashMap, sync::Arc};
+use stoa_hooks::Hook;
+use stoa_kernel::{Fault, Result};
+use stoa_query::{CanonicalItem, RawId};
+use stoa_sql::json::quoted;
+use stoa_store::{ReaderPool, boxed};
+
+/// How often items are written, if others change them meanwhile.
+const TRIES: usize = 5;
+
+/// The hooks of a call that writes.
+pub(crate) struct WriteHooks<'a> {
+    context: RequestContext<'a>,
+    pub calls: CallHooks,
+    /// Takes multi-references out of what a hook answers: links aren't a hook's to change.
+    links: ReferenceChanges,
+}
+
+impl<'a> WriteHooks<'a> {
+    pub(crate) async fn load(
+        context: RequestContext<'a>,
+        collection: &crate::Collection,
+        members: &serde_json::Map<String, serde_json::Value>,
+    ) -> Result<Self> {
+        let calls = CallHooks::of_members(context, collection, members).await?;
+        let links = match [Hook::BeforeInsert, Hook::BeforeUpdate].iter().any(|it| calls.has(*it)) {
+            true => references::of_collection(context, collection, false).await?,
+            false => ReferenceChanges::default(),
+        };
+        Ok(Self { context, calls, links })
+    }
+
+    /// A new item as its hook has it.
+    pub(crate) async fn before_insert(&mut self, id: &str, item: CanonicalItem) -> Result<CanonicalItem> {
+        self.before(Hook::BeforeInsert, id, item, None).await
+    }
+
+    /// Changes items as [`change`] does, by way of their hooks.
+    pub(crate) async fn change(&mut self, change_: Change) -> Result<Vec<Result<ChangeResult>>> {
+        let has = |it| self.calls.has(it);
+        if !has(Hook::BeforeUpdate) && !(change_.mode == Mode::Save && has(Hook::BeforeInsert)) {
+            return change(self.context.site, change_).await;
+        }
+        let Change { context, mode, changes: sent, condition } = change_;
+        let mut results: Vec<_> = sent.iter().map(|it| Err(self.changed(&context, &it.id))).collect();
+        let mut open: Vec<usize> = (0..sent.len()).collect();
+        for _ in 0..TRIES {
+            let there = self.there(&context, open.iter().map(|n| sent[*n].id.clone()).collect()).await?;
+            let refused =
+                |it: &PendingChange| PendingChange { id: it.id.clone(), value: NewValue::Refused, seen: None };
+            let mut changes: Vec<_> = sent.iter().map(refused).collect();
+            let mut asked = Vec::with_capacity(open.len());
+            for n in open {
+                match self.hooked(&context, mode, &sent[n], there.get(&sent[n].id)).await {
+                    Ok(it) => {
+                        changes[n] = it;
+                        asked.push(n);
+                    }
+                    Err(fault) => results[n] = Err(fault),
+                }
+            }
+            if asked.is_empty() {
+                break;
+            }
+            let attempt = Change { context: context.clone(), mode, changes, condition: condition.clone() };
+            let mut written: Vec<_> = change(self.context.site, attempt).await?.into_iter().map(Some).collect();
+            open = Vec::new();
+            for n in asked {
+                let result = written.get_mut(n).and_then(Option::take);
+                results[n] = result.unwrap_or_else(|| Err(Fault::internal("a write answered nothing")));
+                if results[n].as_ref().is_err_and(fault::is_item_changed) {
+                    open.push(n);
+                }
+            }
+            if open.is_empty() {
+                break;
+            }
+        }
+        Ok(results)
+    }
+
+    /// Removes items as [`remove`] does, by way of their hooks.
+    pub(crate) async fn remove(&self, removal: Removal) -> Result<Vec<Result<String>>> {
+        let (before, after) = (self.calls.has(Hook::BeforeRemove), self.calls.has(Hook::AfterRemove));
+        let Removal { context, ids, condition, shows, .. } = removal;
+        // What comes after is told what was there.
+        let shows = shows || after;
+        if !before {
+            return remove(self.context.site, Removal { context, ids, condition, shows, seen: None }).await;
+        }
+        let mut results: Vec<_> = ids.iter().map(|it| Err(self.changed(&context, it))).collect();
+        let mut open: Vec<usize> = (0..ids.len()).collect();
+        for _ in 0..TRIES {
+            let there = self.there(&context, open.iter().map(|n| ids[*n].clone()).collect()).await?;
+            let scope = context.access().scope(Operation::Remove)?;
+            let (mut seen, mut asked) = (HashMap::new(), Vec::new());
+            for n in open {
+                let id = &ids[n];
+                if let Some(it) = there.get(id).filter(|it| covers(&scope, it.owner.as_deref())) {
+                    let current = context.view.show_last(&it.doc);
+                    if let Err(fault) = self.calls.ask(Hook::BeforeRemove, &quoted(id), Some(&current)).await {
+                        results[n] = Err(fault);
+                        continue;
+                    }
+                    seen.insert(id.clone(), Seen::of(&it.doc));
+                }
+                asked.push(n);
+            }
+            if asked.is_empty() {
+                break;
+            }
+            let asked_ids = asked.iter().map(|n| ids[*n].clone()).collect();
+            let (context, condition) = (context.clone(), condition.clone());
+            let attempt = Removal { context, ids: asked_ids, condition, shows, seen: Some(seen) };
+            open = Vec::new();
+            for (n, result) in asked.into_iter().zip(remove(self.context.site, attempt).await?) {
+                if result.as_ref().is_err_and(fault::is_item_changed) {
+                    open.push(n);
+                }
+                results[n] = result;
+            }
+            if open.is_empty() {
+                break;
+            }
+        }
+        Ok(results)
+    }
+
+    /// A written document for [`Self::after`], where a hook is told of it.
+    pub(crate) fn told(&self, document: &str) -> Option<String> {
+        self.calls.has_after().then(|| document.to_owned())
+    }
+
+    /// An item as it is answered, after the hook that comes after it was told of it. Only who may read all of the item
+    /// is answered what the hook makes of it.
+    pub(crate) async fn after(&self, hook: Hook, whole: Option<String>, mut item: Item) -> Result<Item> {
+        let Some(whole) = whole.filter(|_| self.calls.has(hook)) else { return Ok(item) };
+        if visibility::may_read(item.collection(), self.context.caller, &whole) {
+            item.doc = self.calls.after(hook, item.doc).await?;
+        } else {
+            self.calls.ask(hook, &whole, None).await?;
+        }
+        Ok(item)
+    }
+
+    /// The same of an item that was changed, or made by a save.
+    pub(crate) async fn after_change(&self, is_new: bool, whole: Option<String>, item: Item) -> Result<Item> {
+        self.after(if is_new { Hook::AfterInsert } else { Hook::AfterUpdate }, whole, item).await
+    }
+
+    /// A change as its hook has it, on the condition that the item is what the hook saw.
+    async fn hooked(
+        &mut self,
+        context: &WriteContext,
+        mode: Mode,
+        sent: &PendingChange,
+        there: Option<&Existing>,
+    ) -> Result<PendingChange> {
+        let id = sent.id.clone();
+        let Some(there) = there else {
+            let value = match &sent.value {
+                NewValue::Whole(item) if mode == Mode::Save => {
+                    context.access().may_insert()?;
+                    NewValue::Whole(self.before_insert(&id, item.clone()).await?)
+                }
+                other => other.clone(),
+            };
+            return Ok(PendingChange { id, value, seen: Some(Seen::Nothing) });
+        };
+        let seen = Some(Seen::of(&there.doc));
+        if !self.calls.has(Hook::BeforeUpdate) || !context.may_update(there.owner.as_deref())? {
+            return Ok(PendingChange { id, value: sent.value.clone(), seen });
+        }
+        let current = context.view.show(there.doc.as_str())?;
+        let item = match &sent.value {
+            NewValue::Whole(item) => item.clone(),
+            NewValue::Patch(modifications) => {
+                let limits = context.content.limits().query.item();
+                let mut patched = patch::apply(&current, modifications, &mut PatchBudget::default(), limits)?;
+                // As though it had been sent whole by who sent the patch.
+                (patched.id, patched.owner, patched.created) = (RawId::Absent, None, None);
+                patched
+            }
+            NewValue::Refused => return Err(self.changed(context, &id)),
+        };
+        let value = NewValue::Whole(self.before(Hook::BeforeUpdate, &id, item, Some(&current)).await?);
+        Ok(PendingChange { id, value, seen })
+    }
+
+    async fn before(
+        &mut self,
+        hook: Hook,
+        id: &str,
+        item: CanonicalItem,
+        current: Option<&str>,
+    ) -> Result<CanonicalItem> {
+        if !self.calls.has(hook) {
+            return Ok(item);
+        }
+        let data = item.data();
+        let comma = if data == "{}" { "" } else { "," };
+        let argument = format!("{{\"_id\":{}{comma}{}", quoted(id), &data[1..]);
+        let Some(answer) = self.calls.ask(hook, &argument, current).await? else { return Ok(item) };
+        let limits = self.context.content.limits().query.item();
+        let mut changed = stoa_query::canonical(answer.get(), limits)?;
+        // Whose the item is, and which, isn't the hook's to say.
+        (changed.id, changed.owner, changed.created) = (item.id, item.owner, item.created);
+        self.links.take(0, &mut changed)?;
+        Ok(changed)
+    }
+
+    /// Items as they are stored, read outside of the transaction that writes.
+    async fn there(&self, context: &Arc<WriteContext>, ids: Vec<String>) -> Result<HashMap<String, Existing>> {
+        let context = context.clone();
+        let read = self
+            .context
+            .site
+            .read(ReaderPool::Point, move |tx| boxed!(context.existing(tx, &ids, DocumentPart::Whole).await));
+        read.await
+    }
+
+    fn changed(&self, context: &WriteContext, id: &str) -> Fault {
+        fault::item_changed(context.collection().id.as_str(), id)
+    }
+}
