@@ -137,7 +137,8 @@ async fn process_killed_at_random_fails_its_call_and_no_other_answer_is_wrong() 
                 n += 1;
                 let called = host.call(&version, &call(&format!(r#"{{"n":{n}}}"#)), LEFT).await;
                 match told(&called).as_str() {
-                    "Died" => counts[1] += 1,
+                    // The latter where it was killed as it began.
+                    "Died" | "NotStarted" => counts[1] += 1,
                     told => {
                         assert_eq!(told, format!(r#"{{"n":{n},"seen":true}}"#));
                         counts[0] += 1;
