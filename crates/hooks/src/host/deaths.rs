@@ -5,11 +5,12 @@ use stoa_kernel::{Millis, SiteId, limit::MINUTE};
 
 #[derive(Default)]
 pub struct Deaths {
-    sites: HashMap<SiteId, OfVersion>,
+    /// By number, so that versions of several environments don't forget each other's.
+    sites: HashMap<SiteId, HashMap<i64, OfVersion>>,
 }
 
+#[derive(Default)]
 struct OfVersion {
-    number: i64,
     /// When, within the last minute.
     times: VecDeque<Millis>,
     is_failing: bool,
@@ -21,11 +22,7 @@ impl Deaths {
         if number == 0 {
             return false;
         }
-        let fresh = || OfVersion { number, times: VecDeque::new(), is_failing: false };
-        let it = self.sites.entry(site.clone()).or_insert_with(fresh);
-        if it.number != number {
-            *it = fresh();
-        }
+        let it = self.sites.entry(site.clone()).or_default().entry(number).or_default();
         it.times.push_back(now);
         it.times.retain(|time| now - time < MINUTE);
         let was_failing = it.is_failing;
@@ -34,7 +31,7 @@ impl Deaths {
     }
 
     pub fn is_failing(&self, site: &SiteId, number: i64) -> bool {
-        self.sites.get(site).is_some_and(|it| it.is_failing && it.number == number)
+        self.sites.get(site).and_then(|it| it.get(&number)).is_some_and(|it| it.is_failing)
     }
 
     pub fn forget(&mut self, site: &SiteId) {
@@ -43,7 +40,10 @@ impl Deaths {
 
     /// Drops what no longer counts.
     pub fn sweep(&mut self, now: Millis) {
-        self.sites.retain(|_, it| it.is_failing || it.times.back().is_some_and(|time| now - time < MINUTE));
+        for versions in self.sites.values_mut() {
+            versions.retain(|_, it| it.is_failing || it.times.back().is_some_and(|time| now - time < MINUTE));
+        }
+        self.sites.retain(|_, it| !it.is_empty());
     }
 }
 
@@ -62,7 +62,9 @@ mod tests {
         deaths.sweep(1_000_000);
         assert!(deaths.is_failing(&site, 1) && !deaths.is_failing(&site, 2));
         assert!(!deaths.add(&site, 2, 62_000, 5), "another version begins anew");
-        assert!(!deaths.is_failing(&site, 1));
+        assert!(deaths.is_failing(&site, 1), "another version's deaths don't mend it");
+        deaths.forget(&site);
+        deaths.add(&site, 2, 62_000, 5);
         deaths.sweep(200_000);
         assert!(deaths.sites.is_empty());
     }

@@ -226,7 +226,11 @@ impl Pool {
 
     async fn start(&self, until: Instant) -> Result<Process, Failure> {
         self.counted.started.fetch_add(1, Ordering::Relaxed);
-        Process::start(&self.program, self.settings, until).await.map_err(|why| {
+        let started = Process::start(&self.program, self.settings, until).await;
+        started.map_err(|why| {
+            if Instant::now() >= until {
+                return Failure::TimedOut;
+            }
             tracing::error!("a process of hooks is not started: {why}");
             Failure::NotStarted
         })

@@ -26,7 +26,8 @@ async fn process_gives_up_what_code_must_not_have() {
         line[name.len()..].split_whitespace().take(2).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(limit("Max open files"), ["3", "3"]);
-    for none in ["Max core file size", "Max file size", "Max processes"] {
+    assert_eq!(limit("Max core file size"), ["1", "1"]);
+    for none in ["Max file size", "Max processes"] {
         assert_eq!(limit(none), ["0", "0"], "{none}");
     }
     assert_ne!(limit("Max address space")[1], "unlimited");

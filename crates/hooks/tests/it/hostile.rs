@@ -68,7 +68,7 @@ async fn process_that_does_not_begin_takes_no_longer_than_the_request() {
     let host = pretender(&directory, &[], "exec sleep 60");
     let began = Instant::now();
     let called = host.call(&version("s", 1, ""), &call("{}"), Duration::from_millis(100)).await;
-    assert_eq!(told(&called), "NotStarted");
+    assert_eq!(told(&called), "TimedOut");
     assert!(began.elapsed() < Duration::from_secs(2));
 }
 

@@ -141,7 +141,7 @@ pub enum Verb {
     },
     /// Run a site's hooks for the server at the other end of standard input, which starts this by itself
     #[serde(skip)]
-    #[command(hide = true, after_help = "Examples:\n  stoa hook-host <&7    what the server does, on a socket")]
+    #[command(hide = true)]
     HookHost,
 }
 
@@ -150,13 +150,13 @@ mod tests {
     use super::Cli;
     use clap::{Command, CommandFactory};
 
-    /// Every command that does something, with the words that lead to it.
+    /// Every command that does something for who types it, with the words that lead to it.
     fn leaves<'c>(command: &'c Command, path: &str, each: &mut impl FnMut(&'c Command, &str)) {
         let path = format!("{path}{}{}", if path.is_empty() { "" } else { " " }, command.get_name());
         if command.get_subcommands().next().is_none() {
             each(command, &path);
         }
-        for subcommand in command.get_subcommands() {
+        for subcommand in command.get_subcommands().filter(|it| !it.is_hide_set()) {
             leaves(subcommand, &path, each);
         }
     }

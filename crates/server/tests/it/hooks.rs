@@ -25,7 +25,8 @@ async fn program_runs_hooks_confined() {
 fn host_status() -> String {
     let threads = fs::read_dir("/proc/self/task").unwrap();
     let children = threads.filter_map(|it| fs::read_to_string(it.unwrap().path().join("children")).ok());
-    let ids: Vec<String> = children.flat_map(|it| it.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let ids: Vec<String> =
+        children.flat_map(|it| it.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
     let is_host = |id: &&String| {
         fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|it| it.starts_with("stoa-hook-host\0"))
     };

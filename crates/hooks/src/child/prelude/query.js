@@ -132,7 +132,9 @@
     if (keys(first).length === 0) return second;
     if (isListOf(first, '$and')) return { $and: [...first.$and, second] };
     const isApart = keys(second).every((it) => !it.startsWith('$') && !hasOwn(first, it));
-    return isApart && keys(first).every((it) => !it.startsWith('$')) ? { ...first, ...second } : { $and: [first, second] };
+    return isApart && keys(first).every((it) => !it.startsWith('$'))
+      ? { ...first, ...second }
+      : { $and: [first, second] };
   }
 
   function isListOf(filter, operator) {

@@ -68,7 +68,9 @@
     if (form === 'distinct') return builders.distinct(value);
     if (form !== 'error') return value;
     const error = new Error(value.message);
-    for (const name of ['name', 'code']) if (value[name] != null) defineProperty(error, name, { ...OPEN, value: value[name] });
+    for (const name of ['name', 'code']) {
+      if (value[name] != null) defineProperty(error, name, { ...OPEN, value: value[name] });
+    }
     return error;
   }
 
