@@ -54,12 +54,13 @@ impl<'a> WriteHooks<'a> {
     }
 
     /// Changes items as [`change`] does, by way of their hooks.
-    pub(crate) async fn change(&mut self, change_: Change) -> Result<Vec<Result<ChangeResult>>> {
+    pub(crate) async fn change(&mut self, call: Change) -> Result<Vec<Result<ChangeResult>>> {
         let has = |it| self.calls.has(it);
-        if !has(Hook::BeforeUpdate) && !(change_.mode == Mode::Save && has(Hook::BeforeInsert)) {
-            return change(self.context.site, change_).await;
+        let is_asked = has(Hook::BeforeUpdate) || call.mode == Mode::Save && has(Hook::BeforeInsert);
+        if !is_asked {
+            return change(self.context.site, call).await;
         }
-        let Change { context, mode, changes: sent, condition } = change_;
+        let Change { context, mode, changes: sent, condition } = call;
         let mut results: Vec<_> = sent.iter().map(|it| Err(self.changed(&context, &it.id))).collect();
         let mut open: Vec<usize> = (0..sent.len()).collect();
         for _ in 0..TRIES {
