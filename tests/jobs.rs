@@ -244,6 +244,7 @@ on_both_engines! {
         let catalog = app.kit.store.catalog();
         // The clock of tests stands in the year 2026.
         let of_site = [
+            ("async_job", "id:t collection:i collection_id:t kind:t status:t asker:t asker_kind:t asker_id:t created:i done:t succeeded:i failed:i failures:t touched:i attempts:i ended:i"),
             ("audit", "id:t created:i event:t actor_kind:t actor:t"),
             ("captcha", "hash:b expires:i"),
             ("code", "hash:b client:t member:t root:t expires:i"),
@@ -375,6 +376,35 @@ on_both_engines! {
         import(&app, "linked", linked()).await;
         in_pieces("a field of links", 7200, 1000, content.field_delete(&app.site, &owner(), "linked", "to")).await.unwrap();
         in_pieces("a deleted collection", 1, 10, content.collection_delete(&app.site, &owner(), "plain")).await.unwrap();
+    }
+
+    async fn jobs_by_filter_go_in_batches(engine) {
+        let _guard = SERIAL.lock().await;
+        let app = TestApp::new(engine).await;
+        create(&app, "plain", number()).await;
+        create(&app, "linked", json!([number()[0].clone(), links_to("plain")])).await;
+        import(&app, "plain", (0..1250).map(|n| json!({ "_id": format!("p{n}"), "n": n }))).await;
+        import(&app, "linked", (0..60).map(|n| json!({ "_id": format!("l{n}") }))).await;
+        let client = app.app();
+        let run = async |call: &str, collection: &str, changes: Json| {
+            let body = json!({ "dataCollectionId": collection, "filter": {}, "fieldModifications": changes });
+            let begun = client.post(&format!("/v2/bulk/items/async-{call}-by-filter"), &body).await;
+            let id = begun.json()["jobId"].as_str().unwrap().to_owned();
+            loop {
+                let state = client.get(&format!("/v2/async-jobs/{id}/status?jobId={id}")).await.json();
+                match state["status"].as_str() {
+                    Some("SUCCEEDED") => return,
+                    Some("FAILED") => panic!("{state}"),
+                    _ => tokio::time::sleep(std::time::Duration::from_millis(5)).await,
+                }
+            }
+        };
+        let set = |field: &str, value: Json| json!([{ "fieldPath": field, "action": "SET_FIELD", "setFieldOptions": { "value": value } }]);
+        // Items, the row that announces them, and that of the job, twice.
+        in_pieces("a patch by filter", 1250, 103, run("patch", "plain", set("n", json!(1)))).await;
+        let links: Vec<String> = (0..200).map(|n| format!("p{n}")).collect();
+        in_pieces("a patch of links by filter", 12_000, 1_030, run("patch", "linked", set("to", json!(links)))).await;
+        in_pieces("a removal by filter", 1250 + 12_000, 1_103, run("remove", "plain", json!(null))).await;
     }
 
     async fn member_badges_are_updated_in_batches(engine) {

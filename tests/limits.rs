@@ -292,6 +292,52 @@ on_both_engines! {
 
     }
 
+    async fn jobs_by_filter_have_so_many_places(engine) {
+        let mut app = TestApp::new(engine).await;
+        open(&app).await;
+        let levels = json!({ "dataPermissions": { "id": "c", "itemRead": "ANYONE", "itemUpdate": "ANYONE" } });
+        assert_eq!(app.app().post("/v1/permissions", &levels).await.verdict(), "200");
+        let body = in_c(json!({ "filter": {}, "fieldModifications": [] }));
+        let (owner, ada, visitor) = (app.app().token, app.member("ada@example.org").await.token, app.visitor().await.token);
+        // Places are taken by jobs that another process works on.
+        let hold = async |app: &TestApp, kind: &'static str, id: String, count: i64| {
+            let held = app.site.write_with((app.site.id.clone(), id), move |tx, (site, id)| {
+                stoa_store::boxed!({
+                    tx.execute("delete from stoa.async_job", &[]).await?;
+                    for n in 0..count {
+                        let sql = "insert into stoa.async_job (site, id, collection, collection_id, kind, status, asker, \
+                                   asker_kind, asker_id, created, done, succeeded, failed, failures, runner, touched, attempts) \
+                                   values ($1, $2, 0, 'c', 'PATCH', 'PROCESSING', '{}', $3, $4, $5, '', 0, 0, '[]', 'x', $5, 0)";
+                        let now = 4_000_000_000_000_i64;
+                        let row = stoa_sql::params![site, format!("held{n}"), kind, id.as_str(), now];
+                        tx.execute(sql, &row).await?;
+                    }
+                    Ok(())
+                })
+            });
+            held.await.unwrap();
+        };
+        let path = "/v2/bulk/items/async-patch-by-filter";
+        let begin = async |app: &TestApp, token: &str| app.with_token(token).post(path, &body).await;
+        let member = app.app.identity.authenticate(Some(&ada), None).await.unwrap().caller.id().to_owned();
+        restart(&mut app, |it| (it.content.async_jobs, it.content.caller_async_jobs) = (5, 2));
+        for (kind, id, token) in [("MEMBER", member.as_str(), &ada), ("ANONYMOUS_VISITOR", "another", &visitor)] {
+            hold(&app, kind, id.to_owned(), 1).await;
+            assert_eq!(begin(&app, token).await.verdict(), "200", "{kind}");
+            hold(&app, kind, id.to_owned(), 2).await;
+            assert_refused("caller_async_jobs", &begin(&app, token).await, "429 THROTTLED_FEATURE", 2);
+            assert_eq!(begin(&app, &owner).await.verdict(), "200", "others have theirs");
+        }
+        hold(&app, "MEMBER", "bob".to_owned(), 2).await;
+        assert_eq!(begin(&app, &ada).await.verdict(), "200", "places of one member are not another's");
+        hold(&app, "APP", "other".to_owned(), 4).await;
+        assert_eq!(begin(&app, &owner).await.verdict(), "200");
+        hold(&app, "APP", "other".to_owned(), 5).await;
+        for token in [&owner, &ada] {
+            assert_refused("async_jobs", &begin(&app, token).await, "429 THROTTLED_FEATURE", 5);
+        }
+    }
+
     async fn aggregations_have_bounded_work(engine) {
         let mut app = TestApp::new(engine).await;
         open(&app).await;

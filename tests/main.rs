@@ -7,6 +7,7 @@ mod addresses;
 mod aggregates;
 mod answers;
 mod app_keys;
+mod async_jobs;
 mod caching;
 mod codes;
 mod community;

@@ -420,6 +420,14 @@ fn requests() -> Vec<(&'static str, Value)> {
         ("/v2/bulk/items/save", json!({ "dataCollectionId": "things", "dataItems": [item] })),
         ("/v2/bulk/items/remove", json!({ "dataCollectionId": "things", "dataItemIds": ["x", "y"] })),
         (
+            "/v2/bulk/items/async-patch-by-filter",
+            json!({ "dataCollectionId": "things", "filter": filter, "fieldModifications": patch["fieldModifications"] }),
+        ),
+        (
+            "/v2/bulk/items/async-remove-by-filter",
+            json!({ "dataCollectionId": "things", "filter": { "n": { "$lt": 0 } }, "publishPluginOptions": { "includeDraftItems": true } }),
+        ),
+        (
             "/v2/items/query",
             json!({ "dataCollectionId": "things", "includeReferences": [{ "field": "peers.boss", "limit": 2 }], "includeReferencedItems": ["peers"], "query": { "filter": { "peers": { "$hasSome": ["one"] } } } }),
         ),

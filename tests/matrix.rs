@@ -48,6 +48,10 @@ pub(crate) const OPERATIONS: &[(&str, &str)] = &[
     ("remove", "itemRemove"),
     ("truncate", "itemTruncate"),
     ("bulk remove", "itemBulkRemove"),
+    ("filter patch", "itemPatchByFilter"),
+    ("filter remove", "itemRemoveByFilter"),
+    ("filter all", "itemRemoveByFilter"),
+    ("foreign job", "asyncJobStatusGet"),
     ("permissions", "permissionsGet"),
     ("indexes", "indexList"),
     ("bad index", "indexCreate"),
@@ -267,6 +271,10 @@ async fn cells(
     let gone = json!({ "dataCollectionId": c, "dataItemIds": three });
     cell("bulk remove".to_owned(), done(&caller.post("/v2/bulk/items/remove", &gone).await));
     restore(app, member, other, c).await;
+    for (operation, answer) in by_filter(app, caller, c).await {
+        cell(operation.to_owned(), answer);
+    }
+    restore(app, member, other, c).await;
     let reply = caller.get(&format!("/v1/permissions?dataCollectionId={c}")).await;
     cell("permissions".to_owned(), reply.verdict());
     cell("indexes".to_owned(), caller.get(&format!("/v2/indexes?dataCollectionId={c}")).await.verdict());
@@ -369,6 +377,34 @@ async fn definition(app: &TestApp, caller: &TestClient<'_>, c: &str) -> [(&'stat
         ("delete plugin", taken),
         ("create index", indexed),
         ("drop index", dropped),
+    ]
+}
+
+/// The jobs that a caller may ask for, with the items that each has changed, and what is told of somebody else's.
+async fn by_filter(app: &TestApp, caller: &TestClient<'_>, c: &str) -> [(&'static str, String); 4] {
+    let begin = async |client: &TestClient<'_>, call: &str, filter: Value| {
+        let set = json!([{ "fieldPath": "secret", "action": "SET_FIELD", "setFieldOptions": { "value": 10 } }]);
+        let body = json!({ "dataCollectionId": c, "filter": filter, "fieldModifications": set });
+        client.post(&format!("/v2/bulk/items/async-{call}-by-filter"), &body).await
+    };
+    let changed = async |reply: Reply| match reply.status.as_u16() {
+        200 => {
+            let job = crate::async_jobs::ended(caller, &reply).await;
+            format!("{}/{}", job["successCount"], job["failureCount"])
+        }
+        _ => reply.verdict(),
+    };
+    let patched = changed(begin(caller, "patch", json!({ "secret": { "$gt": 0 } })).await).await;
+    let removed = changed(begin(caller, "remove", json!({ "secret": { "$gt": 0 } })).await).await;
+    let all = changed(begin(caller, "remove", json!({})).await).await;
+    let job = begin(&app.app(), "patch", json!({ "secret": -1 })).await.json()["jobId"].clone();
+    let job = job.as_str().unwrap_or_default();
+    let of_another = caller.get(&format!("/v2/async-jobs/{job}/status?jobId={job}")).await;
+    [
+        ("filter patch", patched),
+        ("filter remove", removed),
+        ("filter all", all),
+        ("foreign job", of_another.status.as_u16().to_string()),
     ]
 }
 

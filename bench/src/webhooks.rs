@@ -30,6 +30,8 @@ const STEADY_WRITERS: usize = 16;
 const WRITERS: usize = 64;
 /// As many as a site may have.
 const DEAD: usize = 20;
+/// Periods of inserts until an engine is as fast as it stays.
+const WARMING: u32 = 4;
 /// How long endpoints that nothing answers take until they rest.
 const GIVE_UP: Duration = Duration::from_secs(60);
 /// One delivery of so many is looked into for how late it came.
@@ -161,8 +163,10 @@ fn steady(application: &Application<'_>, sizes: &Sizes, figures: &mut Figures) {
         "oursSeconds": ours, "theirsSeconds": theirs, "ratio": ratio, "goal": 1.15, "lagSeconds": typical, "latestSeconds": latest }));
 }
 
-/// Inserts as fast as they go.
+/// Inserts as fast as they go. An engine that is new is faster until it writes its log back for the first time, so the
+/// first inserts are not counted.
 fn full_speed(application: &Application<'_>, sizes: &Sizes, figures: &mut Figures) {
+    application.rate(WARMING * sizes.period);
     let (mut lag, mut delivered): (f64, u64) = (0.0, 0);
     let mut with = || {
         let receiver = Receiver::start();

@@ -28,6 +28,17 @@ export async function threeItems(world) {
   return id;
 }
 
+/** Waits until a job has ended. @param {World} world @param {string} jobId */
+async function waitForJob(world, jobId) {
+  for (let i = 0; i < 100; i += 1) {
+    const { status } = await world.app.items.getAsyncJobStatus(jobId);
+    if (status === 'SUCCEEDED') return;
+    assert.notEqual(status, 'FAILED');
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  throw new Error('the job did not end');
+}
+
 /** @param {{ _id?: string }[]} list */
 const ids = (list) => list.map(({ _id }) => _id).join('');
 
@@ -191,5 +202,22 @@ export const rows = [
       results?.map((group) => group.total),
       [3, 3],
     );
+  }),
+  row('asyncPatchByFilter', 'a job changes what fits', async (world) => {
+    const id = await threeItems(world);
+    const { jobId } = await world.app.items.asyncPatchByFilter(id, { kind: 'x' }, [
+      { action: 'SET_FIELD', fieldPath: 'n', value: 0 },
+    ]);
+    await waitForJob(world, jobId);
+    assert.equal((await world.app.items.get(id, 'b'))?.n, 0);
+  }),
+  row('asyncRemoveByFilter', 'a job removes what fits', async (world) => {
+    const id = await threeItems(world);
+    await waitForJob(world, (await world.app.items.asyncRemoveByFilter(id, { kind: 'x' })).jobId);
+    assert.equal(await world.app.items.count(id), 1);
+  }),
+  row('getAsyncJobStatus', 'of a job', async (world) => {
+    const { jobId } = await world.app.items.asyncRemoveByFilter(await threeItems(world), { kind: 'x' });
+    assert.match(String((await world.app.items.getAsyncJobStatus(jobId)).status), /INITIALIZED|PROCESSING|SUCCEEDED/);
   }),
 ];

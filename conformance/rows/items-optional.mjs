@@ -10,17 +10,6 @@ import { shelf } from './shelf.mjs';
 /** @type {(method: string, check: string, run: (world: World) => unknown) => Row} */
 const optional = (method, check, run) => ({ method: `items.${method}`, check, compare: true, run });
 
-/** Waits until a job has ended. @param {World} world @param {string} jobId */
-async function waitForJob(world, jobId) {
-  for (let i = 0; i < 100; i += 1) {
-    const { status } = await world.app.items.getAsyncJobStatus(jobId);
-    if (status === 'SUCCEEDED') return;
-    assert.notEqual(status, 'FAILED');
-    await new Promise((done) => setTimeout(done, 100));
-  }
-  throw new Error('the job did not end');
-}
-
 /** A collection with drafts. @param {World} world */
 async function withDrafts(world) {
   const id = await threeItems(world);
@@ -42,23 +31,6 @@ export const rows = [
       result.items.map((item) => item._id),
       ['a'],
     );
-  }),
-  optional('asyncPatchByFilter', 'a job changes what fits', async (world) => {
-    const id = await threeItems(world);
-    const { jobId } = await world.app.items.asyncPatchByFilter(id, { kind: 'x' }, [
-      untyped({ action: 'SET_FIELD', fieldPath: 'n', setFieldOptions: { value: 0 } }),
-    ]);
-    await waitForJob(world, jobId);
-    assert.equal((await world.app.items.get(id, 'b'))?.n, 0);
-  }),
-  optional('asyncRemoveByFilter', 'a job removes what fits', async (world) => {
-    const id = await threeItems(world);
-    await waitForJob(world, (await world.app.items.asyncRemoveByFilter(id, { kind: 'x' })).jobId);
-    assert.equal(await world.app.items.count(id), 1);
-  }),
-  optional('getAsyncJobStatus', 'of a job', async (world) => {
-    const { jobId } = await world.app.items.asyncRemoveByFilter(await threeItems(world), { kind: 'x' });
-    assert.match(String((await world.app.items.getAsyncJobStatus(jobId)).status), /INITIALIZED|PROCESSING|SUCCEEDED/);
   }),
   optional('withEnvironment', 'SANDBOX is not for visitors', async (world) => {
     const error = await failure(

@@ -11,14 +11,9 @@ import { items as stored, shelf } from './shelf.mjs';
  * @typedef {{ __apiType?: (variables: Variables) => Result }} TypedDocument
  */
 
-/**
- * What the audit says of the server beside its being right, each with its reason: documents are sent by POST alone, so
- * that no address holds one; and as all calls with a body, this one reads JSON whatever it is said to be, because some clients
- * say nothing, and nothing is done here by a cookie that a form of another site could use.
- */
+/** What the audit says of the server beside its being right: documents are sent by POST alone, so that no address holds one. */
 const AUDITED = [
   'notice 5A70 MAY accept application/x-www-form-urlencoded formatted GET requests',
-  'warn 9ABE SHOULD respond with 4xx status code if content-type is not supplied on POST requests',
   'notice D6D5 MAY allow URL-encoded JSON string {variables} parameter in GETs when accepting application/graphql-response+json',
   'notice 6A70 MAY allow URL-encoded JSON string {variables} parameter in GETs when accepting application/json',
 ];

@@ -153,7 +153,9 @@ def before_call(context, case, kwargs) -> None:
         if isinstance(case.query, dict):
             case.query = placed(case.query, ends)
         if isinstance(case.body, dict):
-            if BY_FILTER.search(case.path):
+            if BY_FILTER.search(case.path) and case.path.startswith("/v2/"):
+                case.body = {**placed(case.body, ends), "filter": {"_id": pick("item", ends=True)}}
+            elif BY_FILTER.search(case.path):
                 case.body = {**case.body, "filter": {"id": pick("member", ends=True)}}
             else:
                 case.body = placed(case.body, ends)

@@ -32,6 +32,7 @@ pub(crate) fn body_about(collection: &str) -> Value {
         "newReferencedItemIds": [], "dataItemReferences": [reference], "field": { "key": "m", "type": "TEXT" },
         "collection": { "id": collection, "revision": "1", "fields": [{ "key": "n", "type": "TEXT" }], "permissions": levels },
         "index": { "name": "i", "fields": [{ "path": "n" }] }, "indexName": "i", "dataPermissions": permissions,
+        "filter": { "n": "taken" }, "fieldModifications": changes,
         "specialPermissions": { "id": "s", "userId": "u", "itemRead": "ALLOWED" },
         "plugin": { "type": "CMS", "cmsOptions": { "siteSort": { "sort": [] } } }, "pluginType": "CMS",
     })

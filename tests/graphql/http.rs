@@ -12,8 +12,13 @@ use tower::ServiceExt;
 const GRAPHQL: &str = "application/graphql-response+json";
 
 async fn send(app: &TestApp, accept: &str, body: &str) -> (StatusCode, HeaderMap, Value) {
+    send_as(app, Some("application/json"), accept, body).await
+}
+
+async fn send_as(app: &TestApp, media: Option<&str>, accept: &str, body: &str) -> (StatusCode, HeaderMap, Value) {
     let request = Request::post(PATH).header("host", "localhost").header("authorization", &app.app().token);
-    let request = request.header("content-type", "application/json").header("accept", accept);
+    let request =
+        media.into_iter().fold(request.header("accept", accept), |it, media| it.header("content-type", media));
     let response = app.service().oneshot(request.body(Body::from(body.to_owned())).unwrap()).await.unwrap();
     let (status, headers) = (response.status(), response.headers().clone());
     let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
@@ -45,6 +50,22 @@ on_both_engines! {
         }
         let (status, _, body) = send(&app, GRAPHQL, "{").await;
         assert_eq!((status.as_u16(), &body["details"]["applicationError"]["code"]), (400, &json!("MALFORMED_JSON")));
+    }
+
+    async fn request_says_that_it_is_json(engine) {
+        let app = TestApp::new(engine).await;
+        let body = json!({ "query": "{__typename}" }).to_string();
+        for media in ["application/json", "Application/JSON ; charset=utf-8"] {
+            assert_eq!(send_as(&app, Some(media), GRAPHQL, &body).await.0, 200, "{media}");
+        }
+        for media in [None, Some(""), Some("text/plain"), Some("application/x-www-form-urlencoded"), Some(GRAPHQL), Some("application/json2")] {
+            let (status, _, answer) = send_as(&app, media, GRAPHQL, &body).await;
+            assert_eq!((status.as_u16(), &answer["errors"][0]["extensions"]["code"]), (400, &json!("WDE0080")), "{media:?}");
+            let (status, _, answer) = send_as(&app, media, "*/*", &body).await;
+            assert_eq!((status.as_u16(), &answer["details"]["applicationError"]["code"]), (400, &json!("WDE0080")), "{media:?}");
+            let says = answer["message"].as_str().unwrap();
+            assert!(says.contains(media.unwrap_or("not there")) && says.contains("application/json"), "{says}");
+        }
     }
 
     async fn versions_are_two(engine) {

@@ -20,7 +20,7 @@ impl World<'_> {
         random: &mut Random,
     ) -> (&'static str, String) {
         let is_source = random.one_in(2);
-        let (call, verdict) = match random.below(42) {
+        let (call, verdict) = match random.below(44) {
             0 => ("get", self.get(caller, random, is_source).await),
             1 | 2 => ("query", self.query(caller, random, is_source).await),
             3 | 5 => ("count", self.count(caller, random, is_source).await),
@@ -41,6 +41,8 @@ impl World<'_> {
             28..=33 => self.page_call(caller, callers, random, is_source).await,
             34 | 35 => self.aggregate_call(caller, random, is_source).await,
             36..=39 => self.graphql_call(caller, random, is_source).await,
+            42 => ("patch by filter", self.patch_by_filter(caller, random, is_source).await),
+            43 => ("remove by filter", self.remove_by_filter(caller, random, is_source).await),
             40 => ("give", self.give(caller, callers, random, is_source).await),
             _ => ("truncate", self.truncate(caller, callers, random, is_source).await),
         };

@@ -5,6 +5,7 @@
 //! [`stoa_query::Scope`] inside the statement, never a filter on its answer. Nothing here knows HTTP or
 //! how a caller was recognised.
 
+mod async_job;
 mod collection;
 mod document;
 pub mod event;
@@ -48,6 +49,7 @@ pub use wire::{
     request::{GetRequest, Request, json},
 };
 
+use async_job::run::JobRuns;
 use collection::{cache::SchemaCache, job::JobQueue, site_key};
 use hook::version::HookVersions;
 use index::{auto::QueryStatistics, build::BuildQueue};
@@ -79,6 +81,7 @@ struct State {
     build_queue: BuildQueue,
     query_statistics: QueryStatistics,
     jobs: JobQueue,
+    job_runs: JobRuns,
     /// What aggregations keep in memory, all together.
     pipeline_memory: Arc<SharedMemory>,
     /// Who knows whether callers are still who they were.
@@ -122,6 +125,7 @@ impl Content {
             build_queue: Default::default(),
             query_statistics: Default::default(),
             jobs: Default::default(),
+            job_runs: Default::default(),
             pipeline_memory,
             standing: OnceLock::new(),
             hook_host: OnceLock::new(),

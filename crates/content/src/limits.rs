@@ -25,6 +25,10 @@ stoa_kernel::limits! {
         /// How long a query that may look at many items waits for its turn (429): they take turns by network, and
         /// within one by caller.
         scan_wait: Millis = 10_000, 1_000..=60_000;
+        /// Jobs by filter of a site that have not ended (429).
+        async_jobs: usize = 20, 1..=1_000;
+        /// The same of one caller who is neither owner nor app; all visitors together count as one (429).
+        caller_async_jobs: usize = 4, 1..=1_000;
         /// Collections of a site (WDE0080).
         collections: usize = 1_000, 1..=10_000;
         /// Characters of a collection's id (WDE0075).

@@ -1,6 +1,6 @@
 //! Code of a site, asked before and after what is done with its items.
 //!
-//! It runs in processes of its own ([`Host`], [`child`]: decision 33), which can be ended at any moment: the engine doesn't stop its own
+//! It runs in processes of its own ([`Host`], [`child`]: decision 34), which can be ended at any moment: the engine doesn't stop its own
 //! native loops, and it is C beside our keys. What an answer means to a call is the business of content.
 
 mod call;

@@ -6,7 +6,8 @@
 
 use crate::subject::Subject;
 
-const CONTENT: &[Subject] = &[Subject::Items, Subject::References, Subject::Collections, Subject::Indexes];
+const CONTENT: &[Subject] =
+    &[Subject::Items, Subject::AsyncJobs, Subject::References, Subject::Collections, Subject::Indexes];
 const PERMISSIONS: &[Subject] = &[Subject::Permissions];
 const SIGN_IN: &[Subject] = &[Subject::SignIn];
 const VERIFICATION: &[Subject] = &[Subject::Verification];

@@ -11,8 +11,8 @@ use std::{
     sync::Arc,
 };
 use stoa_identity::Identity;
-use stoa_kernel::{Caller, Code, Fault, Millis, Network, SiteId};
-use stoa_store::Site;
+use stoa_kernel::{Caller, Code, Fault, Millis, Network, SessionId, SiteId};
+use stoa_store::{Credential, Site};
 
 /// A request by a known caller to a known site. Without a valid token it is refused with 401, with one whose scopes
 /// don't open the route with 403.
@@ -25,9 +25,16 @@ pub struct Call {
     pub network: Network,
     /// When its token is not accepted any more; a key has no end.
     pub(crate) ends: Option<Millis>,
+    /// What an application's token was given for.
+    grant: Option<SessionId>,
 }
 
 impl Call {
+    /// What it was let in with, for work that goes on after it.
+    pub(crate) fn credential(&self) -> Credential {
+        Credential { caller: self.caller.clone(), grant: self.grant.clone() }
+    }
+
     /// What reads that may take long take turns by.
     pub(crate) fn origin(&self) -> stoa_content::Origin {
         Some(self.network)
@@ -42,13 +49,13 @@ impl FromRequestParts<App> for Call {
         let site_hint = text(&parts.headers, "wix-site-id");
         let authenticated = app.identity.authenticate(Some(authorization), site_hint).await?;
         let (site, network) = (app.store.site(&authenticated.site).await?, Network::of(sender(parts, app)));
-        let (route, ends) = (parts.extensions.get::<Route>(), authenticated.ends);
+        let (route, ends, grant) = (parts.extensions.get::<Route>(), authenticated.ends, authenticated.grant);
         let caller = match route {
             Some(route) => route.opening.admit(route.is_read, authenticated.caller)?,
             // Items whose id was lost, or a call that isn't built: as where collections decide.
             None => authenticated.caller,
         };
-        Ok(Self { site, caller, route: route.map_or("", |it| it.path), network, ends })
+        Ok(Self { site, caller, route: route.map_or("", |it| it.path), network, ends, grant })
     }
 }
 

@@ -4,6 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     Items,
+    AsyncJobs,
     References,
     Collections,
     Indexes,
@@ -29,8 +30,9 @@ pub enum Subject {
 }
 
 impl Subject {
-    pub(crate) const ALL: [Self; 23] = [
+    pub(crate) const ALL: [Self; 24] = [
         Self::Items,
+        Self::AsyncJobs,
         Self::References,
         Self::Collections,
         Self::Indexes,
@@ -67,6 +69,7 @@ impl Subject {
     fn texts(self) -> (&'static str, &'static str) {
         match self {
             Self::Items => ("Items", "What collections hold: one item or many, read and written."),
+            Self::AsyncJobs => ("Jobs", "How changes in the background stand."),
             Self::References => ("References", "Links between items."),
             Self::Collections => ("Collections", "What a collection is: its fields, plugins and levels of permission."),
             Self::Indexes => ("Indexes", "By which queries find items and values stay unique."),

@@ -11,7 +11,7 @@ const CHUNK: usize = 500;
 const DAY: Millis = 24 * 60 * 60_000;
 
 /// What is over in a site.
-fn of_site(config: &Config) -> [Rule; 16] {
+fn of_site(config: &Config) -> [Rule; 17] {
     let id = Key::Text("id");
     [
         Rule { table: "audit", key: id, over: "created < $1", kept: 400 * DAY },
@@ -35,6 +35,8 @@ fn of_site(config: &Config) -> [Rule; 16] {
         // secrets that another has followed.
         Rule { table: "webhook_event", key: id, over: "died < $1 or (died is null and created < $1)", kept: 14 * DAY },
         Rule { table: "webhook_secret", key: id, over: "expires < $1", kept: 0 },
+        // What became of jobs is asked for a while.
+        Rule { table: "async_job", key: id, over: "ended < $1", kept: 7 * DAY },
     ]
 }
 

@@ -1,9 +1,17 @@
-//! The loop that takes up background jobs on items which another process, or this one before, left undone.
+//! The loops that take up background jobs on items which another process, or this one before, left undone.
 
 use crate::services::Services;
+use std::time::Duration;
+use tokio::time::MissedTickBehavior;
+
+/// How often open sites are searched for jobs by filter.
+const PERIOD: Duration = Duration::from_secs(5);
+/// Sites that are opened for that at the start. Others are searched once they are opened.
+const AT_START: usize = 256;
 
 /// Runs until the process ends. A collection's jobs hold up no other collection's.
 pub async fn run(services: Services) {
+    tokio::spawn(search(services.clone()));
     loop {
         for jobs in services.content.stalled_jobs_wait().await {
             let content = services.content.clone();
@@ -12,6 +20,27 @@ pub async fn run(services: Services) {
                     tracing::warn!(site = %jobs.site.id, "a background job stopped: {fault:?}");
                 }
             });
+        }
+    }
+}
+
+async fn search(services: Services) {
+    let all = services.store.sites().await.unwrap_or_else(|fault| {
+        tracing::warn!("sites could not be listed: {fault:?}");
+        Vec::new()
+    });
+    for (id, _) in all.into_iter().take(AT_START) {
+        match services.store.site(&id).await {
+            Ok(site) => services.content.async_jobs_start(&site),
+            Err(fault) => tracing::warn!(site = %id, "a site could not be opened: {fault:?}"),
+        }
+    }
+    let mut ticks = tokio::time::interval(PERIOD);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        for site in services.store.open_sites() {
+            services.content.async_jobs_start(&site);
         }
     }
 }

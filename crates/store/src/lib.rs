@@ -53,7 +53,7 @@ pub use schema_change::SchemaChange;
 pub use site::{Config, Site, Store};
 pub use site_change::SiteChange;
 pub use site_record::{SITE_KEPT, SiteRecord};
-pub use standing::Standing;
+pub use standing::{Credential, Standing};
 pub use tx::Tx;
 pub use withdrawal::{Area, Memory, Withdrawals};
 pub use worker::{Held, Names, Worker};

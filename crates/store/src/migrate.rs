@@ -83,7 +83,8 @@ const SITE: &[Migration] = migrations![
     16 "site/0016_scopes",
     17 "site/0017_log",
     18 "site/0018_webhook" additive,
-    19 "site/0019_hook",
+    19 "site/0019_async_job" additive,
+    20 "site/0020_hook",
 ];
 
 impl Scope {

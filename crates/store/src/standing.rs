@@ -1,7 +1,30 @@
 //! The joint between identity, which knows callers, and what works for them after their request.
 
 use crate::TxFuture;
-use stoa_kernel::{Caller, SiteId};
+use stoa_kernel::{Caller, SessionId, SiteId};
+
+/// What a request was let in with, as far as it can be withdrawn.
+#[derive(Debug, Clone)]
+pub struct Credential {
+    /// With their session and client.
+    pub caller: Caller,
+    /// What an application's token was given for.
+    pub grant: Option<SessionId>,
+}
+
+impl Credential {
+    /// The session or grant, the caller and the client: what a revocation may name.
+    pub fn subjects(&self) -> [&str; 3] {
+        let grant = self.grant.as_ref().map_or("", |it| it.as_str());
+        let (session, client) = match self.caller.bare() {
+            Caller::Member { session, client, .. } => (session.as_str(), client.as_ref()),
+            Caller::User { session, .. } => (session.as_str(), None),
+            Caller::Visitor { client, .. } => ("", client.as_ref()),
+            Caller::App { .. } | Caller::Scoped(_) => (grant, None),
+        };
+        [session, self.caller.id(), client.map_or("", |it| it.as_str())]
+    }
+}
 
 /// Whether a caller of the past may still call: a background job asks before each piece of its work. Identity
 /// implements it, the server hands it to content; neither knows the other.
@@ -10,4 +33,9 @@ pub trait Standing: Send + Sync + 'static {
     /// role on the site is not less. Sessions don't count: who signs out has asked for what goes on. Members and
     /// visitors are never: nothing goes on in their name.
     fn still<'t>(&'t self, site: &'t SiteId, caller: &'t Caller) -> TxFuture<'t, bool>;
+
+    /// Whether a request would still be let in, its token's age apart: nothing that it was let in with is withdrawn. For
+    /// what a caller, a member or a visitor too, asked for and didn't wait for. Revocations are kept for a day, so the
+    /// question is not asked of requests that are older.
+    fn holds<'t>(&'t self, site: &'t SiteId, credential: &'t Credential) -> TxFuture<'t, bool>;
 }

@@ -9,11 +9,13 @@
 //! Who asked for a job is written down with it. Each chunk asks for their right again, and a job whose caller has
 //! lost it ends where it is.
 
-use crate::collection::access::{JobAccess, ManageAccess};
+use crate::collection::{
+    access::{JobAccess, ManageAccess},
+    asker,
+};
 use parking_lot::Mutex;
-use serde_json::{Value, json};
 use std::sync::{Arc, Weak};
-use stoa_kernel::{Caller, KeyId, Result, Role, Scopes, SessionId, SiteId, UserId, clock::Millis};
+use stoa_kernel::{Caller, Result, SiteId, clock::Millis};
 use stoa_sql::{Table, params};
 use stoa_store::{Row, Site, Tx};
 
@@ -38,7 +40,7 @@ pub(crate) struct Job {
     pub done: i64,
     /// The event for the outbox when it is done.
     pub event: Option<String>,
-    /// Who asked for it, without their session; nothing for the jobs of older versions.
+    /// Who asked for it; nothing for the jobs of older versions, and no session for those of some.
     pub caller: Option<Caller>,
 }
 
@@ -99,7 +101,7 @@ pub(crate) async fn begin(tx: &mut Tx<'_>, site: &SiteId, job: NewJob<'_>, acces
          select $1, $2, $3, $4, $5, coalesce(max(rid), 0), $6, 0, $7, $8, $9 from {}",
         tx.dialect().table(table)
     );
-    let (field, caller) = (field.map(str::to_owned), access.caller().and_then(print_caller));
+    let (field, caller) = (field.map(str::to_owned), access.caller().map(asker::print));
     tx.send(&sql, params![site, table.number, id, kind, field, now, now, event, caller]).await?;
     Ok(())
 }
@@ -123,7 +125,7 @@ pub(crate) async fn oldest(tx: &mut Tx<'_>, site: &SiteId, collection: i64) -> R
             started: row.get(3)?,
             done: row.get(4)?,
             event: row.get(5)?,
-            caller: caller.as_deref().map(parse_caller).transpose()?,
+            caller: caller.as_deref().map(asker::parse).transpose()?,
         })
     };
     Ok(tx.row(sql, &params![site, collection], read).await?)
@@ -133,30 +135,6 @@ pub(crate) async fn oldest(tx: &mut Tx<'_>, site: &SiteId, collection: i64) -> R
 pub(crate) async fn touched(tx: &mut Tx<'_>, site: &SiteId, collection: i64) -> Result<Option<Millis>> {
     let sql = "select max(touched) from stoa.sweep where site = $1 and collection = $2";
     Ok(tx.row(sql, &params![site, collection], |row| row.get::<Option<i64>>(0)).await?.flatten())
-}
-
-/// A caller as a row has it; nothing for callers who can't ask for a job.
-fn print_caller(caller: &Caller) -> Option<String> {
-    let mut printed = match caller.bare() {
-        Caller::App { id } => json!({ "app": id }),
-        Caller::User { id, role, .. } => json!({ "user": id, "role": role }),
-        Caller::Member { .. } | Caller::Visitor { .. } | Caller::Scoped(_) => return None,
-    };
-    if let Some(scopes) = caller.scopes() {
-        printed["scopes"] = json!(scopes.to_string());
-    }
-    Some(printed.to_string())
-}
-
-fn parse_caller(text: &str) -> Result<Caller, stoa_store::Error> {
-    let printed: Value = serde_json::from_str(text).unwrap_or_default();
-    let (app, user) = (printed["app"].as_str(), printed["user"].as_str());
-    let caller = match (app, user, serde_json::from_value::<Role>(printed["role"].clone())) {
-        (Some(id), ..) => Caller::App { id: KeyId::from(id) },
-        (_, Some(id), Ok(role)) => Caller::User { id: UserId::from(id), role, session: SessionId::from("") },
-        _ => return Err(stoa_store::Error::Other(format!("who asked for a background job: {text}"))),
-    };
-    Ok(caller.held_to(printed["scopes"].as_str().map(Scopes::among).as_ref()))
 }
 
 impl Job {

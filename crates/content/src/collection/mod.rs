@@ -2,6 +2,7 @@
 //! changes is in [`crate::manage::collections`].
 
 pub(crate) mod access;
+pub(crate) mod asker;
 pub(crate) mod cache;
 pub(crate) mod cipher;
 pub(crate) mod job;

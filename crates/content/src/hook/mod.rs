@@ -1,4 +1,4 @@
-//! What a site's own code has to say in calls on items (decision 33).
+//! What a site's own code has to say in calls on items (decision 34).
 //!
 //! ```text
 //! permission → before hook → checks of what it answered → transaction → commit → after hook → answer

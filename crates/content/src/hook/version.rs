@@ -1,4 +1,4 @@
-//! The versions of a site's code: deployed, switched between, and known to each node (decision 33).
+//! The versions of a site's code: deployed, switched between, and known to each node (decision 34).
 //!
 //! A node that switches answers once the others have forgotten which version was active; each reads it again [`LIFE`]
 //! after it last did besides, in case a node crashed in between.

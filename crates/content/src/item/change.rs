@@ -128,6 +128,11 @@ fn new_rows(change: &Change) -> Option<Vec<Row>> {
 }
 
 impl Change {
+    /// Writes all of the items, in a transaction that writes more than them.
+    pub(crate) async fn write(&self, tx: &mut Tx<'_>) -> Result<Vec<Result<ChangeResult>>> {
+        self.run(tx, &self.changes, None).await
+    }
+
     /// Writes some of the items; `new_rows` are what they are if none is there.
     async fn run(
         &self,

@@ -221,7 +221,7 @@ async fn reader_hooks(
 ///
 /// # Errors
 /// WDE0093 for a filter with too many conditions that no index serves.
-pub(super) fn check_cost(
+pub(crate) fn check_cost(
     limits: &ContentLimits,
     caller: &Caller,
     indexes: &[IndexSpec],

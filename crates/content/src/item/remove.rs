@@ -35,7 +35,7 @@ pub(crate) async fn remove(site: &Site, removal: Removal) -> Result<Vec<Result<S
 }
 
 impl Removal {
-    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Result<String>>> {
+    pub(crate) async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Result<String>>> {
         let Self { context, ids, condition, shows, seen: _ } = self;
         let collection = context.collection();
         let scope = context.access().scope(Operation::Remove)?;

@@ -258,6 +258,37 @@ pub(crate) async fn some_removed(
     Ok(gone)
 }
 
+/// How many of these items, counted from the first, have so many links from and to them together; one at least.
+pub(crate) async fn items_within(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    collection: i64,
+    ids: &[String],
+    most: usize,
+) -> Result<usize> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for relation in relation::relations(tx, site, collection).await? {
+        for (side, ..) in relation.ends(collection) {
+            let column = side.source_column();
+            let among = tx.dialect().any_of(column, "$3");
+            let sql = format!(
+                "select {column}, count(*) from stoa.item_link where site = $1 and relation = $2 and {among} \
+                 group by {column}"
+            );
+            let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<i64>(1)?));
+            for (id, count) in tx.rows(&sql, &params![site, relation.number, ids.to_vec()], read).await? {
+                *counts.entry(id).or_default() += usize::try_from(count).unwrap_or(usize::MAX);
+            }
+        }
+    }
+    let mut links = 0;
+    let within = ids.iter().take_while(|id| {
+        links += counts.get(id.as_str()).copied().unwrap_or(0);
+        links <= most
+    });
+    Ok(within.count().max(1))
+}
+
 /// Removes all links from and to items that go: a statement for each field of the collection that takes
 /// part in a relation. To be called in the transaction that removes the items.
 pub(crate) async fn items_removed(tx: &mut Tx<'_>, site: &SiteId, access: &ItemWrite, ids: &[String]) -> Result<()> {

@@ -8,7 +8,7 @@ use std::sync::{
 };
 use stoa_content::{Content, ContentLimits, Request};
 use stoa_kernel::{Caller, Result, SiteId};
-use stoa_store::{ReaderPool, Standing, TxFuture, boxed};
+use stoa_store::{Credential, ReaderPool, Standing, TxFuture, boxed};
 use stoa_testkit::on_both_engines;
 
 async fn truncate(world: &World, caller: &Caller, collection: &str) -> Result<()> {
@@ -16,7 +16,7 @@ async fn truncate(world: &World, caller: &Caller, collection: &str) -> Result<()
     world.content.item_truncate(&world.site, caller, &Request::parse(body.as_bytes())?).await
 }
 
-async fn fill(world: &World, count: usize) {
+pub async fn fill(world: &World, count: usize) {
     for start in (0..count).step_by(1000) {
         let items = (start..count.min(start + 1000))
             .map(|n| json!({ "_id": format!("i{n}"), "n": n, "title": "x", "tags": ["a"] }));
@@ -33,10 +33,14 @@ impl Standing for StillFor {
         let left = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |it| it.checked_sub(1));
         boxed!(Ok(left.is_ok()))
     }
+
+    fn holds<'t>(&'t self, site: &'t SiteId, credential: &'t Credential) -> TxFuture<'t, bool> {
+        self.still(site, &credential.caller)
+    }
 }
 
 /// The same site in another process, where callers lose their rights after so many questions.
-fn with_standing(world: World, questions: usize) -> World {
+pub fn with_standing(world: World, questions: usize) -> World {
     let content = Content::new(world.test.world.clone(), ContentLimits::default());
     content.keep_standing(Arc::new(StillFor(questions.into())));
     World { content, site: world.site.clone(), test: world.test }

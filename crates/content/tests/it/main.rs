@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
 
+mod async_jobs;
 mod bulk;
 mod collections;
 mod common;

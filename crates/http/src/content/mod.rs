@@ -1,5 +1,6 @@
 //! Content over HTTP: one file an entity, each handler a few lines that extract, call and answer.
 
+pub(crate) mod async_jobs;
 pub(crate) mod bulk;
 mod cache;
 pub(crate) mod collections;

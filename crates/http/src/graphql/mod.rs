@@ -14,7 +14,7 @@ use axum::{
 };
 use std::{sync::Arc, time::Duration};
 use stoa_graphql::{Error, Request, Run, SiteSchema, failure, prepare};
-use stoa_kernel::{Fault, Result};
+use stoa_kernel::{Code, Fault, Result};
 use tokio::time::Instant;
 
 /// The media type of answers that say by their status whether a request was understood (GraphQL over HTTP, section 6).
@@ -38,7 +38,7 @@ pub(crate) async fn execute(
     let media = Media::accepted(&headers);
     let until = Instant::now() + Duration::from_millis(app.graphql.limits.graphql_time.unsigned_abs());
     let body = body.parse(stoa_content::json).await?;
-    let request = match Request::parse(body) {
+    let request = match is_json(&headers).and_then(|()| Request::parse(body)) {
         Ok(it) => it,
         // The document isn't at fault, but what should have one.
         Err(fault) if media == Media::Json => return Err(Problem(fault)),
@@ -49,6 +49,18 @@ pub(crate) async fn execute(
     match plan(&app, &call, &in_flight, schema, request).await? {
         Ok(run) => Ok(media.answer(StatusCode::OK, run::run(&app, &call, run, until).await?)),
         Err(errors) => Ok(media.refuse(&errors)),
+    }
+}
+
+/// A request says that it is JSON (GraphQL over HTTP, section 5.4).
+fn is_json(headers: &HeaderMap) -> Result<()> {
+    let type_of = |it: &HeaderValue| it.to_str().ok()?.split(';').next().map(|it| it.trim().to_ascii_lowercase());
+    match headers.get(header::CONTENT_TYPE).and_then(type_of) {
+        Some(it) if it == JSON => Ok(()),
+        it => {
+            let sent = it.map_or_else(|| "not there".to_owned(), |it| format!("{it:?}"));
+            Err(Fault::because(Code::BadRequest, format!("The header content-type is {sent}; it must be {JSON}.")))
+        }
     }
 }
 

@@ -35,6 +35,9 @@ pub(super) fn routes() -> Vec<Line> {
         post("/v2/bulk/items/save", bulk::save, &ITEM_BULK_SAVE),
         post("/v2/bulk/items/patch", bulk::patch, &ITEM_BULK_PATCH),
         post("/v2/bulk/items/remove", bulk::remove, &ITEM_BULK_REMOVE),
+        post("/v2/bulk/items/async-patch-by-filter", async_jobs::patch, &ITEM_PATCH_BY_FILTER),
+        post("/v2/bulk/items/async-remove-by-filter", async_jobs::remove, &ITEM_REMOVE_BY_FILTER),
+        get("/v2/async-jobs/{id}/status", async_jobs::status, &ASYNC_JOB_STATUS_GET),
         // Links between items.
         post("/v2/bulk/items/insert-references", references::insert, &REFERENCE_BULK_INSERT),
         post("/v2/bulk/items/remove-references", references::remove, &REFERENCE_BULK_REMOVE),

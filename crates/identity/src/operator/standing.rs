@@ -2,9 +2,9 @@
 
 use crate::{Identity, operator::role::role_of};
 use std::sync::Arc;
-use stoa_kernel::{Caller, KeyId, Result, Role, SiteId, UserId};
+use stoa_kernel::{Caller, Code, KeyId, Result, Role, SiteId, UserId};
 use stoa_sql::params;
-use stoa_store::{ReaderPool, Standing, Store, TxFuture, boxed};
+use stoa_store::{Credential, ReaderPool, Standing, Store, TxFuture, boxed};
 
 /// The catalogue, which has the keys, the clients and the people of all sites.
 struct Catalogue(Arc<Store>);
@@ -24,6 +24,22 @@ impl Standing for Catalogue {
             Caller::Member { .. } | Caller::Visitor { .. } | Caller::Scoped(_) => Ok(false),
         })
     }
+
+    fn holds<'t>(&'t self, site: &'t SiteId, credential: &'t Credential) -> TxFuture<'t, bool> {
+        boxed!({
+            match self.0.site(site).await {
+                Err(fault) if fault.code() == Code::SiteUnknown => return Ok(false),
+                found => drop(found?),
+            }
+            if self.is_withdrawn(credential.subjects()).await? {
+                return Ok(false);
+            }
+            match credential.caller.bare() {
+                Caller::Member { .. } | Caller::Visitor { .. } => Ok(true),
+                caller => self.still(site, caller).await,
+            }
+        })
+    }
 }
 
 impl Catalogue {
@@ -37,6 +53,16 @@ impl Catalogue {
             .catalog()
             .read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&site, &app], |_| Ok(())).await?)));
         Ok(revoked.await?.is_none())
+    }
+
+    /// Whether one of these was revoked: the same question as of a token when the list in memory is too old.
+    async fn is_withdrawn(&self, subjects: [&str; 3]) -> Result<bool> {
+        let [session, caller, client] = subjects.map(str::to_owned);
+        let sql = "select 1 from stoa.revocation where subject = $1 or subject = $2 or subject = $3";
+        let found = self.0.catalog().read(ReaderPool::Point, move |tx| {
+            boxed!(Ok(tx.row(sql, &params![session, caller, client], |_| Ok(())).await?))
+        });
+        Ok(found.await?.is_some())
     }
 
     /// Whether a person may do on the site what they could with this role.

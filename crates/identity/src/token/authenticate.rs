@@ -41,13 +41,13 @@ pub struct Authenticated {
     pub visitor: Option<VisitorId>,
     /// When the token is not accepted any more, grace included. A key has no end.
     pub ends: Option<Millis>,
+    /// What an application's token was given for.
+    pub grant: Option<SessionId>,
 }
 
 /// A checked token with what must be checked again each time.
 pub(crate) struct Verified {
     authenticated: Authenticated,
-    /// What an application's token was given for.
-    grant: Option<SessionId>,
     /// Not accepted from this time on, or looked up again.
     until: Millis,
     is_looked_up: bool,
@@ -63,7 +63,7 @@ impl Verified {
         let caller = self.authenticated.caller.bare();
         let session = match caller {
             Caller::Member { session, .. } | Caller::User { session, .. } => session.as_str(),
-            Caller::App { .. } => self.grant.as_ref().map_or("", |it| it.as_str()),
+            Caller::App { .. } => self.authenticated.grant.as_ref().map_or("", |it| it.as_str()),
             Caller::Visitor { .. } | Caller::Scoped(_) => "",
         };
         [session, caller.id(), self.authenticated.client.as_ref().map_or("", |it| it.as_str())]
@@ -226,9 +226,9 @@ async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
     let seen = AtomicU64::new(0);
     if token::site_number(token::Kind::ApiKey, token).is_some() {
         let (caller, site) = find_api_key(core, token).await?.ok_or_else(refused)?;
-        let authenticated = Authenticated { site, caller, client: None, visitor: None, ends: None };
+        let authenticated = Authenticated { site, caller, client: None, visitor: None, ends: None, grant: None };
         let until = now + KEY_LIFE;
-        return Ok(Verified { authenticated, grant: None, until, is_looked_up: true, role_read: None, seen });
+        return Ok(Verified { authenticated, until, is_looked_up: true, role_read: None, seen });
     }
     let mut claims = token::read_access(core, token).ok_or_else(refused)?;
     let ends = token::accepted_until(core, &claims);
@@ -243,10 +243,10 @@ async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
         Caller::Visitor { id, .. } => Some(id.clone()),
         _ => None,
     };
-    let (site, caller, client) = (claims.site, claims.caller, claims.client);
-    let authenticated = Authenticated { site, caller, client, visitor, ends: Some(ends) };
+    let (site, caller, client, grant) = (claims.site, claims.caller, claims.client, claims.grant);
+    let authenticated = Authenticated { site, caller, client, visitor, ends: Some(ends), grant };
     let is_looked_up = role_read.is_some();
-    Ok(Verified { authenticated, grant: claims.grant, until, is_looked_up, role_read, seen })
+    Ok(Verified { authenticated, until, is_looked_up, role_read, seen })
 }
 
 /// The App caller that a key is, held to the key's scopes.

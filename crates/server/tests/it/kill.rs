@@ -2,9 +2,9 @@
 
 use crate::{
     mixed::Load,
-    process::{Deployment, all_things, make_things, write_items},
+    process::{Deployment, Server, all_things, get, make_things, post, write_items},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{process::Stdio, time::Duration};
 use stoa_kernel::World;
 use stoa_testkit::{Engine, rounds};
@@ -27,6 +27,16 @@ fn import_killed_on_sqlite() {
 #[test]
 fn import_killed_on_postgres() {
     kill_import(Engine::Postgres, rounds(5));
+}
+
+#[test]
+fn jobs_killed_on_sqlite() {
+    kill_jobs(Engine::Sqlite, rounds(3));
+}
+
+#[test]
+fn jobs_killed_on_postgres() {
+    kill_jobs(Engine::Postgres, rounds(3));
 }
 
 /// A different moment each time; the moments need not be the same from run to run.
@@ -86,4 +96,51 @@ fn kill_import(engine: Engine, rounds: usize) {
     let all = all_things(&server, &key);
     assert_eq!(all.len(), ITEMS);
     assert!(all.iter().enumerate().all(|(n, it)| it.1 == n as i64));
+}
+
+/// A job that adds to each item goes on after each kill, and none is met twice.
+fn kill_jobs(engine: Engine, rounds: usize) {
+    const ITEMS: usize = 6_000;
+    let deployment = Deployment::new(engine);
+    let key = deployment.site_with_things();
+    make_things(&deployment.serve(|_| {}), &key);
+    let file = deployment.file("things.jsonl");
+    write_items(&file, ITEMS);
+    deployment.json(&["import", "things", file.to_str().unwrap()]);
+
+    let mut server = deployment.serve(|_| {});
+    let add = json!([{ "fieldPath": "n", "action": "INCREMENT_FIELD", "incrementFieldOptions": { "value": 100_000 } }]);
+    let body = json!({ "dataCollectionId": "things", "filter": {}, "fieldModifications": add });
+    let (status, begun) = post(&format!("{}/v2/bulk/items/async-patch-by-filter", server.url), &key, &body).unwrap();
+    assert_eq!(status, 200, "{begun}");
+    let id = begun["jobId"].as_str().unwrap().to_owned();
+    let mut before = 0;
+    for _ in 0..rounds {
+        before = wait_for_job(&server, &key, &id, |it| it["successCount"].as_u64() > Some(before)).0;
+        std::thread::sleep(moment(20));
+        server.kill();
+        deployment.wait_for_database();
+        server = deployment.serve(|_| {});
+    }
+    let (count, status) = wait_for_job(&server, &key, &id, |_| false);
+    assert_eq!((count, status.as_str()), (ITEMS as u64, "SUCCEEDED"));
+    let all = all_things(&server, &key);
+    assert_eq!(all.len(), ITEMS);
+    assert!(all.iter().enumerate().all(|(n, it)| it.1 == n as i64 + 100_000), "each item was met once");
+}
+
+/// How many items a job has changed when it is so, or has ended, and how it stands.
+fn wait_for_job(server: &Server, key: &str, id: &str, is_so: impl Fn(&Value) -> bool) -> (u64, String) {
+    for _ in 0..2_000 {
+        let url = format!("{}/v2/async-jobs/{id}/status?jobId={id}", server.url);
+        let (status, text) = get(&url, &[("authorization", key)]);
+        assert_eq!(status, 200, "{text}");
+        let state: Value = serde_json::from_str(&text).unwrap();
+        let has_ended = matches!(state["status"].as_str(), Some("SUCCEEDED" | "FAILED"));
+        if has_ended || is_so(&state) {
+            return (state["successCount"].as_u64().unwrap(), state["status"].as_str().unwrap().to_owned());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("the job {id} stands still");
 }

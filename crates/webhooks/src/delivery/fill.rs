@@ -17,6 +17,8 @@ const AHEAD: usize = 256;
 const AHEAD_BYTES: usize = 2 << 20;
 /// Events behind the place, those that were taken among them: what is sent again when a node dies.
 const KEPT: usize = 4_096;
+/// How long rows gather before they are read, once all were: a read costs those who write as much for one as for many.
+const GATHER: Millis = 20;
 /// Rows of one read, and items that are made events of at once, and bytes of theirs.
 const ROWS: usize = 64;
 const PIECE: (usize, usize) = (64, 512 << 10);
@@ -41,6 +43,12 @@ impl Runner {
         !self.is_end || self.current.is_some() || !self.rows.is_empty()
     }
 
+    /// Whether there may be something to read now, and room for it.
+    pub(super) fn may_fill(&self) -> bool {
+        let has_rows = self.current.is_some() || !self.rows.is_empty();
+        self.has_more() && self.has_room() && (has_rows || elapsing() >= self.gathers_until)
+    }
+
     /// One step: reads rows, or makes events of a piece of one.
     pub(super) async fn fill(&mut self) -> Result<(), Stop> {
         if let Some((entry, next)) = self.current.take() {
@@ -60,6 +68,9 @@ impl Runner {
             Read::Batch(batch) => {
                 self.read_to = Place { position: batch.end, created: self.now() };
                 self.is_end = batch.is_last;
+                if batch.is_last {
+                    self.gathers_until = elapsing() + GATHER;
+                }
                 self.rows.extend(batch.entries);
             }
             Read::Gap(gap) => {

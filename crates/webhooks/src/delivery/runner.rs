@@ -102,6 +102,8 @@ pub(super) struct Runner {
     pub read_to: Place,
     /// Nothing more could be read the last time.
     pub is_end: bool,
+    /// Then nothing is read until then, by the clock that only goes forward.
+    pub gathers_until: Millis,
 
     /// Entities with events that wait apart, and how many, as the table had it after the last change of the entity.
     pub apart: HashMap<String, usize>,
@@ -177,6 +179,7 @@ impl Runner {
             place,
             read_to: place,
             is_end: false,
+            gathers_until: now,
             apart: HashMap::new(),
             has_changed_apart: true,
             due: None,

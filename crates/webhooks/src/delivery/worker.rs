@@ -52,7 +52,7 @@ async fn serve(core: Arc<Core>, held: Held, id: &EndpointId) -> Result<(), Stop>
         if runner.needs_refresh() {
             runner.refresh().await?;
         }
-        let is_reading = runner.has_more() && runner.has_room();
+        let is_reading = runner.may_fill();
         if is_reading {
             runner.fill().await?;
         }
@@ -117,6 +117,9 @@ impl Runner {
         };
         if self.next_check() > now {
             pause = pause.min(self.next_check() - now);
+        }
+        if self.gathers_until > now && self.has_more() && self.has_room() {
+            pause = pause.min(self.gathers_until - now);
         }
         if self.window.has_moved() {
             pause = pause.min(self.next_store() - now);

@@ -425,6 +425,53 @@ export type ItemBulkRemoveRequest = {
   publishPluginOptions?: PublishPluginOptions;
 };
 
+/** Filter and modifications have at most 64 KB together. */
+export type ItemPatchByFilterRequest = {
+  dataCollectionId: string;
+  filter: Filter;
+  /** Without any, the items get a new `_updatedDate` alone. */
+  fieldModifications?: Array<FieldModification> | null;
+  environment?: Environment;
+  language?: WriteLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+export type ItemRemoveByFilterRequest = {
+  dataCollectionId: string;
+  filter: Filter;
+  environment?: Environment;
+  language?: WriteLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+export type AsyncJobResponse = {
+  jobId: string;
+};
+
+export type AsyncJobError = {
+  code: string;
+  description: string;
+};
+
+export type AsyncJobStatusResponse = {
+  status: 'INITIALIZED' | 'PROCESSING' | 'SUCCEEDED' | 'FAILED';
+  /** Items that were changed. */
+  successCount: number;
+  /** Items that could not be changed; the job goes on. */
+  failureCount: number;
+  /** The first of them, twenty at most. */
+  failures: Array<{
+    itemId: string;
+    error: AsyncJobError;
+  }>;
+  /** Why the job failed. */
+  error?: AsyncJobError | null;
+};
+
 export type ItemGetRequest = {
   dataCollectionId?: string;
   dataItemId?: string;
@@ -5984,6 +6031,35 @@ export interface Calls {
     query: Record<string, never>;
     request: ItemBulkRemoveRequest;
     answer: ItemBulkResponse;
+  };
+  /** Changes fields of all items that a filter finds, in the background */
+  itemPatchByFilter: {
+    method: 'POST';
+    path: '/v2/bulk/items/async-patch-by-filter';
+    query: Record<string, never>;
+    request: ItemPatchByFilterRequest;
+    answer: AsyncJobResponse;
+  };
+  /** Removes all items that a filter finds, in the background */
+  itemRemoveByFilter: {
+    method: 'POST';
+    path: '/v2/bulk/items/async-remove-by-filter';
+    query: Record<string, never>;
+    request: ItemRemoveByFilterRequest;
+    answer: AsyncJobResponse;
+  };
+  /** Reads how a job stands */
+  asyncJobStatusGet: {
+    method: 'GET';
+    path: '/v2/async-jobs/{id}/status';
+    query: {
+      /** The job, where it is not the one in the path. */
+      jobId?: string;
+      /** All that stands in the query, as JSON in base64url. */
+      '.r'?: string;
+    };
+    request: undefined;
+    answer: AsyncJobStatusResponse;
   };
   /** Links items with others */
   referenceBulkInsert: {

@@ -34,6 +34,9 @@ const RESULTS: &[Answer] =
     &[Answer::json("ItemBulkResponse", "What became of each item, in the order of the request.")];
 const PAGE: &[Answer] = &[Answer::json("ItemQueryResponse", "A page of items.")];
 
+const BEGUN: &[Answer] = &[Answer::json("AsyncJobResponse", "The job.")];
+const JOB_ID: Parameter = Parameter::text("jobId", "The job, where it is not the one in the path.");
+
 const ID: &[Code] = &[Code::ItemIdNotText];
 const MISSING: &[Code] = &[Code::ItemNotFound];
 const NAMES: &[Code] = &[Code::FieldNotText, Code::NameEmpty, Code::NotMultiReference];
@@ -54,6 +57,9 @@ const PATCH_VALUES: &[Code] = &[
     Code::NotSupported,
     Code::UniqueConflict,
 ];
+/// What is wrong with the modifications of a patch that has no item yet.
+const PATCH_BY_FILTER: &[Code] =
+    &[Code::ItemTooDeep, Code::FieldNameDollar, Code::MultiReferenceValue, Code::NotSupported];
 const REMOVES: &[&[Code]] = &[ON_ITEMS, ID, MISSING, FILTER];
 const MANY: &[Code] = &[Code::ItemsNotObjects, Code::TooManyItems, Code::NotSupported];
 const MANY_IDS: &[Code] = &[Code::RemoveIdsInvalid, Code::TooManyIds];
@@ -191,3 +197,34 @@ pub(crate) const ITEM_BULK_REMOVE: Operation = item("itemBulkRemove", "Removes m
     .takes("ItemBulkRemoveRequest")
     .answers(RESULTS)
     .errors(&[ON_ITEMS, MANY_IDS, FILTER]);
+
+pub(crate) const ITEM_PATCH_BY_FILTER: Operation = item(
+    "itemPatchByFilter",
+    "Changes fields of all items that a filter finds, in the background",
+)
+.notes(
+    "Those among them that the caller may read and change at that moment. The answer has the id of a job, which \
+             fails when the caller is no longer let in. Encrypted fields are refused.",
+)
+.takes("ItemPatchByFilterRequest")
+.answers(BEGUN)
+.errors(&[ON_ITEMS, FILTER, PATCH_BY_FILTER]);
+
+pub(crate) const ITEM_REMOVE_BY_FILTER: Operation = item(
+    "itemRemoveByFilter",
+    "Removes all items that a filter finds, in the background",
+)
+.notes(
+    "Those among them that the caller may read and remove at that moment. The answer has the id of a job, which \
+             fails when the caller is no longer let in. A filter that holds always is for those who may truncate.",
+)
+.takes("ItemRemoveByFilterRequest")
+.answers(BEGUN)
+.errors(&[ON_ITEMS, FILTER]);
+
+pub(crate) const ASYNC_JOB_STATUS_GET: Operation =
+    Operation::new("asyncJobStatusGet", Subject::AsyncJobs, Callers::Known, "Reads how a job stands")
+        .notes("For who asked for the job, and for those who run the site.")
+        .query(&[JOB_ID, super::PACKED])
+        .answers(&[Answer::json("AsyncJobStatusResponse", "How it stands, and how many items were changed.")])
+        .errors(&[&[Code::BadRequest, Code::NameEmpty, Code::NotFound]]);

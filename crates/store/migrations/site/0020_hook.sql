@@ -1,4 +1,4 @@
--- Code of a site that is asked before and after what is done with its items (crates/content/src/hook, decision 33).
+-- Code of a site that is asked before and after what is done with its items (crates/content/src/hook, decision 34).
 create table stoa.hook_version (
     site {text} not null,
     -- Counted from 1.

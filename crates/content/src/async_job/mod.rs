@@ -1,0 +1,31 @@
+//! Changes of all items that a filter finds, done after the request that asks for them (docs/protocol/content.md §3.5).
+//!
+//! ```text
+//! call ── row INITIALIZED ──▶ run ── claim ──▶ step ── look (beside the writer) ── piece (one transaction) ──▶ ended
+//! ```
+//!
+//! Items are gone through in the order of their ids. Each piece looks up a few that the filter finds, and changes them in
+//! a short transaction that also moves the place of the job: killed at any moment, what was done is done once. Nothing
+//! that was allowed is remembered: each piece asks whether the caller is still let in, and resolves rights, filter and
+//! modifications again against the collection as it is. So a job changes what its caller could find with a query and
+//! change with a call at that moment, and fails when that is nothing any more.
+//!
+//! A process works on the jobs of a site in turns, a piece of each. One that is not worked on for [`LEASE`] is taken up by
+//! whichever process sees it next; the row knows who works, and a piece of anyone else changes nothing.
+
+pub(crate) mod call;
+mod piece;
+mod row;
+pub(crate) mod run;
+mod task;
+
+use stoa_kernel::clock::Millis;
+
+/// How long the process that works on a job may be silent before another takes it up.
+const LEASE: Millis = 3_000;
+
+/// How long a job may take. Revocations are kept for longer ([`stoa_store::Standing::holds`]).
+const LIFE: Millis = 24 * 60 * 60_000;
+
+/// How often a job is taken up without a piece being done in between.
+const ATTEMPTS: i64 = 10;

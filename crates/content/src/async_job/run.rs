@@ -1,0 +1,149 @@
+//! The work on the jobs of a site, in turns.
+
+use super::{
+    piece::{Step, step},
+    row::{self, AsyncJob},
+};
+use crate::Content;
+use parking_lot::Mutex;
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+use stoa_kernel::{Fault, Result, SiteId, clock::Millis};
+use stoa_store::{ReaderPool, Site, boxed};
+use tokio::sync::Semaphore;
+
+/// Sites whose jobs this process works on at one time.
+const SITES: usize = 8;
+
+/// The sites whose jobs are worked on, and whether one was added since its list was last read.
+pub(crate) struct JobRuns {
+    sites: Mutex<HashMap<SiteId, bool>>,
+    turns: Semaphore,
+}
+
+impl Default for JobRuns {
+    fn default() -> Self {
+        Self { sites: Mutex::default(), turns: Semaphore::new(SITES) }
+    }
+}
+
+impl JobRuns {
+    /// Whether the caller is to work on the site's jobs. If others do, they look again.
+    fn begin(&self, site: &SiteId) -> bool {
+        let mut sites = self.sites.lock();
+        match sites.get_mut(site) {
+            Some(is_added) => {
+                *is_added = true;
+                false
+            }
+            None => {
+                sites.insert(site.clone(), false);
+                true
+            }
+        }
+    }
+
+    /// Whether nothing was added meanwhile; then the work has ended.
+    fn end(&self, site: &SiteId) -> bool {
+        let mut sites = self.sites.lock();
+        match sites.get_mut(site) {
+            Some(is_added) if *is_added => {
+                *is_added = false;
+                false
+            }
+            _ => {
+                sites.remove(site);
+                true
+            }
+        }
+    }
+
+    /// Work that failed ends whatever was added: the server's loop begins it again.
+    fn abandon(&self, site: &SiteId) {
+        self.sites.lock().remove(site);
+    }
+}
+
+impl Content {
+    /// Works on the jobs of a site on which no other process does, until none is left; not awaited. Called when a job is
+    /// added and when one is asked for, and now and then for each site, in case a process was stopped.
+    pub fn async_jobs_start(&self, site: &Arc<Site>) {
+        if !self.state.job_runs.begin(&site.id) {
+            return;
+        }
+        let (content, site) = (self.clone(), site.clone());
+        tokio::spawn(async move {
+            let runs = &content.state.job_runs;
+            loop {
+                if let Err(fault) = run(&content, &site).await {
+                    tracing::warn!(site = %site.id, "jobs by filter stand still: {fault:?}");
+                    runs.abandon(&site.id);
+                    break;
+                }
+                if runs.end(&site.id) {
+                    break;
+                }
+            }
+        });
+    }
+}
+
+/// Works until no job of the site is left for this process. A job that fails holds up no other.
+async fn run(content: &Content, site: &Arc<Site>) -> Result<()> {
+    let runner = content.state.world.uuid();
+    let mut claimed: BTreeMap<String, AsyncJob> = BTreeMap::new();
+    let mut failed: Option<Fault> = None;
+    loop {
+        let turns = &content.state.job_runs.turns;
+        let _turn = turns.acquire().await.map_err(Fault::internal)?;
+        claim_all(content, site, &runner, &mut claimed).await?;
+        if claimed.is_empty() {
+            return failed.map_or(Ok(()), Err);
+        }
+        let ids: Vec<String> = claimed.keys().cloned().collect();
+        for id in ids {
+            let Some(job) = claimed.get_mut(&id) else { continue };
+            match step(content, site, job).await {
+                Ok(Step::More) => {}
+                Ok(Step::Over) => drop(claimed.remove(&id)),
+                Err(fault) => {
+                    claimed.remove(&id);
+                    failed = Some(fault);
+                }
+            }
+        }
+    }
+}
+
+/// Takes the jobs on which no process works.
+async fn claim_all(
+    content: &Content,
+    site: &Arc<Site>,
+    runner: &str,
+    claimed: &mut BTreeMap<String, AsyncJob>,
+) -> Result<()> {
+    let now = content.state.world.now();
+    for id in claimable(site, now).await?.into_iter().filter(|it| !claimed.contains_key(it)).collect::<Vec<_>>() {
+        match claim(site, (id, runner.to_owned()), now).await {
+            Ok(Some(job)) => drop(claimed.insert(job.claim.id.clone(), job)),
+            Ok(None) => {}
+            // The others go on.
+            Err(fault) => tracing::warn!(site = %site.id, "a job by filter can't be taken up: {fault:?}"),
+        }
+    }
+    Ok(())
+}
+
+async fn claimable(site: &Site, now: Millis) -> Result<Vec<String>> {
+    let id = site.id.clone();
+    site.read(ReaderPool::Point, move |tx| boxed!(row::claimable(tx, &id, now).await)).await
+}
+
+async fn claim(site: &Site, (id, runner): (String, String), now: Millis) -> Result<Option<AsyncJob>> {
+    let claimed = site.write_with((site.id.clone(), id, runner), move |tx, (site, id, runner)| {
+        boxed!(row::claim(tx, site, id, runner, now).await)
+    });
+    claimed.await
+}

@@ -1,0 +1,156 @@
+//! What a job does: a filter, and what becomes of the items that it finds.
+
+use crate::{
+    RequestContext,
+    collection::{
+        Collection,
+        access::{self, ItemWrite, Write},
+    },
+    item::{query::check_cost, references},
+    reference::filter,
+    schema::level::Operation,
+    wire::{patch::Patch, request::Request},
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use stoa_kernel::{Code, Fault, Result, clock::Millis};
+use stoa_query::{
+    Filter, Kind, Scope,
+    plan::{Comparison, Field, Scalar, Test},
+    resolve, wire,
+};
+
+/// Bytes of a filter with its modifications: they are applied to each of the items.
+const BYTES: usize = 65_536;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    Patch,
+    Remove,
+}
+
+impl Change {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Patch => "PATCH",
+            Self::Remove => "REMOVE",
+        }
+    }
+
+    pub(super) fn of(name: &str) -> Self {
+        if name == Self::Patch.name() { Self::Patch } else { Self::Remove }
+    }
+
+    /// The right that it takes.
+    pub(super) fn needs(self) -> (Write, Operation) {
+        match self {
+            Self::Patch => (Write::Update, Operation::Update),
+            Self::Remove => (Write::Remove, Operation::Remove),
+        }
+    }
+}
+
+/// What was asked for, as it was sent.
+#[derive(Debug, Clone)]
+pub(super) struct Task {
+    pub change: Change,
+    filter: Value,
+    modifications: Value,
+}
+
+/// What a task comes to at the moment, for its caller.
+pub(super) struct Plan {
+    pub access: ItemWrite,
+    /// What a query of the caller finds, without what was made since the job began.
+    pub condition: Filter,
+    /// Those of them that the caller may change.
+    pub wanted: Filter,
+}
+
+impl Task {
+    /// # Errors
+    /// WDE0016 without a filter: that all items are meant has to be said. WDE0109 when it is too large.
+    pub(super) fn read(change: Change, request: &Request<'_>) -> Result<Self> {
+        let member = |name: &str| request.members.get(name).filter(|it| !it.is_null()).cloned();
+        let missing = || Fault::because(Code::FilterNotObject, "filter is missing.").with("path", "filter");
+        let filter = member("filter").ok_or_else(missing)?;
+        let modifications = match change {
+            Change::Patch => member("fieldModifications").unwrap_or_default(),
+            Change::Remove => Value::Null,
+        };
+        let task = Self { change, filter, modifications };
+        match task.print().len() <= BYTES {
+            true => Ok(task),
+            false => {
+                let text = format!("The filter and the modifications have at most {BYTES} bytes together.");
+                Err(Fault::because(Code::PayloadTooLarge, text))
+            }
+        }
+    }
+
+    pub(super) fn print(&self) -> String {
+        json!({ "filter": self.filter, "fieldModifications": self.modifications }).to_string()
+    }
+
+    /// A task as [`Task::print`] has it.
+    pub(super) fn parse(change: Change, text: &str) -> Self {
+        let mut printed: Value = serde_json::from_str(text).unwrap_or_default();
+        let mut take = |name: &str| printed.get_mut(name).map(Value::take).unwrap_or_default();
+        Self { change, filter: take("filter"), modifications: take("fieldModifications") }
+    }
+
+    /// The patch of one item.
+    pub(super) fn patch(&self, id: &str) -> Value {
+        json!({ "dataItemId": id, "fieldModifications": self.modifications })
+    }
+
+    /// Resolves the task with the rights that its caller has now. `began`: when the job began.
+    ///
+    /// # Errors
+    /// WDE0027 for a caller who may read or change none of the items, and for all but owners and apps who would remove
+    /// all of them; what makes a filter or a patch invalid; WDE0119 for an encrypted field, whose value would be kept in
+    /// clear until the job has ended.
+    pub(super) async fn plan(
+        &self,
+        context: RequestContext<'_>,
+        collection: &Arc<Collection>,
+        began: Millis,
+    ) -> Result<Plan> {
+        let (write, operation) = self.change.needs();
+        let access = access::items(context.caller, collection, write)?;
+        let readable = access::scope(context.caller, Operation::Read, collection)?;
+        let changeable = access.scope(operation)?;
+        let filter = self.resolve(context, collection, &readable).await?;
+        match self.change {
+            Change::Remove if filter == Filter::True => drop(access::truncation(context.caller, collection)?),
+            Change::Remove => {}
+            Change::Patch => self.check_patch(context, collection).await?,
+        }
+        let there = Filter::Test(Field::Created, Test::Compare(Comparison::LessOrEqual, Scalar::Date(began)));
+        let condition = Filter::all([filter, there]);
+        let wanted = Filter::all([readable.filter(), changeable.filter(), condition.clone()]);
+        Ok(Plan { access, condition, wanted })
+    }
+
+    async fn resolve(&self, context: RequestContext<'_>, collection: &Collection, scope: &Scope) -> Result<Filter> {
+        let limits = context.content.limits();
+        let read = wire::Filter::parse(&self.filter, &limits.query)?;
+        let schema = filter::schema(context, collection, &read).await?;
+        let filter = resolve::filter(&read, &schema)?;
+        // Items are looked through in the order of their ids, whatever indexes there are.
+        check_cost(limits, context.caller, &[], scope, &filter)?;
+        Ok(filter)
+    }
+
+    async fn check_patch(&self, context: RequestContext<'_>, collection: &Collection) -> Result<()> {
+        let name = |it: &Value| it["fieldPath"].as_str().and_then(|it| it.split('.').next()).map(str::to_owned);
+        let mut names = self.modifications.as_array().into_iter().flatten().filter_map(name);
+        if let Some(it) = names.find(|it| collection.schema.fields.get(it.as_str()) == Some(&Kind::Encrypted)) {
+            let text = format!("{it} is an encrypted field, which jobs don't change.");
+            return Err(Fault::because(Code::NotSupported, text).with("propertyName", it));
+        }
+        let mut references = references::of_collection(context, collection, true).await?;
+        let patch = references.take_patch(0, &self.patch(""))?;
+        Patch::parse(&patch, context.caller, &collection.schema, context.content.limits().query.item()).map(drop)
+    }
+}

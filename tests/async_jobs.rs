@@ -1,0 +1,187 @@
+//! Jobs by filter from outside: who may ask for one, who is told of it, and how many there may be.
+
+use serde_json::{Value, json};
+use std::time::Duration;
+use stoa_kernel::Caller;
+use stoa_testkit::{Reply, TestApp, TestClient, on_both_engines};
+
+/// How the job of an answer has ended, as its caller is told.
+pub(crate) async fn ended(client: &TestClient<'_>, begun: &Reply) -> Value {
+    assert_eq!(begun.verdict(), "200", "{:?}", begun.body);
+    let id = begun.json()["jobId"].as_str().unwrap().to_owned();
+    for _ in 0..2_000 {
+        let reply = client.get(&format!("/v2/async-jobs/{id}/status?jobId={id}")).await;
+        assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+        let state = reply.json();
+        if !matches!(state["status"].as_str(), Some("INITIALIZED" | "PROCESSING")) {
+            return state;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("{id} has not ended");
+}
+
+fn increments(filter: Value) -> Value {
+    let one = json!({ "fieldPath": "n", "action": "INCREMENT_FIELD", "incrementFieldOptions": { "value": 1 } });
+    json!({ "dataCollectionId": "c", "filter": filter, "fieldModifications": [one] })
+}
+
+async fn patch(client: &TestClient<'_>, filter: Value) -> Reply {
+    client.post("/wix-data/v2/bulk/items/async-patch-by-filter", &increments(filter)).await
+}
+
+async fn collection(app: &TestApp, levels: Value, items: usize) {
+    let fields = json!([{ "key": "n", "type": "NUMBER" }, { "key": "pin", "type": "TEXT", "encrypted": true }]);
+    let object = json!({ "id": "c", "fields": fields, "dataPermissions": levels });
+    assert_eq!(app.app().post("/v2/collections", &json!({ "collection": object })).await.verdict(), "200");
+    let items: Value = (0..items).map(|n| json!({ "data": { "_id": format!("i{n}"), "n": 0 } })).collect();
+    let filled = app.app().post("/v2/bulk/items/insert", &json!({ "dataCollectionId": "c", "dataItems": items })).await;
+    assert_eq!(filled.verdict(), "200");
+}
+
+fn open() -> Value {
+    json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" })
+}
+
+async fn count(app: &TestApp, filter: Value) -> Value {
+    let body = json!({ "dataCollectionId": "c", "filter": filter });
+    app.app().post("/v2/items/count", &body).await.json()["totalCount"].clone()
+}
+
+/// Holds a job of the caller as another process does that is in its midst.
+async fn hold_a_job(app: &TestApp, client: &TestClient<'_>) -> String {
+    let begun = patch(client, json!({ "n": { "$gte": 1_000 } })).await;
+    ended(client, &begun).await;
+    let id = begun.json()["jobId"].as_str().unwrap().to_owned();
+    let held = app.site.write_with((id.clone(), increments(json!({})).to_string()), |tx, (id, request)| {
+        stoa_store::boxed!({
+            let sql = "update stoa.async_job set status = 'PROCESSING', ended = null, done = '', runner = 'other', \
+                       request = $1 where id = $2";
+            tx.execute(sql, &stoa_sql::params![request.as_str(), id.as_str()]).await?;
+            Ok(())
+        })
+    });
+    held.await.unwrap();
+    id
+}
+
+on_both_engines! {
+    async fn jobs_by_url(engine) {
+        let app = TestApp::new(engine).await;
+        collection(&app, open(), 30).await;
+        let begun = patch(&app.app(), json!({ "_id": { "$in": ["i1", "i2"] } })).await;
+        let state = ended(&app.app(), &begun).await;
+        assert_eq!(state, json!({ "status": "SUCCEEDED", "successCount": 2, "failureCount": 0, "failures": [] }));
+        let body = json!({ "dataCollectionId": "c", "filter": { "n": 1 } });
+        let begun = app.app().post("/v2/bulk/items/async-remove-by-filter", &body).await;
+        assert_eq!(ended(&app.app(), &begun).await["successCount"], 2);
+        assert_eq!(count(&app, json!({})).await, 28);
+        let post = async |call: &str, body: Value| {
+            app.app().post(&format!("/v2/bulk/items/async-{call}-by-filter"), &body).await.verdict()
+        };
+        for call in ["patch", "remove"] {
+            assert_eq!(post(call, json!({ "dataCollectionId": "c" })).await, "400 WDE0016", "all items are not meant by silence");
+            assert_eq!(post(call, json!({ "dataCollectionId": "c", "filter": null })).await, "400 WDE0016");
+            assert_eq!(post(call, json!({ "dataCollectionId": "none", "filter": {} })).await, "404 WDE0025");
+            assert_eq!(post(call, json!({ "dataCollectionId": "c", "filter": { "pin": "1" } })).await, "428 WDE0119");
+            let long = "x".repeat(70_000);
+            assert_eq!(post(call, json!({ "dataCollectionId": "c", "filter": { "n": long } })).await, "413 WDE0109");
+        }
+        let set = |path: &str| {
+            let set = json!([{ "fieldPath": path, "action": "SET_FIELD", "setFieldOptions": { "value": "1" } }]);
+            json!({ "dataCollectionId": "c", "filter": {}, "fieldModifications": set })
+        };
+        assert_eq!(post("patch", set("pin")).await, "428 WDE0119", "its value would be kept in clear");
+        assert_eq!(post("patch", set("_id")).await, "400 WDE0080");
+        for (path, wants) in [
+            ("/v2/async-jobs/none/status?jobId=none", "404 NOT_FOUND"), ("/v2/async-jobs/none/status", "404 NOT_FOUND"),
+            ("/v2/async-jobs/x/status?jobId=", "400 WDE0094"), ("/v2/async-jobs/x/status?jobId=%00", "404 NOT_FOUND"),
+            ("/v2/async-jobs/x/status?jobId=a&jobId=b", "400 WDE0080"),
+        ] {
+            assert_eq!(app.app().get(path).await.verdict(), wants, "{path}");
+        }
+    }
+
+    async fn job_is_told_to_who_asked_for_it_and_to_owners(engine) {
+        let app = TestApp::new(engine).await;
+        collection(&app, open(), 3).await;
+        let (ada, bob, visitor) = (app.member("ada@example.org").await, app.member("bob@example.org").await, app.visitor().await);
+        let begun = patch(&ada, json!({})).await;
+        ended(&ada, &begun).await;
+        let id = begun.json()["jobId"].as_str().unwrap().to_owned();
+        let told = async |client: &TestClient<'_>| client.get(&format!("/v2/async-jobs/{id}/status")).await.verdict();
+        for client in [&ada, &app.owner().await, &app.app()] {
+            assert_eq!(told(client).await, "200");
+        }
+        for client in [&bob, &visitor, &app.visitor().await, &app.editor().await] {
+            assert_eq!(told(client).await, "404 NOT_FOUND");
+        }
+        assert_eq!(told(&app.key("collections:write").await).await, "404 NOT_FOUND");
+        assert_eq!(told(&app.anonymous()).await, "401 UNAUTHENTICATED");
+        let begun = patch(&visitor, json!({})).await;
+        assert_eq!(ended(&visitor, &begun).await["successCount"], 3);
+    }
+
+    async fn hundred_jobs_at_once_are_bounded_and_each_is_done_once(engine) {
+        let app = TestApp::new(engine).await;
+        collection(&app, open(), 120).await;
+        for (client, most) in [(app.app(), 20), (app.member("ada@example.org").await, 4)] {
+            let before = count(&app, json!({ "n": { "$gt": 0 } })).await;
+            let replies = crate::permissions::futures((0..100).map(|_| patch(&client, json!({})))).await;
+            let mut taken = 0;
+            for reply in &replies {
+                match reply.verdict().as_str() {
+                    "200" => {
+                        taken += 1;
+                        assert_eq!(ended(&client, reply).await["successCount"], 120);
+                    }
+                    refused => assert_eq!(refused, "429 THROTTLED_FEATURE"),
+                }
+            }
+            assert!(taken >= most, "{taken} of a hundred were taken, {most} have room");
+            let reset = json!([{ "fieldPath": "n", "action": "SET_FIELD", "setFieldOptions": { "value": 0 } }]);
+            assert_eq!(count(&app, json!({ "n": taken })).await, 120, "after {before}");
+            let body = json!({ "dataCollectionId": "c", "filter": {}, "fieldModifications": reset });
+            let begun = app.app().post("/v2/bulk/items/async-patch-by-filter", &body).await;
+            ended(&app.app(), &begun).await;
+        }
+    }
+
+    async fn job_ends_with_what_its_caller_was_let_in_by(engine) {
+        let app = TestApp::new(engine).await;
+        collection(&app, open(), 10).await;
+        let (ada, bob, owner) = (app.member("ada@example.org").await, app.member("bob@example.org").await, app.owner().await);
+        let key = app.key("items:write").await;
+        let (identity, site) = (&app.app.identity, &app.site);
+        let mut jobs = Vec::new();
+        for client in [&ada, &bob, &key, &owner] {
+            jobs.push(hold_a_job(&app, client).await);
+        }
+        let caller = async |client: &TestClient<'_>| identity.authenticate(Some(&client.token), None).await.unwrap().caller;
+        let Caller::Member { session, .. } = caller(&ada).await else { panic!("a member") };
+        identity.session_end(site, &session).await.unwrap();
+        let blocked = caller(&bob).await.id().to_owned();
+        assert_eq!(app.app().post(&format!("/members/v1/members/{blocked}/block"), &json!({})).await.verdict(), "200");
+        identity.api_key_revoke(&site.id, &caller(&key).await.id().into()).await.unwrap();
+        let gone = app.kit.store.catalog().write(|tx| {
+            stoa_store::boxed!({
+                tx.execute("delete from stoa.person_role", &[]).await?;
+                Ok(())
+            })
+        });
+        gone.await.unwrap();
+        app.kit.clock.advance(3_001);
+        for id in jobs {
+            let mut state = Value::Null;
+            for _ in 0..1_000 {
+                state = app.app().get(&format!("/v2/async-jobs/{id}/status?jobId={id}")).await.json();
+                if state["status"] != "PROCESSING" {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            assert_eq!((&state["status"], &state["error"]["code"]), (&json!("FAILED"), &json!("WDE0027")), "{state}");
+        }
+        assert_eq!(count(&app, json!({ "n": 0 })).await, 10, "nothing was changed");
+    }
+}
