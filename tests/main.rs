@@ -15,6 +15,7 @@ mod cursors;
 mod defence;
 mod filters;
 mod graphql;
+mod hooks;
 mod hosts;
 mod identity;
 mod indexes;

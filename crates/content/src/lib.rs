@@ -30,7 +30,7 @@ pub use collection::{
     list::{CollectionList, ListOptions},
 };
 pub use event::read::{ContentChange, ContentEntry, ItemChange, ItemEvent, ItemEvents, LinkChanges};
-pub use hook::version::{HookRefusal, HookVersion};
+pub use hook::{deploy::HookVersion, log::HookLogEntry, trial::HookTrial};
 pub use item::{
     bulk::{Action, Outcome},
     calls::Saved,
@@ -51,7 +51,7 @@ pub use wire::{
 
 use async_job::run::JobRuns;
 use collection::{cache::SchemaCache, job::JobQueue, site_key};
-use hook::version::HookVersions;
+use hook::{log::HookLog, version::HookVersions};
 use index::{auto::QueryStatistics, build::BuildQueue};
 use item::ownership::RecordedVisitors;
 use page::cursor;
@@ -89,6 +89,7 @@ struct State {
     /// What runs the code of sites; without it none is asked.
     hook_host: OnceLock<Host>,
     hook_versions: HookVersions,
+    hook_log: HookLog,
 }
 
 /// Where a read that may take long comes from: its turn among others is fair by network, and within one by
@@ -130,6 +131,7 @@ impl Content {
             standing: OnceLock::new(),
             hook_host: OnceLock::new(),
             hook_versions: Default::default(),
+            hook_log: Default::default(),
         };
         Self { state: Arc::new(state) }
     }
@@ -150,8 +152,7 @@ impl Content {
         }
     }
 
-    /// Names what runs the code of sites, once, before requests are answered. Without it, as in a command on the
-    /// machine, no hook is asked.
+    /// Names what runs the code of sites, once, before requests are answered. Without it no hook is asked.
     pub fn keep_hooks(&self, host: Host) {
         if self.state.hook_host.set(host).is_err() {
             tracing::warn!("what runs hooks was named before");

@@ -14,6 +14,6 @@ mod version;
 
 pub use call::{Call, Called, Context, Failure, Outcome, SourceRefusal, Thrown};
 pub use hook::{Answers, Export, Hook, Hooks};
-pub use host::{HookFigures, Host, HostProgram, judge};
+pub use host::{HookFigures, Host, HostProgram, KeptPlace, judge};
 pub use limits::HookLimits;
 pub use version::Version;

@@ -296,6 +296,7 @@ async fn change(content: &Content, site: &Arc<Site>, job: &AsyncJob, found: &mut
     let (task, caller, condition) = (&job.task, &job.credential.caller, Some(plan.condition));
     let mut context = WriteContext::load(content, site, plan.access).await?;
     if task.change == task::Change::Remove {
+        let context = Arc::new(context);
         return Ok(Work::Remove(Removal { context, ids: found.ids.clone(), condition, shows: false, seen: None }));
     }
     let asked = RequestContext { content, site, caller };
@@ -311,5 +312,6 @@ async fn change(content: &Content, site: &Arc<Site>, job: &AsyncJob, found: &mut
     }
     context.references = Arc::new(references);
     found.cut(changes.len());
+    let context = Arc::new(context);
     Ok(Work::Patch(Change { context, mode: Mode::Update, changes, condition }))
 }

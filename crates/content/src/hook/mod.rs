@@ -9,14 +9,18 @@
 //! what changes or removes an item reads it first, and writes on the condition that it is still what the hook saw.
 //! What a hook answers is as untrusted as a request: it goes through the same checks, after it.
 
+pub(crate) mod deploy;
+pub(crate) mod log;
+pub(crate) mod trial;
+mod types;
 pub(crate) mod version;
 
-use crate::{RequestContext, collection::Collection, document::quoted_id, page::Page, wire::options::Options};
+use crate::{Content, RequestContext, collection::Collection, document::quoted_id, page::Page, wire::options::Options};
 use parking_lot::Mutex;
 use serde_json::{Map, Value as Json, value::RawValue};
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc, time::Duration};
-use stoa_hooks::{Call, Context, Failure, Hook, Hooks, Host, Outcome, Thrown, Version};
-use stoa_kernel::{Caller, Code, Fault, Result, Role};
+use stoa_hooks::{Call, Called, Context, Failure, Hook, Hooks, Host, KeptPlace, Outcome, Thrown, Version};
+use stoa_kernel::{Code, Fault, Result};
 use stoa_sql::json::quoted;
 
 /// The hooks of one call on items of one collection. They are of one version from its start to its end.
@@ -26,12 +30,25 @@ pub(crate) struct CallHooks {
 
 /// Hooks that there are.
 struct Active {
+    content: Content,
     host: Host,
     version: Arc<Version>,
     hooks: Hooks,
     context: Context,
     /// What is left of the time of the request.
     left: Mutex<Duration>,
+    /// Where many items are asked about one after another.
+    place: Mutex<Option<KeptPlace>>,
+}
+
+impl Active {
+    async fn call(&self, call: &Call, left: Duration) -> Called {
+        let place = self.place.lock().take();
+        let Some(mut place) = place else { return self.host.call(&self.version, call, left).await };
+        let called = self.host.call_keeping(&self.version, call, left, &mut place).await;
+        *self.place.lock() = Some(place);
+        called
+    }
 }
 
 impl CallHooks {
@@ -49,10 +66,25 @@ impl CallHooks {
         let context = Context {
             collection_name: collection.id.as_str().to_owned(),
             user_id: caller.owner().map(str::to_owned),
-            user_role: role(caller),
+            user_role: trial::role(caller),
             ..Context::default()
         };
-        Ok(Self { active: Some(Active { host: host.clone(), version, hooks, context, left }) })
+        let (content, host, place) = (content.clone(), host.clone(), Mutex::default());
+        Ok(Self { active: Some(Active { content, host, version, hooks, context, left, place }) })
+    }
+
+    /// Keeps one place for the calls that follow, which are about many items. It is given away between two of them when
+    /// others wait, and must be let go before anything else is waited for.
+    pub(crate) fn keep_place(&self) {
+        if let Some(active) = &self.active {
+            *active.place.lock() = Some(KeptPlace::default());
+        }
+    }
+
+    pub(crate) fn let_place_go(&self) {
+        if let Some(active) = &self.active {
+            *active.place.lock() = None;
+        }
     }
 
     pub(crate) async fn of_members(
@@ -82,8 +114,10 @@ impl CallHooks {
         let context = Context { current_item, ..active.context.clone() };
         let call = Call { collection: context.collection_name.clone(), hook, argument: raw(argument)?, context };
         let left = *active.left.lock();
-        let called = active.host.call(&active.version, &call, left).await;
+        let called = active.call(&call, left).await;
         *active.left.lock() = left.saturating_sub(called.took);
+        let state = &active.content.state;
+        state.hook_log.note(&state.world, &active.version, &call, &called);
         match called.outcome {
             Ok(Outcome::Value(value)) => Ok(Some(value)),
             Ok(Outcome::Nothing) => Ok(None),
@@ -121,11 +155,13 @@ impl CallHooks {
         }
         let list = format!("[{elements}]");
         let mut changed = Vec::new();
+        self.keep_place();
         for it in serde_json::from_str::<Vec<Element<'_>>>(&list).map_err(Fault::internal)? {
             let data = self.after(hook, it.data.get().to_owned()).await?;
             let (id, collection) = (it.id.get(), it.collection.get());
             changed.push(format!("{{\"id\":{id},\"dataCollectionId\":{collection},\"data\":{data}}}"));
         }
+        self.let_place_go();
         Ok(changed.join(","))
     }
 
@@ -201,16 +237,6 @@ fn with_id(document: &str, answer: &RawValue) -> Result<String> {
 
 fn raw(text: &str) -> Result<Box<RawValue>> {
     RawValue::from_string(text.to_owned()).map_err(Fault::internal)
-}
-
-/// The vendor's words for who a caller is.
-fn role(caller: &Caller) -> &'static str {
-    match caller.bare() {
-        Caller::Member { .. } => "siteMember",
-        Caller::User { role: Role::Editor, .. } => "siteContributor",
-        Caller::User { .. } | Caller::App { .. } => "siteOwner",
-        Caller::Visitor { .. } | Caller::Scoped(_) => "anonymous",
-    }
 }
 
 fn unreadable(hook: Hook, why: &serde_json::Error) -> Fault {

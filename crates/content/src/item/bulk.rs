@@ -139,6 +139,7 @@ impl BulkChange {
         }
         let change = Change { context: Arc::new(context), mode, changes: self.pending, condition };
         let results = hooks.change(change).await?;
+        hooks.calls.keep_place();
         for (n, result) in self.outcome_of.into_iter().zip(results) {
             let outcome = &mut self.outcomes[n];
             match result {
@@ -152,6 +153,7 @@ impl BulkChange {
                 Err(fault) => outcome.fault = Some(fault),
             }
         }
+        hooks.calls.let_place_go();
         Ok(self.outcomes)
     }
 }
@@ -173,6 +175,7 @@ impl Content {
         let mut outcomes = Vec::with_capacity(items.len());
         let (mut rows, mut outcome_of) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
         let mut ids = HashSet::with_capacity(items.len());
+        hooks.calls.keep_place();
         for (n, it) in items.iter().enumerate() {
             let row = canonical_with_id(self, it, true).and_then(|(id, mut item)| {
                 if !ids.insert(id.clone()) {
@@ -200,12 +203,14 @@ impl Content {
                 Err((id, fault)) => Outcome::refused(Action::Insert, id, fault),
             });
         }
+        hooks.calls.let_place_go();
         if rows.is_empty() {
             return Ok(outcomes);
         }
         write.references = Arc::new(references);
         let call = Arc::new(Insert { context: write, rows });
         let answers = insert(site, &call).await?;
+        hooks.calls.keep_place();
         for ((n, answer), row) in outcome_of.into_iter().zip(answers).zip(&call.rows) {
             match answer {
                 Ok(()) if shows_items || hooks.calls.has(Hook::AfterInsert) => {
@@ -291,6 +296,7 @@ impl Content {
         let removal = Removal { context: Arc::new(write), ids: possible, condition, shows, seen: None };
         let mut answers = hooks.remove(removal).await?.into_iter();
         let mut outcomes = Vec::with_capacity(ids.len());
+        hooks.calls.keep_place();
         for id in ids {
             let answer = if id.contains('\0') { None } else { answers.next() };
             let answer = answer.unwrap_or_else(|| Err(fault::item_not_found(collection.id.as_str(), id)));

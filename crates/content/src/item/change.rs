@@ -122,7 +122,7 @@ fn new_rows(change: &Change) -> Option<Vec<Row>> {
     let mut ids = HashSet::with_capacity(change.changes.len());
     let row = |it: &PendingChange| match &it.value {
         NewValue::Whole(item) => context.new_row(it.id.clone(), item).ok(),
-        NewValue::Patch(_) | NewValue::Refused => None,
+        NewValue::Patch(_) | NewValue::Patched(..) | NewValue::Refused => None,
     };
     change.changes.iter().map(|it| row(it).filter(|_| ids.insert(&it.id))).collect()
 }

@@ -69,6 +69,7 @@ impl<'a> WriteHooks<'a> {
                 |it: &PendingChange| PendingChange { id: it.id.clone(), value: NewValue::Refused, seen: None };
             let mut changes: Vec<_> = sent.iter().map(refused).collect();
             let mut asked = Vec::with_capacity(open.len());
+            self.calls.keep_place();
             for n in open {
                 match self.hooked(&context, mode, &sent[n], there.get(&sent[n].id)).await {
                     Ok(it) => {
@@ -78,6 +79,7 @@ impl<'a> WriteHooks<'a> {
                     Err(fault) => results[n] = Err(fault),
                 }
             }
+            self.calls.let_place_go();
             if asked.is_empty() {
                 break;
             }
@@ -113,6 +115,7 @@ impl<'a> WriteHooks<'a> {
             let there = self.there(&context, open.iter().map(|n| ids[*n].clone()).collect()).await?;
             let scope = context.access().scope(Operation::Remove)?;
             let (mut seen, mut asked) = (HashMap::new(), Vec::new());
+            self.calls.keep_place();
             for n in open {
                 let id = &ids[n];
                 if let Some(it) = there.get(id).filter(|it| covers(&scope, it.owner.as_deref())) {
@@ -125,6 +128,7 @@ impl<'a> WriteHooks<'a> {
                 }
                 asked.push(n);
             }
+            self.calls.let_place_go();
             if asked.is_empty() {
                 break;
             }
@@ -191,18 +195,27 @@ impl<'a> WriteHooks<'a> {
             return Ok(PendingChange { id, value: sent.value.clone(), seen });
         }
         let current = context.view.show(there.doc.as_str())?;
+        let mut named = None;
         let item = match &sent.value {
-            NewValue::Whole(item) => item.clone(),
+            NewValue::Whole(item) | NewValue::Patched(item, _) => item.clone(),
             NewValue::Patch(modifications) => {
                 let limits = context.content.limits().query.item();
                 let mut patched = patch::apply(&current, modifications, &mut PatchBudget::default(), limits)?;
                 // As though it had been sent whole by who sent the patch.
-                (patched.id, patched.owner, patched.created) = (RawId::Absent, None, None);
+                (patched.id, patched.created) = (RawId::Absent, None);
+                if !modifications.iter().any(|it| it.field() == "_owner") {
+                    patched.owner = None;
+                }
+                named = Some(modifications.iter().map(|it| it.field().to_owned()).collect());
                 patched
             }
             NewValue::Refused => return Err(self.changed(context, &id)),
         };
-        let value = NewValue::Whole(self.before(Hook::BeforeUpdate, &id, item, Some(&current)).await?);
+        let item = self.before(Hook::BeforeUpdate, &id, item, Some(&current)).await?;
+        let value = match named {
+            Some(named) => NewValue::Patched(item, named),
+            None => NewValue::Whole(item),
+        };
         Ok(PendingChange { id, value, seen })
     }
 

@@ -48,8 +48,20 @@ pub(crate) enum NewValue {
     Whole(CanonicalItem),
     /// What is there, changed so.
     Patch(Vec<Modification>),
+    /// What a patch and then a hook made of what is there, and the fields that the patch names.
+    Patched(CanonicalItem, Vec<String>),
     /// Nothing: a hook refused the change, or it is done.
     Refused,
+}
+
+impl NewValue {
+    /// The fields that are what the caller says, if they are hidden from the caller as well.
+    fn named(&self) -> &[String] {
+        match self {
+            Self::Patched(_, named) => named,
+            Self::Whole(_) | Self::Patch(_) | Self::Refused => &[],
+        }
+    }
 }
 
 /// What a hook saw of an item.
@@ -163,7 +175,7 @@ impl WriteContext {
     ) -> Result<Row> {
         let patched;
         let (item, patch) = match value {
-            NewValue::Whole(it) => (it, None),
+            NewValue::Whole(it) | NewValue::Patched(it, _) => (it, None),
             NewValue::Patch(modifications) => {
                 patched = patch::apply(before.doc, modifications, budget, self.limits().query.item())?;
                 (&patched, Some(modifications.as_slice()))
@@ -175,7 +187,9 @@ impl WriteContext {
         let validated = self.collection().rules().validate_change(item, patch, old, self.caller(), self.now)?;
         let item = validated.as_ref().unwrap_or(item);
         let kept = match &self.cipher {
-            Some(it) if patch.is_none() && !self.caller().bare().is_privileged() => Some(it.keep(item, before.doc)?),
+            Some(it) if patch.is_none() && !self.caller().bare().is_privileged() => {
+                Some(it.keep(item, before.doc, value.named())?)
+            }
             _ => None,
         };
         let item = kept.as_ref().unwrap_or(item);

@@ -2,7 +2,7 @@
 
 use crate::common::{World, app, code, editor, many, member, members, single, verdicts, visitor};
 use serde_json::{Value, json};
-use stoa_content::{Content, ContentLimits, HookRefusal, Request};
+use stoa_content::{Content, ContentLimits, Request};
 use stoa_hooks::{HookLimits, Host, HostProgram};
 use stoa_kernel::{Caller, Result};
 use stoa_testkit::{Engine, on_both_engines};
@@ -146,6 +146,34 @@ on_both_engines! {
         assert_eq!(code(world.update(&eve, json!({ "_id": "mine" }), None).await), "WDE0073");
     }
 
+    async fn patch_of_an_encrypted_field_means_the_same_with_hooks(engine) {
+        let world = World::new(engine).await;
+        let fields = json!([{ "key": "title", "type": "TEXT" }, { "key": "pin", "type": "TEXT", "encrypted": true }]);
+        let anyone = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE" });
+        world.create_with("c", json!({ "fields": fields, "dataPermissions": anyone })).await;
+        world.content.keep_hooks(host());
+        let source = "export function c_beforeUpdate(item) { item.seen = 'pin' in item; return item }";
+        world.content.hooks_deploy(&world.site, &app(), source).await.unwrap();
+        for (action, pin) in [("SET_FIELD", Some("1")), ("REMOVE_FIELD", None)] {
+            world.save(&app(), json!({ "_id": "a", "title": "t", "pin": "0" })).await.unwrap();
+            let change = |path: &str, action: &str| json!([{ "fieldPath": path, "action": action, "setFieldOptions": { "value": "1" } }]);
+            let max = member("max");
+            patch(&world, &max, "a", change("title", "SET_FIELD")).await.unwrap();
+            assert_eq!(world.get(&app(), "a").await.unwrap()["pin"], "0", "what a caller isn't shown stays");
+            patch(&world, &max, "a", change("pin", action)).await.unwrap();
+            let item = world.get(&app(), "a").await.unwrap();
+            assert_eq!((item["pin"].as_str(), &item["title"]), (pin, &json!("1")), "{action}");
+        }
+    }
+
+    async fn owner_gives_an_item_to_another_with_hooks(engine) {
+        let world = with_code(engine, "export function c_beforeUpdate(item) { return item }").await;
+        world.insert(&member("max"), json!({ "_id": "a" })).await.unwrap();
+        let give = json!([{ "fieldPath": "_owner", "action": "SET_FIELD", "setFieldOptions": { "value": "eve" } }]);
+        assert_eq!(patch(&world, &app(), "a", give).await.unwrap()["_owner"], "eve");
+        assert_eq!(world.get(&app(), "a").await.unwrap()["_owner"], "eve");
+    }
+
     async fn patches_at_the_same_time_lose_nothing(engine) {
         let world = with_code(engine, "export function c_beforeUpdate(item, context) { item.n = context.currentItem.n + 1; return item }").await;
         world.insert(&app(), json!({ "_id": "a", "n": 0 })).await.unwrap();
@@ -171,19 +199,27 @@ on_both_engines! {
         let two = "export function c_beforeInsert(item) { item.title = 'two'; return item }";
         let other = Content::new(world.test.world.clone(), ContentLimits::default());
         other.keep_hooks(host());
-        assert_eq!(world.content.hooks_deploy(&world.site, &app(), two).await.unwrap(), 2);
+        assert_eq!(world.content.hooks_deploy(&world.site, &app(), two).await.unwrap().number, 2);
         assert_eq!(world.insert(&app(), json!({})).await.unwrap()["title"], "two");
         world.content.hooks_activate(&world.site, &app(), 1).await.unwrap();
         assert_eq!(world.insert(&app(), json!({})).await.unwrap()["title"], "one");
         assert_eq!(code(world.content.hooks_activate(&world.site, &app(), 3).await), "NOT_FOUND");
-        assert_eq!(code(world.content.hooks_activate(&world.site, &editor(), 2).await), "WDE0027");
+        assert_eq!(code(world.content.hooks_activate(&world.site, &editor(), 2).await), "PERMISSION_DENIED");
         let list = world.content.hooks_list(&world.site, &app()).await.unwrap();
         let list: Vec<_> = list.iter().map(|it| (it.number, it.is_active, it.exports.join(" "))).collect();
         assert_eq!(list, [(2, false, "c_beforeInsert".to_owned()), (1, true, "c_beforeInsert".to_owned())]);
-        let unknown = world.content.hooks_deploy(&world.site, &app(), "export function d_beforeInsert() {}").await;
-        assert!(matches!(unknown, Err(HookRefusal::CollectionUnknown { export }) if export == "d_beforeInsert"));
-        let broken = world.content.hooks_deploy(&world.site, &app(), "export function {").await;
-        assert!(matches!(broken, Err(HookRefusal::Source(_))));
+        for (source, says, data) in [
+            ("export function cc_beforeInsert() {}", "did you mean c?", json!({ "export": "cc_beforeInsert" })),
+            ("export function c_beforeInsrt() {}", "did you mean c_beforeInsert?", json!({ "export": "c_beforeInsrt" })),
+            ("export const one = 1;\nexport function {", "SyntaxError", json!({ "line": 2, "column": 17 })),
+        ] {
+            let refused = world.content.hooks_deploy(&world.site, &app(), source).await.unwrap_err();
+            let [violation] = refused.violations() else { panic!("{refused:?}") };
+            assert_eq!((refused.code().name(), violation.field.as_str()), ("INVALID_ARGUMENT", "source"));
+            assert!(violation.description.contains(says), "{}", violation.description);
+            assert_eq!(json!(violation.data), data, "{}", violation.description);
+        }
+        assert_eq!(world.content.hooks_list(&world.site, &app()).await.unwrap().len(), 2, "nothing of it was deployed");
         // Another node that knows of version 1 runs version 2 at most 2 s after it became active.
         let body = single(json!({})).to_string();
         let request = Request::parse(body.as_bytes()).unwrap();

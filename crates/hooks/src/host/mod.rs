@@ -29,6 +29,10 @@ pub struct Host {
     pool: Arc<Pool>,
 }
 
+/// The place of a request between two calls, with its process. Where it is dropped others have it.
+#[derive(Default)]
+pub struct KeptPlace(Option<Lease>);
+
 impl Host {
     pub fn new(limits: HookLimits, program: HostProgram) -> Self {
         Self { pool: Arc::new(Pool::new(limits, program)) }
@@ -56,6 +60,17 @@ impl Host {
             called.push(self.ask(version, call, until, &mut held).await);
         }
         called
+    }
+
+    /// Asks one hook in a place that is kept for the next call, as [`Host::call_each`] does.
+    pub async fn call_keeping(
+        &self,
+        version: &Arc<Version>,
+        call: &Call,
+        left: Duration,
+        kept: &mut KeptPlace,
+    ) -> Called {
+        self.ask(version, call, Instant::now() + left, &mut kept.0).await
     }
 
     /// What a source exports: it is loaded in a process of its own, which ends then.

@@ -1,9 +1,11 @@
 //! The program as it runs a site's hooks for itself.
 
-use serde_json::value::RawValue;
+use crate::process::{Deployment, post, refusal};
+use serde_json::{json, value::RawValue};
 use std::{fs, sync::Arc, time::Duration};
 use stoa_hooks::{Call, Context, Hook, HookLimits, Host, HostProgram, Outcome, Version};
 use stoa_kernel::SiteId;
+use stoa_testkit::Engine;
 
 #[tokio::test]
 async fn program_runs_hooks_confined() {
@@ -32,4 +34,66 @@ fn host_status() -> String {
     };
     let id = ids.iter().find(is_host).unwrap();
     fs::read_to_string(format!("/proc/{id}/status")).unwrap()
+}
+
+#[test]
+fn hooks_by_command_on_sqlite() {
+    hooks(Engine::Sqlite);
+}
+
+#[test]
+fn hooks_by_command_on_postgres() {
+    hooks(Engine::Postgres);
+}
+
+fn hooks(engine: Engine) {
+    let deployment = Deployment::new(engine);
+    let key = deployment.site_with_things();
+    deployment.json(&["collection", "create", "things", "--field", "n:number"]);
+    let source = |body: &str| format!("export function things_beforeInsert(item) {{ {body}; return item }}");
+    let write = |name: &str, text: &str| {
+        let file = deployment.file(name);
+        fs::write(&file, text).unwrap();
+        file.to_str().unwrap().to_owned()
+    };
+    let (one, two) = (write("one.js", &source("item.n = 1")), write("two.js", &source("item.n = 2")));
+    let item = write("item.json", r#"{"n":5}"#);
+
+    // Without a server, as with one.
+    assert_eq!(deployment.json(&["hooks", "list"]), json!([]));
+    let tried = deployment.json(&["hooks", "try", "things", "beforeInsert", &item, "--source", &two]);
+    assert_eq!((&tried["outcome"], &tried["value"]), (&json!("VALUE"), &json!({ "n": 2 })));
+    let deployed = deployment.json(&["hooks", "deploy", &one]);
+    assert_eq!((&deployed["version"], &deployed["exports"]), (&json!(1), &json!("things_beforeInsert")));
+    let server = deployment.serve(|_| {});
+    let inserted = || {
+        let item = json!({ "dataCollectionId": "things", "dataItem": { "data": { "n": 7 } } });
+        let (status, answer) = post(&format!("{}/v2/items", server.url), &key, &item).unwrap();
+        assert_eq!(status, 200, "{answer}");
+        answer["dataItem"]["data"]["n"].clone()
+    };
+    assert_eq!(inserted(), 1);
+    assert_eq!(deployment.json(&["hooks", "deploy", &two])["version"], 2);
+    assert_eq!(inserted(), 2);
+    assert_eq!(deployment.json(&["hooks", "activate", "1"])["active"], 1);
+    assert_eq!(inserted(), 1);
+    let tried = deployment.json(&["hooks", "try", "things", "beforeInsert", &item]);
+    assert_eq!((&tried["version"], &tried["value"]), (&json!(1), &json!({ "n": 1 })));
+    let active: Vec<_> =
+        deployment.json(&["hooks", "list"]).as_array().unwrap().iter().map(|it| it["active"].clone()).collect();
+    assert_eq!(active, [json!(false), json!(true)]);
+    assert_eq!(deployment.json(&["hooks", "resume"])["resumed"], true);
+
+    let wrong = write("wrong.js", "const a = 1;\nexport function {");
+    let refused = refusal(&deployment, &["hooks", "deploy", &wrong]);
+    assert_eq!(refused["code"], "INVALID_ARGUMENT");
+    assert!(refused["message"].as_str().unwrap().contains("data.js:2:"), "{refused}");
+    assert_eq!(refused["data"]["violations"][0]["data"]["line"], 2, "{refused}");
+    let strange = write("strange.js", "export function thing_beforeInsert() {}");
+    let refused = refusal(&deployment, &["hooks", "deploy", &strange]);
+    assert!(refused["message"].as_str().unwrap().contains("did you mean things?"), "{refused}");
+    let types = deployment.stoa(&["hooks", "types"]).output().unwrap();
+    let types = String::from_utf8(types.stdout).unwrap();
+    assert!(types.contains("\"things\": SystemFields & {") && types.ends_with("}\n"), "{types}");
+    assert!(server.stop());
 }

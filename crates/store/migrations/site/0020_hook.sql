@@ -18,3 +18,20 @@ create table stoa.hook_active (
     site {text} not null primary key,
     number bigint not null
 );
+
+-- Calls of hooks that failed or said something.
+create table stoa.hook_log (
+    site {text} not null,
+    -- Later ones have greater ids.
+    id {text} not null,
+    created bigint not null,
+    collection {text} not null,
+    hook {text} not null,
+    version bigint not null,
+    milliseconds bigint not null,
+    outcome {text} not null,
+    -- What it said to the console.
+    console {text} not null,
+    primary key (site, id)
+);
+create index hook_log_created on stoa.hook_log (site, created);
