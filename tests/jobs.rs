@@ -388,7 +388,10 @@ on_both_engines! {
         import(&app, "linked", (0..60).map(|n| json!({ "_id": format!("l{n}") }))).await;
         let client = app.app();
         let run = async |call: &str, collection: &str, changes: Json| {
-            let body = json!({ "dataCollectionId": collection, "filter": {}, "fieldModifications": changes });
+            let mut body = json!({ "dataCollectionId": collection, "filter": {} });
+            if !changes.is_null() {
+                body["fieldModifications"] = changes;
+            }
             let begun = client.post(&format!("/v2/bulk/items/async-{call}-by-filter"), &body).await;
             let id = begun.json()["jobId"].as_str().unwrap().to_owned();
             loop {

@@ -10,8 +10,9 @@
 //! modifications again against the collection as it is. So a job changes what its caller could find with a query and
 //! change with a call at that moment, and fails when that is nothing any more.
 //!
-//! A process works on the jobs of a site in turns, a piece of each. One that is not worked on for [`LEASE`] is taken up by
-//! whichever process sees it next; the row knows who works, and a piece of anyone else changes nothing.
+//! A process works on the jobs of a site in turns, a piece of each, and says each second that it does, however long a look
+//! takes. One that is not worked on for [`LEASE`] is taken up by the process that sees it next; the row knows who works, and
+//! a piece of any other changes nothing.
 
 pub(crate) mod call;
 mod piece;
@@ -23,6 +24,9 @@ use stoa_kernel::clock::Millis;
 
 /// How long the process that works on a job may be silent before another takes it up.
 const LEASE: Millis = 3_000;
+
+/// How often the process that works on jobs says so.
+const BEAT: Millis = 1_000;
 
 /// How long a job may take. Revocations are kept for longer ([`stoa_store::Standing::holds`]).
 const LIFE: Millis = 24 * 60 * 60_000;

@@ -3,7 +3,7 @@
 use super::{
     ATTEMPTS, LIFE,
     row::{AsyncJob, Claim, End, Progress},
-    task::{self, Plan},
+    task::{self, Plan, Task},
 };
 use crate::{
     Content, RequestContext,
@@ -28,9 +28,12 @@ use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
 /// Items that one look goes through, and looks that find nothing before that is noted.
 const LOOKED_AT: i64 = 2_000;
 const LOOKS: usize = 10;
-/// Items that one piece changes, and bytes of their documents.
+/// Items that one piece changes, and bytes of their documents with what is added to each.
 const ITEMS: usize = 100;
-const BYTES: i64 = 1_000_000;
+const BYTES: usize = 1_000_000;
+/// Values that the modifications of a piece may look through, a bit less than one call may
+/// ([`crate::wire::patch::PatchBudget`]); one that is looked through has two bytes at least.
+const VALUES: usize = 1_900_000;
 /// Links that it writes, unless one item has more.
 const LINKS: usize = 1_000;
 /// Failures of single items that are told.
@@ -135,7 +138,7 @@ async fn next(content: &Content, site: &Arc<Site>, job: &AsyncJob) -> Result<Opt
     let mut after = job.claim.done.clone();
     let mut found = None;
     for _ in 0..LOOKS {
-        let Some(looked) = look(site, &collection, &plan.wanted, (job.task.change, &after)).await? else { break };
+        let Some(looked) = look(site, &collection, &plan.wanted, (&job.task, &after)).await? else { break };
         after.clone_from(&looked.last);
         let is_empty = looked.ids.is_empty();
         found = Some(looked);
@@ -166,10 +169,11 @@ async fn look(
     site: &Site,
     collection: &Collection,
     wanted: &Filter,
-    (change, after): (task::Change, &str),
+    (task, after): (&Task, &str),
 ) -> Result<Option<Found>> {
     let (table, wanted, after) = (collection.statements.name.clone(), wanted.clone(), after.to_owned());
     let (site_id, number) = (site.id.clone(), collection.table.number);
+    let (change, room) = (task.change, Room::of(task));
     let looked = site.read(ReaderPool::Scan, move |tx| {
         boxed!({
             let sql = format!("select max(id) from (select id from {table} where id > $1 order by id limit $2) few");
@@ -184,7 +188,7 @@ async fn look(
             sql.push(" order by id");
             let (sql, params) = sql.finish();
             let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<i64>(1)?));
-            let mut found = few(tx.rows(&sql, &params, read).await?, end);
+            let mut found = room.few(tx.rows(&sql, &params, read).await?, end);
             if change == task::Change::Remove && !found.ids.is_empty() {
                 found.cut(link::items_within(tx, &site_id, number, &found.ids, LINKS).await?);
             }
@@ -194,18 +198,33 @@ async fn look(
     looked.await
 }
 
-/// As many of these items as a piece changes.
-fn few(items: Vec<(String, i64)>, end: String) -> Found {
-    let (mut ids, mut bytes, count) = (Vec::new(), 0, items.len());
-    for (id, size) in items {
-        if ids.len() == ITEMS || !ids.is_empty() && bytes + size > BYTES {
-            break;
-        }
-        bytes += size;
-        ids.push(id);
+/// What a piece has room for.
+#[derive(Clone, Copy)]
+struct Room {
+    /// Of documents, with what each may come to have more.
+    bytes: usize,
+    added: usize,
+}
+
+impl Room {
+    fn of(task: &Task) -> Self {
+        let looks = task.modifications().max(1);
+        Self { bytes: BYTES.min(VALUES * 2 / looks), added: task.print().len() }
     }
-    let last = ids.last().filter(|_| ids.len() < count).cloned();
-    Found { ids, last: last.unwrap_or(end) }
+
+    /// As many of these items, each with its size, as a piece changes; one at least.
+    fn few(self, items: Vec<(String, i64)>, end: String) -> Found {
+        let (mut ids, mut bytes, count) = (Vec::new(), 0, items.len());
+        for (id, size) in items {
+            bytes += usize::try_from(size).unwrap_or(usize::MAX / 2) + self.added;
+            if ids.len() == ITEMS || !ids.is_empty() && bytes > self.bytes {
+                break;
+            }
+            ids.push(id);
+        }
+        let last = ids.last().filter(|_| ids.len() < count).cloned();
+        Found { ids, last: last.unwrap_or(end) }
+    }
 }
 
 /// What a piece does to its items.

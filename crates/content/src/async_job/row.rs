@@ -128,14 +128,14 @@ async fn refuse_many(tx: &mut Tx<'_>, site: &SiteId, caller: &Caller, limits: &C
     Err(Fault::because(Code::Throttled, text).with("most", most))
 }
 
-/// The jobs of a site on which no process works, the oldest first.
+/// The jobs of a site on which no process works, the oldest first. Those of a kind that a later program has made are left to it.
 pub(super) async fn claimable(tx: &mut Tx<'_>, site: &SiteId, now: Millis) -> Result<Vec<String>> {
     let sql = "select id from stoa.async_job where site = $1 and ended is null and (runner is null or touched < $2) \
-               order by created, id";
+               and kind in ('PATCH', 'REMOVE') order by created, id";
     Ok(tx.rows(sql, &params![site, now - LEASE], |row| row.get(0)).await?)
 }
 
-/// Takes a job on which no other process works; nothing when one does, or it has ended.
+/// Takes a job on which no other process works; nothing when one does, or it has ended. One that can't be read ends.
 pub(super) async fn claim(
     tx: &mut Tx<'_>,
     site: &SiteId,
@@ -148,20 +148,39 @@ pub(super) async fn claim(
                returning id, collection, collection_id, kind, request, asker, asker_grant, created, done, failures, \
                attempts";
     let read = |row: &Row<'_>| {
+        let claim = Claim { id: row.get(0)?, runner: runner.to_owned(), done: row.get(8)? };
         let (change, request): (String, Option<String>) = (row.get(3)?, row.get(4)?);
         let (caller, grant): (String, Option<String>) = (row.get(5)?, row.get(6)?);
-        Ok(AsyncJob {
-            claim: Claim { id: row.get(0)?, runner: runner.to_owned(), done: row.get(8)? },
+        let (Some(change), Ok(caller)) = (Change::of(&change), asker::parse(&caller)) else {
+            return Ok((claim, None));
+        };
+        let job = AsyncJob {
+            claim: claim.clone(),
             collection: row.get(1)?,
             collection_id: row.get(2)?,
-            task: Task::parse(Change::of(&change), &request.unwrap_or_default()),
-            credential: Credential { caller: asker::parse(&caller)?, grant: grant.map(SessionId::from) },
+            task: Task::parse(change, &request.unwrap_or_default()),
+            credential: Credential { caller, grant: grant.map(SessionId::from) },
             created: row.get(7)?,
             failures: serde_json::from_str(row.text(9)?).unwrap_or_default(),
             attempts: row.get(10)?,
-        })
+        };
+        Ok((claim, Some(job)))
     };
-    Ok(tx.row(sql, &params![runner, now, site, id, now - LEASE], read).await?)
+    match tx.row(sql, &params![runner, now, site, id, now - LEASE], read).await? {
+        Some((claim, None)) => {
+            claim.end(tx, site, End::Failed(Code::Internal), now).await?;
+            Ok(None)
+        }
+        found => Ok(found.and_then(|it| it.1)),
+    }
+}
+
+/// Says that a process still works on its jobs.
+pub(super) async fn beat(tx: &mut Tx<'_>, site: &SiteId, runner: &str, now: Millis) -> Result<()> {
+    let sql =
+        "update stoa.async_job set touched = $1 where site = $2 and runner = $3 and ended is null and touched < $1";
+    tx.send(sql, params![now, site, runner]).await?;
+    Ok(())
 }
 
 impl Claim {

@@ -1,6 +1,7 @@
 //! The work on the jobs of a site, in turns.
 
 use super::{
+    BEAT,
     piece::{Step, step},
     row::{self, AsyncJob},
 };
@@ -8,11 +9,13 @@ use crate::Content;
 use parking_lot::Mutex;
 use std::{
     collections::{BTreeMap, HashMap},
+    convert::Infallible,
     sync::Arc,
+    time::Duration,
 };
 use stoa_kernel::{Fault, Result, SiteId, clock::Millis};
 use stoa_store::{ReaderPool, Site, boxed};
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time::sleep};
 
 /// Sites whose jobs this process works on at one time.
 const SITES: usize = 8;
@@ -59,10 +62,20 @@ impl JobRuns {
             }
         }
     }
+}
 
-    /// Work that failed ends whatever was added: the server's loop begins it again.
-    fn abandon(&self, site: &SiteId) {
-        self.sites.lock().remove(site);
+/// Work on the jobs of a site. Work that fails, or panics, ends whatever was added: the server's loop begins it again.
+struct Work<'r> {
+    runs: &'r JobRuns,
+    site: &'r SiteId,
+    has_ended: bool,
+}
+
+impl Drop for Work<'_> {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.runs.sites.lock().remove(self.site);
+        }
     }
 }
 
@@ -75,30 +88,49 @@ impl Content {
         }
         let (content, site) = (self.clone(), site.clone());
         tokio::spawn(async move {
-            let runs = &content.state.job_runs;
-            loop {
+            let mut work = Work { runs: &content.state.job_runs, site: &site.id, has_ended: false };
+            while !work.has_ended {
                 if let Err(fault) = run(&content, &site).await {
                     tracing::warn!(site = %site.id, "jobs by filter stand still: {fault:?}");
-                    runs.abandon(&site.id);
                     break;
                 }
-                if runs.end(&site.id) {
-                    break;
-                }
+                work.has_ended = work.runs.end(&site.id);
             }
         });
     }
 }
 
-/// Works until no job of the site is left for this process. A job that fails holds up no other.
+/// Works on the jobs of a site under a name of its own, and says so meanwhile.
 async fn run(content: &Content, site: &Arc<Site>) -> Result<()> {
     let runner = content.state.world.uuid();
+    tokio::select! {
+        worked = work_through(content, site, &runner) => worked,
+        never = beat(content, site, &runner) => match never {},
+    }
+}
+
+/// Says again and again that the runner is at work: a look may take longer than the others wait.
+async fn beat(content: &Content, site: &Site, runner: &str) -> Infallible {
+    loop {
+        sleep(Duration::from_millis(BEAT.unsigned_abs())).await;
+        let now = content.state.world.now();
+        let said = site.write_with((site.id.clone(), runner.to_owned()), move |tx, (site, runner)| {
+            boxed!(row::beat(tx, site, runner, now).await)
+        });
+        if let Err(fault) = said.await {
+            tracing::debug!(site = %site.id, "work on jobs by filter can't be told: {fault:?}");
+        }
+    }
+}
+
+/// Works until no job of the site is left for this process. A job that fails holds up no other.
+async fn work_through(content: &Content, site: &Arc<Site>, runner: &str) -> Result<()> {
     let mut claimed: BTreeMap<String, AsyncJob> = BTreeMap::new();
     let mut failed: Option<Fault> = None;
     loop {
         let turns = &content.state.job_runs.turns;
         let _turn = turns.acquire().await.map_err(Fault::internal)?;
-        claim_all(content, site, &runner, &mut claimed).await?;
+        claim_all(content, site, runner, &mut claimed).await?;
         if claimed.is_empty() {
             return failed.map_or(Ok(()), Err);
         }

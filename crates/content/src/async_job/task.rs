@@ -37,8 +37,8 @@ impl Change {
         }
     }
 
-    pub(super) fn of(name: &str) -> Self {
-        if name == Self::Patch.name() { Self::Patch } else { Self::Remove }
+    pub(super) fn of(name: &str) -> Option<Self> {
+        [Self::Patch, Self::Remove].into_iter().find(|it| it.name() == name)
     }
 
     /// The right that it takes.
@@ -97,6 +97,11 @@ impl Task {
         let mut printed: Value = serde_json::from_str(text).unwrap_or_default();
         let mut take = |name: &str| printed.get_mut(name).map(Value::take).unwrap_or_default();
         Self { change, filter: take("filter"), modifications: take("fieldModifications") }
+    }
+
+    /// How many modifications there are.
+    pub(super) fn modifications(&self) -> usize {
+        self.modifications.as_array().map_or(0, Vec::len)
     }
 
     /// The patch of one item.

@@ -5,9 +5,16 @@ use crate::{
     jobs::{fill, with_standing},
 };
 use serde_json::{Value, json};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 use stoa_content::{Content, ContentLimits, Request};
-use stoa_kernel::{Caller, Result};
-use stoa_store::{Credential, boxed};
+use stoa_kernel::{Caller, Result, SiteId};
+use stoa_store::{Credential, ReaderPool, Standing, TxFuture, boxed};
 use stoa_testkit::on_both_engines;
 
 fn increments(filter: Value) -> Value {
@@ -24,6 +31,26 @@ async fn begin(world: &World, caller: &Caller, body: &Value) -> Result<String> {
     }
 }
 
+/// Takes eight times half a second for its first answer, and does each time what passes in it.
+struct Slow(Box<dyn Fn() + Send + Sync>, AtomicBool);
+
+impl Standing for Slow {
+    fn still<'t>(&'t self, _: &'t SiteId, _: &'t Caller) -> TxFuture<'t, bool> {
+        boxed!(Ok(true))
+    }
+
+    fn holds<'t>(&'t self, _: &'t SiteId, _: &'t Credential) -> TxFuture<'t, bool> {
+        boxed!({
+            let times = if self.1.swap(true, Ordering::Relaxed) { 0 } else { 8 };
+            for _ in 0..times {
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                (self.0)();
+            }
+            Ok(true)
+        })
+    }
+}
+
 /// How a job has ended.
 async fn ended(world: &World, id: &str) -> Value {
     for _ in 0..1_000 {
@@ -31,7 +58,7 @@ async fn ended(world: &World, id: &str) -> Value {
         if !matches!(state["status"].as_str(), Some("INITIALIZED" | "PROCESSING")) {
             return state;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
     panic!("{id} has not ended");
 }
@@ -107,7 +134,7 @@ on_both_engines! {
         leave_a_job(&world, r#"{"app":"key"}"#, "i200").await;
         // While the one that began may still be at it, no other works on it.
         assert_eq!(world.content.async_job_status(&world.site, &app(), "left").await.unwrap()["status"], "PROCESSING");
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
         assert_eq!(count(&world, json!({ "count": 1 })).await, 0);
         let world = after_a_kill(world);
         let state = ended(&world, "left").await;
@@ -152,6 +179,66 @@ on_both_engines! {
         let world = after_a_kill(world);
         assert_eq!(ended(&world, "left").await["error"]["code"], "WDE0028");
         assert_eq!(count(&world, json!({ "count": 1 })).await, 0);
+    }
+
+    async fn job_that_takes_long_is_taken_from_nobody(engine) {
+        let world = World::open(engine).await;
+        fill(&world, 3).await;
+        let other = Content::new(world.test.world.clone(), ContentLimits::default());
+        // The first process asks for four seconds, by both clocks, whether the caller is let in; the other asks nobody.
+        let clock = world.test.clock.clone();
+        world.content.keep_standing(Arc::new(Slow(Box::new(move || clock.advance(500)), AtomicBool::new(false))));
+        let id = begin(&world, &app(), &increments(json!({}))).await.unwrap();
+        let state = loop {
+            let state = other.async_job_status(&world.site, &app(), &id).await.unwrap();
+            if state["status"] == "SUCCEEDED" {
+                break state;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        };
+        assert_eq!(state["successCount"], 3, "{state}");
+        let done = world.site.read(ReaderPool::Point, |tx| boxed!({
+            Ok(tx.row("select touched - created from stoa.async_job", &stoa_sql::params![], |row| row.get::<i64>(0)).await?)
+        }));
+        assert!(done.await.unwrap().unwrap() >= 4_000, "the other process has done it");
+    }
+
+    async fn job_that_can_not_be_read_ends_and_one_of_a_later_program_waits(engine) {
+        let world = World::open(engine).await;
+        fill(&world, 3).await;
+        leave_a_job(&world, r#"{"robot":"r2"}"#, "").await;
+        let world = after_a_kill(world);
+        assert_eq!(ended(&world, "left").await["error"]["code"], "WDE0053");
+        let later = world.site.write_with((), |tx, ()| {
+            boxed!({
+                let sql = "update stoa.async_job set kind = 'LATER', status = 'PROCESSING', ended = null";
+                tx.execute(sql, &stoa_sql::params![]).await?;
+                Ok(())
+            })
+        });
+        later.await.unwrap();
+        let world = after_a_kill(world);
+        for _ in 0..20 {
+            assert_eq!(world.content.async_job_status(&world.site, &app(), "left").await.unwrap()["status"], "PROCESSING");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(count(&world, json!({})).await, 3, "what isn't known is no removal");
+    }
+
+    async fn modifications_of_a_piece_are_those_of_single_calls(engine) {
+        let world = World::open(engine).await;
+        let list: Vec<usize> = (0..1_000).collect();
+        let items = (0..100).map(|n| json!({ "_id": format!("i{n:02}"), "list": list }));
+        assert!(world.bulk(&app(), "insert", &many(items)).await.unwrap().iter().all(|it| it.fault.is_none()));
+        // Each looks through a list, which one call may do for two million values.
+        let take = |n: usize| {
+            let options = json!({ "value": format!("absent {n}") });
+            json!({ "fieldPath": "list", "action": "REMOVE_FROM_ARRAY", "removeFromArrayOptions": options })
+        };
+        let modifications: Vec<Value> = (0..25).map(take).collect();
+        let body = json!({ "dataCollectionId": "c", "filter": {}, "fieldModifications": modifications });
+        let state = run(&world, &app(), &body).await;
+        assert_eq!(state, json!({ "status": "SUCCEEDED", "successCount": 100, "failureCount": 0, "failures": [] }));
     }
 
     async fn failures_of_single_items_are_told_and_bounded(engine) {

@@ -2,9 +2,7 @@
 //!
 //! Signing takes a millisecond of a core, so a site that writes much could take the processor from those who write. These
 //! threads have a low priority, and together no more than their share of all cores: each looks at its own processor time
-//! before it begins with another message. Where a thread waits for a core, others want it, and the share shrinks; the
-//! priority alone doesn't see to that, since it doesn't count against an engine that runs in a session or a container of
-//! its own. Signing is done on them, and so is all of a call; databases are asked elsewhere,
+//! before it begins with another message. Signing is done on them, and so is all of a call; databases are asked elsewhere,
 //! since what waits for a database may hold up others.
 
 use crate::WebhookLimits;
@@ -30,10 +28,6 @@ use tokio::{
 const NICE: i32 = 10;
 /// Processor time that may be used ahead of the share, in milliseconds.
 const AHEAD: f64 = 50.0;
-/// As how much processor time it counts that a thread waited for a core.
-const WAITED: f64 = 3.0;
-/// A tenth of the share is left however busy the cores are.
-const LEFT: f64 = 10.0;
 
 /// The threads of a process.
 pub(crate) struct Lanes {
@@ -140,16 +134,9 @@ struct Share {
 #[derive(Debug, Default)]
 struct Spent {
     seen: Millis,
-    used: Used,
+    used: f64,
     /// What may still be used, below 0 what was used too much.
     balance: f64,
-}
-
-/// What a thread has had of a core since it began, and how long it waited for one, in milliseconds.
-#[derive(Debug, Default, Clone, Copy)]
-struct Used {
-    ran: f64,
-    waited: f64,
 }
 
 impl Share {
@@ -160,7 +147,7 @@ impl Share {
     /// Waits, on the thread that it is about, until it may use the processor.
     async fn wait(&self) {
         loop {
-            let wait = self.state.lock().spend(elapsing(), Used::by_thread(), self.of_core);
+            let wait = self.state.lock().spend(elapsing(), thread_time(), self.of_core);
             if wait <= 0.0 {
                 return;
             }
@@ -171,40 +158,18 @@ impl Share {
 
 impl Spent {
     /// How long to wait, when it is `now` and the thread has used `used` in all.
-    fn spend(&mut self, now: Millis, used: Used, of_core: f64) -> f64 {
-        let (passed, spent) = ((now - self.seen) as f64, used.since(self.used));
+    fn spend(&mut self, now: Millis, used: f64, of_core: f64) -> f64 {
+        let (passed, spent) = ((now - self.seen) as f64, used - self.used);
         self.balance = (self.balance + passed * of_core - spent).min(AHEAD);
         (self.seen, self.used) = (now, used);
         if self.balance >= 0.0 { 0.0 } else { -self.balance / of_core.max(0.001) }
     }
 }
 
-impl Used {
-    /// That of this thread.
-    fn by_thread() -> Self {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-        let ran = time.tv_sec as f64 * 1_000.0 + time.tv_nsec as f64 / 1_000_000.0;
-        Self { ran, waited: waited() }
-    }
-
-    /// What is counted of what was used since `before`.
-    fn since(self, before: Self) -> f64 {
-        let (ran, waited) = (self.ran - before.ran, self.waited - before.waited);
-        (ran + waited * WAITED).min(ran * LEFT)
-    }
-}
-
-/// How long this thread has waited for a core, in milliseconds: the second number of the file, in nanoseconds (Linux,
-/// Documentation/scheduler/sched-stats.rst). 0 where the system doesn't say.
-#[cfg(target_os = "linux")]
-fn waited() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split(' ').nth(1).and_then(|it| it.parse::<f64>().ok()).map_or(0.0, |it| it / 1_000_000.0)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn waited() -> f64 {
-    0.0
+/// The processor time of this thread, in milliseconds.
+fn thread_time() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 * 1_000.0 + time.tv_nsec as f64 / 1_000_000.0
 }
 
 /// Places for calls: in all, and of each site. One that has many slow receivers waits for itself.
@@ -239,30 +204,12 @@ mod tests {
 
     #[test]
     fn share_is_kept_over_time() {
-        let (mut spent, ran) = (Spent::default(), |ran| Used { ran, waited: 0.0 });
-        assert_eq!(spent.spend(1_000, ran(0.0), 0.5), 0.0, "what wasn't used is not kept for long");
+        let mut spent = Spent::default();
+        assert_eq!(spent.spend(1_000, 0.0, 0.5), 0.0, "what wasn't used is not kept for long");
         assert_eq!(spent.balance, AHEAD);
-        assert_eq!(spent.spend(1_000, ran(60.0), 0.5), 20.0);
-        assert_eq!(spent.spend(1_020, ran(60.0), 0.5), 0.0);
-        assert_eq!(spent.spend(1_120, ran(160.0), 0.5), 100.0);
-    }
-
-    #[test]
-    fn share_shrinks_while_cores_are_wanted() {
-        let used = |ran, waited| Used { ran, waited }.since(Used { ran: 100.0, waited: 50.0 });
-        assert_eq!(used(110.0, 50.0), 10.0);
-        assert_eq!(used(110.0, 60.0), 40.0);
-        assert_eq!(used(110.0, 1_050.0), 100.0, "a tenth is left");
-        assert_eq!(used(100.0, 60.0), 0.0);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn thread_knows_how_long_it_waited() {
-        let read = || (0..1_000).map(|_| waited()).fold(0.0, f64::max);
-        let threads: Vec<_> = (0..64).map(|_| thread::spawn(read)).collect();
-        let most = threads.into_iter().map(|it| it.join().expect("a number")).fold(0.0, f64::max);
-        assert!(most > 0.0, "sixty-four threads never waited for each other");
+        assert_eq!(spent.spend(1_000, 60.0, 0.5), 20.0);
+        assert_eq!(spent.spend(1_020, 60.0, 0.5), 0.0);
+        assert_eq!(spent.spend(1_120, 160.0, 0.5), 100.0);
     }
 
     #[tokio::test]
