@@ -22,13 +22,13 @@ pub fn host() -> Host {
     host_of(HookLimits { hook_milliseconds: 2_000, hook_request_time: 60_000, ..HookLimits::default() })
 }
 
-fn host_of(limits: HookLimits) -> Host {
+pub fn host_of(limits: HookLimits) -> Host {
     let arguments = ["hooks::hook_host", "--exact", "--nocapture", "--test-threads=1", AS_HOOK_HOST];
     Host::new(limits, HostProgram::this_program(&arguments).unwrap())
 }
 
 /// A site that runs hooks, with a collection of cars that is everyone's.
-async fn open(engine: Engine, host: Host) -> TestApp {
+pub async fn open(engine: Engine, host: Host) -> TestApp {
     let app = TestApp::new(engine).await;
     app.app.content.keep_hooks(host);
     let anyone = "ANYONE";
@@ -45,7 +45,7 @@ async fn deploy(app: &TestApp, source: &str) -> Reply {
     app.app().post(VERSIONS, &json!({ "source": source })).await
 }
 
-fn item(data: Value) -> Value {
+pub fn item(data: Value) -> Value {
     json!({ "dataCollectionId": "cars", "dataItem": { "data": data } })
 }
 
@@ -88,7 +88,7 @@ on_both_engines! {
             ("export function care_beforeInsert() {}", "did you mean cars?", json!({ "export": "care_beforeInsert" })),
             ("export function cars_beforeInsrt() {}", "did you mean cars_beforeInsert?", json!({ "export": "cars_beforeInsrt" })),
             ("const a = 1;\nexport function {", "SyntaxError", json!({ "line": 2, "column": 17 })),
-            ("export function cars_onFailure() {}", "onFailure", json!({ "export": "cars_onFailure" })),
+            ("export function cars_onfailure() {}", "did you mean cars_onFailure?", json!({ "export": "cars_onfailure" })),
             ("import fs from 'fs'", "fs", Value::Null),
             ("for (;;) {}", "too long", Value::Null),
         ] {
@@ -174,6 +174,7 @@ on_both_engines! {
         let told: Vec<_> = all.iter().map(|it| (it["outcome"].as_str().unwrap(), it["console"].as_str().unwrap())).collect();
         assert_eq!(told, [("VALUE", "seen one \u{fffd}\n"), ("THROWN", ""), ("VALUE", "seen two \u{fffd}\n")]);
         assert_eq!((&all[0]["collectionId"], &all[0]["hook"], &all[0]["version"]), (&json!("cars"), &json!("beforeInsert"), &json!(1)));
+        assert!(all.iter().all(|it| it["requestId"].as_str().is_some_and(|it| it.contains('-'))), "{all:?}");
         assert_eq!(entries("?limit=2").await, all[1..]);
         assert_eq!(entries(&format!("?limit=1&after={}", all[0]["id"].as_str().unwrap())).await, all[1..2]);
         assert_eq!(entries(&format!("?after={}", all[2]["id"].as_str().unwrap())).await, Vec::<Value>::new());

@@ -30,7 +30,12 @@ pub use collection::{
     list::{CollectionList, ListOptions},
 };
 pub use event::read::{ContentChange, ContentEntry, ItemChange, ItemEvent, ItemEvents, LinkChanges};
-pub use hook::{deploy::HookVersion, log::HookLogEntry, trial::HookTrial};
+pub use hook::{
+    deploy::{HookVersion, HookWish},
+    log::HookLogEntry,
+    request::within_request,
+    trial::HookTrial,
+};
 pub use item::{
     bulk::{Action, Outcome},
     calls::Saved,

@@ -38,6 +38,9 @@ pub struct Context {
     /// The id of the request, by which its log lines are found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
+    /// Who calls, as applications are told it beside the request.
+    #[serde(skip)]
+    pub identity: serde_json::Value,
 }
 
 /// What became of a call.
@@ -59,7 +62,7 @@ pub enum Outcome {
     Nothing,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Failure {
     /// The hook threw, or rejected (WDE0078).
     Thrown(Thrown),
@@ -69,14 +72,15 @@ pub enum Failure {
     OutOfMemory,
     /// Its answer is larger than an item may be (WDE0150).
     TooLarge,
-    /// Its process ended, or broke the protocol (WDE0150).
+    /// Its process ended, or broke the protocol; an application could not be reached, or answered something else
+    /// (WDE0150).
     Died,
     /// No process could be started, or none of the version of this server (WDE0150).
     NotStarted,
     /// So many of the site's calls wait that no more may (WDE0122).
     Busy,
     /// Five of the version's processes died within a minute: none is started until [`crate::Host::resume`] or another
-    /// version (WDE0150).
+    /// version (WDE0150). An application that failed as often is asked again when a minute has passed.
     Failing,
 }
 

@@ -1,5 +1,6 @@
 //! The hooks there are, and what a site's code exports of them.
 
+use serde_json::value::RawValue;
 use std::fmt;
 
 /// A moment of a call at which a site's code may be asked.
@@ -90,6 +91,24 @@ impl Hook {
     fn bit(self) -> u16 {
         1 << (self as u16)
     }
+}
+
+impl Answers {
+    /// Whether a value is of the kind.
+    pub fn include(self, value: &RawValue) -> bool {
+        let first = value.get().bytes().next();
+        match self {
+            Self::Object => first == Some(b'{'),
+            Self::Text => first == Some(b'"'),
+            Self::Number => first.is_some_and(|it| it == b'-' || it.is_ascii_digit()),
+            Self::Any => true,
+        }
+    }
+}
+
+/// Whether a value may be the code of an error.
+pub(crate) fn is_code(value: &RawValue) -> bool {
+    Answers::Text.include(value) || Answers::Number.include(value)
 }
 
 impl fmt::Display for Hook {

@@ -32,6 +32,10 @@ stoa_kernel::limits! {
         hook_source: usize = 1_048_576, 1_024..=8_388_608;
         /// Bytes of what a hook answers (WDE0150).
         hook_answer: usize = 524_288, 1_024..=8_388_608;
+        /// Milliseconds that an application may take to answer about a hook, or about all of a bulk (WDE0172).
+        hook_plugin_milliseconds: usize = 2_000, 100..=30_000;
+        /// Requests about hooks to the application of a site at the same time.
+        hook_plugin_calls: usize = 16, 1..=256;
         /// Bytes of what a call says to the console; the rest is dropped.
         hook_console: usize = 4_096, 0..=65_536;
     }

@@ -1,17 +1,21 @@
-//! Code that a site deployed.
+//! Code that a site deployed, or an application that it named in place of code.
 
-use crate::hook::{Export, Hook, Hooks};
+use crate::{
+    hook::{Export, Hook, Hooks},
+    plugin::Plugin,
+};
 use std::{collections::HashMap, sync::Arc};
 use stoa_kernel::SiteId;
 
-/// One deployed source. A request holds one from its start to its end, so that it runs one version.
+/// One that was deployed. A request holds one from its start to its end, so that it runs one version.
 #[derive(Debug)]
 pub struct Version {
     pub site: SiteId,
     /// Counted from 1 in each site; 0 is what was not deployed (a trial).
     pub number: i64,
-    /// One module of JavaScript.
+    /// One module of JavaScript; empty where an application is asked instead.
     pub source: Arc<str>,
+    pub plugin: Option<Plugin>,
     pub exports: Vec<Export>,
     hooks: HashMap<String, Hooks>,
 }
@@ -22,7 +26,12 @@ impl Version {
         for export in &exports {
             hooks.entry(export.collection.clone()).or_default().add(export.hook);
         }
-        Self { site, number, source: source.into(), exports, hooks }
+        Self { site, number, source: source.into(), plugin: None, exports, hooks }
+    }
+
+    /// One whose hooks an application answers.
+    pub fn of_plugin(site: SiteId, number: i64, plugin: Plugin, exports: Vec<Export>) -> Self {
+        Self { plugin: Some(plugin), ..Self::new(site, number, "", exports) }
     }
 
     /// The hooks of a collection; empty where it has none.

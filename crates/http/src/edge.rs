@@ -22,6 +22,7 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
 };
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use stoa_content::within_request;
 use stoa_kernel::{Fault, SiteId, clock::Counter};
 use tokio::time::Instant;
 use tower::{Layer, Service, ServiceExt};
@@ -68,7 +69,8 @@ where
                 match InFlight::begin(&app.traffic, &app.settings, &parts, || sender(&parts, &app)) {
                     Ok(in_flight) => {
                         parts.extensions.insert(in_flight.clone());
-                        answer(router, &in_flight, parts, body).await
+                        let answering = answer(router, &in_flight, parts, body);
+                        within_request(id.to_str().unwrap_or_default(), answering).await
                     }
                     Err(fault) => (Problem(fault).into_response(), None),
                 };

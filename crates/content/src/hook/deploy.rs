@@ -5,21 +5,25 @@ use super::{
     version::{self, activate, active_number},
 };
 use crate::Content;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 use std::sync::Arc;
-use stoa_hooks::{Export, Failure, Hook, Host, SourceRefusal, Version};
+use stoa_hooks::{Export, Failure, Host, Plugin, SourceRefusal, Version};
 use stoa_kernel::{Caller, Code, Fault, Result, SiteId, TokenHash, Violation, clock::Millis, nearest::hint};
 use stoa_sql::params;
 use stoa_store::{Area, ReaderPool, Row, Site, Tx, boxed};
 
 /// Versions of a site that are kept: the newest, and the one that is active.
 const KEPT: i64 = 50;
+/// Hooks that an application may answer.
+const MOST_HOOKS: usize = 1_000;
 
 /// A deployed version, without its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookVersion {
     pub number: i64,
     pub is_active: bool,
+    /// The application that is asked; nothing for code.
+    pub plugin: Option<Plugin>,
     /// Names of functions, such as `cars_beforeInsert`.
     pub exports: Vec<String>,
     /// The id of who deployed it.
@@ -27,18 +31,82 @@ pub struct HookVersion {
     pub created: Millis,
 }
 
+/// What is to be deployed.
+pub enum HookWish<'a> {
+    /// One module of JavaScript.
+    Source(&'a str),
+    /// An application, and the hooks that it answers, such as `cars_beforeInsert`.
+    Plugin(Plugin, Vec<&'a str>),
+}
+
+impl<'a> From<&'a str> for HookWish<'a> {
+    fn from(source: &'a str) -> Self {
+        Self::Source(source)
+    }
+}
+
+impl<'a> From<&'a String> for HookWish<'a> {
+    fn from(source: &'a String) -> Self {
+        Self::Source(source)
+    }
+}
+
+impl<'a> HookWish<'a> {
+    /// Reads `{source}` or `{plugin: {appId, url, hooks}}`.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT with each member that is wrong.
+    pub fn parse(members: &'a Map<String, Json>) -> Result<Self> {
+        let invalid = |field: &str, rule, why: &str| Fault::invalid(vec![Violation::new(field, rule, why)]);
+        match (members.get("source"), members.get("plugin").filter(|it| !it.is_null())) {
+            (Some(_), Some(_)) => Err(invalid("plugin", "OTHER", "a version has code or an application, not both")),
+            (Some(Json::String(source)), None) => Ok(Self::Source(source)),
+            (_, None) => Err(invalid("source", "REQUIRED_FIELD", "the code is expected, as a text")),
+            (None, Some(plugin)) => Self::plugin(plugin).map_err(|(field, why)| invalid(&field, "FORMAT", why)),
+        }
+    }
+
+    fn plugin(plugin: &'a Json) -> std::result::Result<Self, (String, &'static str)> {
+        let members = plugin.as_object().ok_or(("plugin".to_owned(), "an object is expected"))?;
+        if let Some(name) = members.keys().find(|it| !["appId", "url", "hooks"].contains(&it.as_str())) {
+            return Err((format!("plugin.{name}"), "an application has appId, url and hooks"));
+        }
+        let text = |name: &str| {
+            let text = members.get(name).and_then(Json::as_str).filter(|it| !it.is_empty() && !it.contains('\0'));
+            text.map(str::to_owned).ok_or((format!("plugin.{name}"), "a text is expected"))
+        };
+        let hooks = members.get("hooks").and_then(Json::as_array).filter(|it| (1..=MOST_HOOKS).contains(&it.len()));
+        let hooks = hooks.and_then(|it| it.iter().map(Json::as_str).collect::<Option<Vec<_>>>());
+        let hooks = hooks.ok_or(("plugin.hooks".to_owned(), "a list of 1 to 1000 names is expected"))?;
+        Ok(Self::Plugin(Plugin { app_id: text("appId")?, url: text("url")? }, hooks))
+    }
+}
+
 impl Content {
-    /// Deploys a source, which runs from now on in place of what ran before.
+    /// Deploys a source, or an application that is asked in place of code. It is asked from now on in place of what was
+    /// before.
     ///
     /// # Errors
     /// PERMISSION_DENIED for all but owners and apps, WDE0119 on a server that runs no hooks, INVALID_ARGUMENT with all
-    /// that is wrong with the source.
-    pub async fn hooks_deploy(&self, site: &Site, caller: &Caller, source: &str) -> Result<HookVersion> {
+    /// that is wrong.
+    pub async fn hooks_deploy(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        wish: impl Into<HookWish<'_>>,
+    ) -> Result<HookVersion> {
         may_manage(caller)?;
-        let names = exports(self, site, caller, source).await?;
+        let (source, plugin, names) = match wish.into() {
+            HookWish::Source(it) => (it.to_owned(), None, exports(self, site, caller, it).await?),
+            HookWish::Plugin(plugin, names) => {
+                let names = named(self, site, caller, &plugin, &names).await?;
+                (String::new(), Some(plugin), names)
+            }
+        };
         let deployment = Deployment {
             site: site.id.clone(),
-            source: source.to_owned(),
+            source,
+            plugin: plugin.as_ref().map(serde_json::to_string).transpose().map_err(Fault::internal)?,
             exports: serde_json::to_string(&names).map_err(Fault::internal)?,
             author: caller.id().to_owned(),
             created: self.state.world.now(),
@@ -46,6 +114,7 @@ impl Content {
         let version = HookVersion {
             number: 0,
             is_active: true,
+            plugin,
             exports: names.iter().map(Export::to_string).collect(),
             author: deployment.author.clone(),
             created: deployment.created,
@@ -84,19 +153,21 @@ impl Content {
         let rows = site.read(ReaderPool::Point, move |tx| {
             boxed!({
                 let active = active_number(tx, &id).await?;
-                let sql = "select number, exports, author, created from stoa.hook_version where site = $1 \
+                let sql = "select number, exports, author, created, plugin from stoa.hook_version where site = $1 \
                            order by number desc";
                 let read = |row: &Row<'_>| {
-                    Ok((row.get::<i64>(0)?, row.get::<String>(1)?, row.get::<String>(2)?, row.get::<i64>(3)?))
+                    let (exports, plugin) = (row.get::<String>(1)?, row.get::<Option<String>>(4)?);
+                    Ok((row.get::<i64>(0)?, exports, row.get::<String>(2)?, row.get::<i64>(3)?, plugin))
                 };
                 Ok((active, tx.rows(sql, &params![&id], read).await?))
             })
         });
         let (active, rows) = rows.await?;
-        let version = |(number, exports, author, created): (i64, String, String, Millis)| {
+        let version = |(number, exports, author, created, plugin): (i64, String, String, Millis, Option<String>)| {
             let exports: Vec<Export> = serde_json::from_str(&exports).map_err(Fault::internal)?;
             let exports = exports.iter().map(Export::to_string).collect();
-            Ok(HookVersion { number, is_active: active == Some(number), exports, author, created })
+            let plugin = plugin.map(|it| serde_json::from_str(&it).map_err(Fault::internal)).transpose()?;
+            Ok(HookVersion { number, is_active: active == Some(number), plugin, exports, author, created })
         };
         rows.into_iter().map(version).collect()
     }
@@ -137,24 +208,56 @@ async fn exports(content: &Content, site: &Site, caller: &Caller, source: &str) 
         return Err(Fault::invalid(vec![Violation::new("source", "FORMAT", "it holds U+0000, which no source needs")]));
     }
     let exports = host.exports_of(source).await.map_err(refused)?;
-    let known = content.collections_known(site, caller).await?;
-    let ids: Vec<&str> = known.iter().map(|it| it.id).collect();
-    let violations: Vec<_> = exports.iter().filter_map(|it| wrong(it, &ids)).collect();
+    let violations = wrong_ones(content, site, caller, &exports, "source").await?;
     if violations.is_empty() { Ok(exports) } else { Err(Fault::invalid(violations)) }
 }
 
-/// Why a hook can't be, on a site that has these collections.
-fn wrong(export: &Export, ids: &[&str]) -> Option<Violation> {
-    let collection = export.collection.as_str();
-    let text = match ids.contains(&collection) {
-        false => {
-            let hint = hint(collection, ids.iter().copied());
-            format!("{export} is a hook of the collection {collection}, which isn't there{hint}")
+/// The hooks that an application answers, once all of them may be and it may be asked.
+async fn named(
+    content: &Content,
+    site: &Site,
+    caller: &Caller,
+    plugin: &Plugin,
+    names: &[&str],
+) -> Result<Vec<Export>> {
+    let plugins = host(content)?.plugins().ok_or_else(|| Fault::new(Code::NotSupported))?;
+    let (mut exports, mut violations) = (Vec::with_capacity(names.len()), Vec::new());
+    for name in names {
+        match Export::of_name(name) {
+            Some(it) if exports.contains(&it) => {}
+            Some(it) => exports.push(it),
+            None => violations.push(Violation::new(HOOKS, "FORMAT", format!("{name} is no hook of a collection"))),
         }
-        true if export.hook == Hook::OnFailure => format!("{export}: this server doesn't ask the hook onFailure"),
-        true => return None,
-    };
-    Some(Violation::new("source", "OTHER", text).with("export", export.to_string()))
+    }
+    violations.extend(wrong_ones(content, site, caller, &exports, HOOKS).await?);
+    plugins.check(&site.id, plugin).await?;
+    if violations.is_empty() { Ok(exports) } else { Err(Fault::invalid(violations)) }
+}
+
+const HOOKS: &str = "plugin.hooks";
+
+/// What is wrong with hooks, on this site.
+async fn wrong_ones(
+    content: &Content,
+    site: &Site,
+    caller: &Caller,
+    exports: &[Export],
+    field: &'static str,
+) -> Result<Vec<Violation>> {
+    let known = content.collections_known(site, caller).await?;
+    let ids: Vec<&str> = known.iter().map(|it| it.id).collect();
+    Ok(exports.iter().filter_map(|it| wrong(it, &ids, field)).collect())
+}
+
+/// Why a hook can't be, on a site that has these collections.
+fn wrong(export: &Export, ids: &[&str], field: &'static str) -> Option<Violation> {
+    let collection = export.collection.as_str();
+    if ids.contains(&collection) {
+        return None;
+    }
+    let hint = hint(collection, ids.iter().copied());
+    let text = format!("{export} is a hook of the collection {collection}, which isn't there{hint}");
+    Some(Violation::new(field, "OTHER", text).with("export", export.to_string()))
 }
 
 fn refused(refusal: SourceRefusal) -> Fault {
@@ -215,6 +318,7 @@ pub(super) fn may_manage(caller: &Caller) -> Result<()> {
 struct Deployment {
     site: SiteId,
     source: String,
+    plugin: Option<String>,
     exports: String,
     author: String,
     created: Millis,
@@ -222,16 +326,16 @@ struct Deployment {
 
 impl Deployment {
     async fn write(&self, tx: &mut Tx<'_>) -> Result<i64> {
-        let Self { site, source, exports, author, created } = self;
+        let Self { site, source, plugin, exports, author, created } = self;
         // Two deployments at the same time get their numbers one after the other.
         activate(tx, site, 0).await?;
         let sql = "select coalesce(max(number), 0) + 1 from stoa.hook_version where site = $1";
         let number = tx.row(sql, &params![site], |row| row.get::<i64>(0)).await?.unwrap_or(1);
-        let sql = "insert into stoa.hook_version (site, number, sha256, source, exports, author, created) \
-                   values ($1, $2, $3, $4, $5, $6, $7)";
-        let sha256 = TokenHash::of(source).to_vec();
-        tx.execute(sql, &params![site, number, sha256, source.clone(), exports.clone(), author.clone(), *created])
-            .await?;
+        let sql = "insert into stoa.hook_version (site, number, sha256, source, exports, author, created, plugin) \
+                   values ($1, $2, $3, $4, $5, $6, $7, $8)";
+        let sha256 = TokenHash::of(plugin.as_ref().unwrap_or(source)).to_vec();
+        let (source, exports, author) = (source.clone(), exports.clone(), author.clone());
+        tx.execute(sql, &params![site, number, sha256, source, exports, author, *created, plugin.clone()]).await?;
         activate(tx, site, number).await?;
         let sql = "delete from stoa.hook_version where site = $1 and number <= $2";
         tx.execute(sql, &params![site, number - KEPT]).await?;

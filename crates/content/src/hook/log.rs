@@ -27,6 +27,8 @@ pub struct HookLogEntry {
     pub collection: String,
     pub hook: String,
     pub version: i64,
+    /// The request that it was asked in; nothing for what a command on the machine did.
+    pub request_id: Option<String>,
     pub milliseconds: i64,
     /// Such as `VALUE`, `THROWN` or `TIMED_OUT`.
     pub outcome: String,
@@ -38,7 +40,7 @@ impl HookLogEntry {
     pub fn to_json(&self) -> Json {
         json!({
             "id": self.id, "time": iso_from_millis(self.time), "collectionId": self.collection, "hook": self.hook,
-            "version": self.version, "milliseconds": self.milliseconds, "outcome": self.outcome,
+            "version": self.version, "requestId": self.request_id, "milliseconds": self.milliseconds, "outcome": self.outcome,
             "console": self.console,
         })
     }
@@ -72,6 +74,7 @@ impl HookLog {
             collection: call.collection.clone(),
             hook: call.hook.name().to_owned(),
             version: version.number,
+            request_id: call.context.request_id.clone(),
             milliseconds: i64::try_from(called.took.as_millis()).unwrap_or(i64::MAX),
             outcome: outcome_name(&called.outcome).to_owned(),
             // No text of the database holds it.
@@ -112,7 +115,7 @@ impl Content {
         let (id, after) = (site.id.clone(), after.map(str::to_owned));
         let read = site.read(ReaderPool::Point, move |tx| {
             boxed!({
-                let select = "select id, created, collection, hook, version, milliseconds, outcome, console \
+                let select = "select id, created, collection, hook, version, milliseconds, outcome, console, request_id \
                               from stoa.hook_log where site = $1";
                 match after {
                     Some(after) => {
@@ -142,12 +145,14 @@ fn entry(row: &Row<'_>) -> std::result::Result<HookLogEntry, stoa_store::Error> 
         milliseconds: row.get(5)?,
         outcome: row.get(6)?,
         console: row.get(7)?,
+        request_id: row.get(8)?,
     })
 }
 
 async fn write(tx: &mut Tx<'_>, site: &SiteId, entries: &[HookLogEntry]) -> Result<()> {
-    let sql = "insert into stoa.hook_log (site, id, created, collection, hook, version, milliseconds, outcome, console) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    let sql = "insert into stoa.hook_log \
+               (site, id, created, collection, hook, version, milliseconds, outcome, console, request_id) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     for it in entries {
         let values = params![
             site,
@@ -158,7 +163,8 @@ async fn write(tx: &mut Tx<'_>, site: &SiteId, entries: &[HookLogEntry]) -> Resu
             it.version,
             it.milliseconds,
             it.outcome.clone(),
-            it.console.clone()
+            it.console.clone(),
+            it.request_id.clone()
         ];
         tx.execute(sql, &values).await?;
     }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! permission → before hook → checks of what it answered → transaction → commit → after hook → answer
-//!                  ↓ fails: nothing is written                             ↓ fails: the write stands, the caller is told
+//!                  ↓ fails: nothing is written                             ↓ fails: the write stands
+//!                  └──────── onFailure, which answers in place of the call, or says what the caller is told
 //! ```
 //!
 //! No hook is asked inside a transaction, which would hold the one writer of SQLite, or a connection, and may run twice. So
@@ -10,7 +11,9 @@
 //! What a hook answers is as untrusted as a request: it goes through the same checks, after it.
 
 pub(crate) mod deploy;
+mod failure;
 pub(crate) mod log;
+pub(crate) mod request;
 pub(crate) mod trial;
 mod types;
 pub(crate) mod version;
@@ -18,14 +21,24 @@ pub(crate) mod version;
 use crate::{Content, RequestContext, collection::Collection, document::quoted_id, page::Page, wire::options::Options};
 use parking_lot::Mutex;
 use serde_json::{Map, Value as Json, value::RawValue};
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
 use stoa_hooks::{Call, Called, Context, Failure, Hook, Hooks, Host, KeptPlace, Outcome, Thrown, Version};
-use stoa_kernel::{Code, Fault, Result};
+use stoa_kernel::{Code, EventActor, Fault, Result};
 use stoa_sql::json::quoted;
+use tokio::time::Instant;
+
+/// Bytes of items in a request to an application. What doesn't fit is asked in another.
+const MOST_AT_ONCE: usize = 1 << 20;
 
 /// The hooks of one call on items of one collection. They are of one version from its start to its end.
+#[derive(Clone)]
 pub(crate) struct CallHooks {
-    active: Option<Active>,
+    active: Option<Arc<Active>>,
 }
 
 /// Hooks that there are.
@@ -39,9 +52,45 @@ struct Active {
     left: Mutex<Duration>,
     /// Where many items are asked about one after another.
     place: Mutex<Option<KeptPlace>>,
+    /// What an application answered already of what will be asked.
+    ahead: Mutex<Ahead>,
 }
 
+/// What a hook is asked about: its argument, and the item as it is stored.
+pub(crate) type Question = (String, Option<String>);
+
+/// By hook and question: as many answers as questions, in their order.
+type Ahead = HashMap<(Hook, String, Option<String>), VecDeque<Called>>;
+
 impl Active {
+    /// What becomes of a question.
+    fn question(&self, hook: Hook, argument: &str, current: Option<&str>) -> Result<Call> {
+        let context = Context { current_item: current.map(raw).transpose()?, ..self.context.clone() };
+        Ok(Call { collection: context.collection_name.clone(), hook, argument: raw(argument)?, context })
+    }
+
+    fn answered(&self, hook: Hook, argument: &str, current: Option<&str>) -> Option<Called> {
+        let mut ahead = self.ahead.lock();
+        if ahead.is_empty() {
+            return None;
+        }
+        ahead.get_mut(&(hook, argument.to_owned(), current.map(str::to_owned)))?.pop_front()
+    }
+
+    /// Asks an application about as many items as a request may have.
+    async fn ask_ahead(&self, hook: Hook, questions: &[Question]) -> Result<()> {
+        let calls = questions.iter().map(|(argument, current)| self.question(hook, argument, current.as_deref()));
+        let calls = calls.collect::<Result<Vec<_>>>()?;
+        let (left, began) = (*self.left.lock(), Instant::now());
+        let called = self.host.call_together(&self.version, &calls, left).await;
+        *self.left.lock() = left.saturating_sub(began.elapsed());
+        let mut ahead = self.ahead.lock();
+        for ((argument, current), called) in questions.iter().zip(called) {
+            ahead.entry((hook, argument.clone(), current.clone())).or_default().push_back(called);
+        }
+        Ok(())
+    }
+
     async fn call(&self, call: &Call, left: Duration) -> Called {
         let place = self.place.lock().take();
         let Some(mut place) = place else { return self.host.call(&self.version, call, left).await };
@@ -67,10 +116,12 @@ impl CallHooks {
             collection_name: collection.id.as_str().to_owned(),
             user_id: caller.owner().map(str::to_owned),
             user_role: trial::role(caller),
+            request_id: request::id(),
+            identity: EventActor::of(caller).to_json(),
             ..Context::default()
         };
-        let (content, host, place) = (content.clone(), host.clone(), Mutex::default());
-        Ok(Self { active: Some(Active { content, host, version, hooks, context, left, place }) })
+        let (content, host, place, ahead) = (content.clone(), host.clone(), Mutex::default(), Mutex::default());
+        Ok(Self { active: Some(Arc::new(Active { content, host, version, hooks, context, left, place, ahead })) })
     }
 
     /// Keeps one place for the calls that follow, which are about many items. It is given away between two of them when
@@ -85,6 +136,27 @@ impl CallHooks {
         if let Some(active) = &self.active {
             *active.place.lock() = None;
         }
+    }
+
+    /// Has an application asked about many items at once. What it answers is kept until it is asked about them one after
+    /// another. Code is asked then.
+    pub(crate) async fn ahead(&self, hook: Hook, questions: impl Iterator<Item = Question>) -> Result<()> {
+        let Some(active) = self.active.as_ref().filter(|it| it.hooks.has(hook) && it.version.plugin.is_some()) else {
+            return Ok(());
+        };
+        let questions: Vec<Question> = questions.collect();
+        let mut rest = if questions.len() > 1 { &questions[..] } else { &[] };
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = |(argument, current): &&Question| {
+                bytes += argument.len() + current.as_ref().map_or(0, String::len);
+                bytes <= MOST_AT_ONCE
+            };
+            let (now, later) = rest.split_at(rest.iter().take_while(fits).count().max(1));
+            active.ask_ahead(hook, now).await?;
+            rest = later;
+        }
+        Ok(())
     }
 
     pub(crate) async fn of_members(
@@ -110,12 +182,16 @@ impl CallHooks {
     /// WDE0078 for what it throws, WDE0150 and WDE0172 where it fails, WDE0122 where too many wait.
     pub(crate) async fn ask(&self, hook: Hook, argument: &str, current: Option<&str>) -> Result<Option<Box<RawValue>>> {
         let Some(active) = self.active.as_ref().filter(|it| it.hooks.has(hook)) else { return Ok(None) };
-        let current_item = current.map(raw).transpose()?;
-        let context = Context { current_item, ..active.context.clone() };
-        let call = Call { collection: context.collection_name.clone(), hook, argument: raw(argument)?, context };
-        let left = *active.left.lock();
-        let called = active.call(&call, left).await;
-        *active.left.lock() = left.saturating_sub(called.took);
+        let call = active.question(hook, argument, current)?;
+        let called = match active.answered(hook, argument, current) {
+            Some(it) => it,
+            None => {
+                let left = *active.left.lock();
+                let called = active.call(&call, left).await;
+                *active.left.lock() = left.saturating_sub(called.took);
+                called
+            }
+        };
         let state = &active.content.state;
         state.hook_log.note(&state.world, &active.version, &call, &called);
         match called.outcome {
@@ -155,8 +231,10 @@ impl CallHooks {
         }
         let list = format!("[{elements}]");
         let mut changed = Vec::new();
+        let elements = serde_json::from_str::<Vec<Element<'_>>>(&list).map_err(Fault::internal)?;
+        self.ahead(hook, elements.iter().map(|it| (it.data.get().to_owned(), None))).await?;
         self.keep_place();
-        for it in serde_json::from_str::<Vec<Element<'_>>>(&list).map_err(Fault::internal)? {
+        for it in elements {
             let data = self.after(hook, it.data.get().to_owned()).await?;
             let (id, collection) = (it.id.get(), it.collection.get());
             changed.push(format!("{{\"id\":{id},\"dataCollectionId\":{collection},\"data\":{data}}}"));
@@ -169,15 +247,14 @@ impl CallHooks {
     pub(crate) async fn after_count(&self, count: i64) -> Result<i64> {
         let answer = self.ask(Hook::AfterCount, &count.to_string(), None).await?;
         // Anything but a count is ignored.
-        Ok(answer.and_then(|it| it.get().parse().ok()).filter(|it: &i64| *it >= 0).unwrap_or(count))
+        Ok(answer.and_then(|it| Self::number(&it)).unwrap_or(count))
     }
 
     /// A page of different values, as a hook has them. What is no list is ignored.
     pub(crate) async fn after_distinct(&self, page: &mut Page) -> Result<()> {
         let answer = self.ask(Hook::AfterDistinct, &format!("[{}]", page.elements), None).await?;
-        if let Some(values) = answer.as_ref().and_then(|it| serde_json::from_str::<Vec<&RawValue>>(it.get()).ok()) {
-            page.count = values.len();
-            page.elements = values.iter().map(|it| it.get()).collect::<Vec<_>>().join(",");
+        if let Some(it) = answer {
+            page.set_values(&it);
         }
         Ok(())
     }
@@ -223,16 +300,20 @@ struct Element<'a> {
 fn with_id(document: &str, answer: &RawValue) -> Result<String> {
     let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(answer.get()).map_err(Fault::internal)?;
     members.remove("_id");
-    let mut text = String::with_capacity(answer.get().len() + 40);
-    text.push('{');
-    if document.starts_with("{\"_id\":") {
-        text.extend(["\"_id\":", quoted_id(document)]);
+    Ok(joined(document.starts_with("{\"_id\":").then(|| quoted_id(document)), members))
+}
+
+/// A document of members, with this id as the first.
+fn joined(quoted_id: Option<&str>, members: BTreeMap<String, &RawValue>) -> String {
+    let mut text = String::from("{");
+    if let Some(id) = quoted_id {
+        text.extend(["\"_id\":", id]);
     }
     for (name, value) in members {
         text.extend([if text.len() > 1 { "," } else { "" }, &quoted(&name), ":", value.get()]);
     }
     text.push('}');
-    Ok(text)
+    text
 }
 
 fn raw(text: &str) -> Result<Box<RawValue>> {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json, value::RawValue};
 use std::{sync::Arc, time::Duration};
 use stoa_hooks::{Call, Called, Context, Failure, Hook, Host, Outcome, Thrown, Version};
-use stoa_kernel::{Caller, Code, Fault, Faults, Result, Role, Violation, nearest::hint};
+use stoa_kernel::{Caller, Code, EventActor, Fault, Faults, Result, Role, Violation, nearest::hint};
 
 /// What is asked.
 #[derive(Debug)]
@@ -53,6 +53,7 @@ impl<'a> HookTrial<'a> {
             collection_name: collection.to_owned(),
             user_id: caller.owner().map(str::to_owned),
             user_role: role(caller),
+            identity: EventActor::of(caller).to_json(),
             current_item,
             ..Context::default()
         };

@@ -15,6 +15,7 @@ export interface HookContext {
   collectionName: string;
   userId?: string;
   userRole: 'siteOwner' | 'siteContributor' | 'siteMember' | 'anonymous';
+  requestId?: string;
 }
 
 /** What hooks of updates and removals are told beside it. */
@@ -36,6 +37,7 @@ export type ItemHook<C extends keyof Items> = (item: Items[C], context: HookCont
 export type ChangeHook<C extends keyof Items> = (item: Items[C], context: ChangeContext<Items[C]>) => Answer<Items[C]>;
 export type RemovalHook<C extends keyof Items> = (id: string, context: ChangeContext<Items[C]>) => Answer<string>;
 export type IdHook = (id: string, context: HookContext) => Answer<string>;
+export type FailureHook = (error: Error & { code?: string | number }, context: HookContext) => unknown;
 export type CountHook = (count: number, context: HookContext) => Answer<number>;
 
 /** The items of each collection. */

@@ -82,14 +82,20 @@ async fn read(site: &Site, known: Option<Arc<Version>>) -> Result<Option<Arc<Ver
             if let Some(known) = known.filter(|it| it.number == number) {
                 return Ok(Some(known));
             }
-            let sql = "select source, exports from stoa.hook_version where site = $1 and number = $2";
-            let read = |row: &stoa_store::Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?));
-            let (source, exports) = tx
+            let sql = "select source, plugin, exports from stoa.hook_version where site = $1 and number = $2";
+            let read =
+                |row: &stoa_store::Row<'_>| Ok((row.get::<String>(0)?, row.get::<Option<String>>(1)?, row.get(2)?));
+            let (source, plugin, exports): (_, _, String) = tx
                 .row(sql, &params![&id, number], read)
                 .await?
                 .ok_or_else(|| Fault::internal(format!("version {number} of hooks is active and isn't there")))?;
             let exports: Vec<Export> = serde_json::from_str(&exports).map_err(Fault::internal)?;
-            Ok(Some(Arc::new(Version::new(id, number, source, exports))))
+            Ok(Some(Arc::new(match plugin {
+                Some(it) => {
+                    Version::of_plugin(id, number, serde_json::from_str(&it).map_err(Fault::internal)?, exports)
+                }
+                None => Version::new(id, number, source, exports),
+            })))
         })
     });
     found.await

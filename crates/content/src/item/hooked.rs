@@ -5,7 +5,7 @@ use crate::{
     RequestContext,
     collection::access::covers,
     fault,
-    hook::CallHooks,
+    hook::{CallHooks, Question},
     item::{
         change::{Change, ChangeResult, Mode, PendingChange, change},
         references::{self, ReferenceChanges},
@@ -48,6 +48,22 @@ impl<'a> WriteHooks<'a> {
         Ok(Self { context, calls, links })
     }
 
+    /// Asks an application about all items that are to be inserted at once.
+    pub(crate) async fn ahead_of_inserts(&mut self, items: impl Iterator<Item = (&str, &CanonicalItem)>) -> Result<()> {
+        let Self { calls, links, .. } = self;
+        let question = |(id, item): (&str, &CanonicalItem)| {
+            let mut item = item.clone();
+            links.take(0, &mut item).ok()?;
+            Some((argument(id, &item), None))
+        };
+        calls.ahead(Hook::BeforeInsert, items.filter_map(question)).await
+    }
+
+    /// Asks an application about all items that were written, whose documents these are.
+    pub(crate) async fn ahead_of_after<'d>(&self, hook: Hook, documents: impl Iterator<Item = &'d str>) -> Result<()> {
+        self.calls.ahead(hook, documents.map(|it| (it.to_owned(), None))).await
+    }
+
     /// A new item as its hook has it.
     pub(crate) async fn before_insert(&mut self, id: &str, item: CanonicalItem) -> Result<CanonicalItem> {
         self.before(Hook::BeforeInsert, id, item, None).await
@@ -69,9 +85,17 @@ impl<'a> WriteHooks<'a> {
                 |it: &PendingChange| PendingChange { id: it.id.clone(), value: NewValue::Refused, seen: None };
             let mut changes: Vec<_> = sent.iter().map(refused).collect();
             let mut asked = Vec::with_capacity(open.len());
-            self.calls.keep_place();
+            let mut steps = Vec::with_capacity(open.len());
             for n in open {
-                match self.hooked(&context, mode, &sent[n], there.get(&sent[n].id)).await {
+                steps.push((n, self.step(&context, mode, &sent[n], there.get(&sent[n].id))));
+            }
+            for hook in [Hook::BeforeInsert, Hook::BeforeUpdate] {
+                let questions = steps.iter().filter_map(|(_, it)| it.as_ref().ok()?.question(hook));
+                self.calls.ahead(hook, questions).await?;
+            }
+            self.calls.keep_place();
+            for (n, step) in steps {
+                match self.taken(step).await {
                     Ok(it) => {
                         changes[n] = it;
                         asked.push(n);
@@ -115,11 +139,18 @@ impl<'a> WriteHooks<'a> {
             let there = self.there(&context, open.iter().map(|n| ids[*n].clone()).collect()).await?;
             let scope = context.access().scope(Operation::Remove)?;
             let (mut seen, mut asked) = (HashMap::new(), Vec::new());
+            let current = |id: &String| {
+                let it = there.get(id).filter(|it| covers(&scope, it.owner.as_deref()))?;
+                Some((it, context.view.show_last(&it.doc)))
+            };
+            let questions = open
+                .iter()
+                .filter_map(|n| Some((quoted(&ids[*n]).to_string(), Some(current(&ids[*n])?.1.to_string()))));
+            self.calls.ahead(Hook::BeforeRemove, questions).await?;
             self.calls.keep_place();
             for n in open {
                 let id = &ids[n];
-                if let Some(it) = there.get(id).filter(|it| covers(&scope, it.owner.as_deref())) {
-                    let current = context.view.show_last(&it.doc);
+                if let Some((it, current)) = current(id) {
                     if let Err(fault) = self.calls.ask(Hook::BeforeRemove, &quoted(id), Some(&current)).await {
                         results[n] = Err(fault);
                         continue;
@@ -171,28 +202,23 @@ impl<'a> WriteHooks<'a> {
         self.after(if is_new { Hook::AfterInsert } else { Hook::AfterUpdate }, whole, item).await
     }
 
-    /// A change as its hook has it, on the condition that the item is what the hook saw.
-    async fn hooked(
-        &mut self,
-        context: &WriteContext,
-        mode: Mode,
-        sent: &PendingChange,
-        there: Option<&Existing>,
-    ) -> Result<PendingChange> {
+    /// What is to be done with a change before it is written, on the condition that the item is what it is now.
+    fn step(&self, context: &WriteContext, mode: Mode, sent: &PendingChange, there: Option<&Existing>) -> Result<Step> {
         let id = sent.id.clone();
         let Some(there) = there else {
-            let value = match &sent.value {
+            let seen = Seen::Nothing;
+            return match &sent.value {
                 NewValue::Whole(item) if mode == Mode::Save => {
                     context.access().may_insert()?;
-                    NewValue::Whole(self.before_insert(&id, item.clone()).await?)
+                    let (hook, item) = (Hook::BeforeInsert, item.clone());
+                    Ok(Step::Ask(Asked { hook, id, item, current: None, named: None, seen }))
                 }
-                other => other.clone(),
+                other => Ok(Step::Write(PendingChange { id, value: other.clone(), seen: Some(seen) })),
             };
-            return Ok(PendingChange { id, value, seen: Some(Seen::Nothing) });
         };
-        let seen = Some(Seen::of(&there.doc));
+        let seen = Seen::of(&there.doc);
         if !self.calls.has(Hook::BeforeUpdate) || !context.may_update(there.owner.as_deref())? {
-            return Ok(PendingChange { id, value: sent.value.clone(), seen });
+            return Ok(Step::Write(PendingChange { id, value: sent.value.clone(), seen: Some(seen) }));
         }
         let current = context.view.show(there.doc.as_str())?;
         let mut named = None;
@@ -211,12 +237,22 @@ impl<'a> WriteHooks<'a> {
             }
             NewValue::Refused => return Err(self.changed(context, &id)),
         };
-        let item = self.before(Hook::BeforeUpdate, &id, item, Some(&current)).await?;
+        let (hook, current) = (Hook::BeforeUpdate, Some(current.to_string()));
+        Ok(Step::Ask(Asked { hook, id, item, current, named, seen }))
+    }
+
+    /// A change as its hook has it.
+    async fn taken(&mut self, step: Result<Step>) -> Result<PendingChange> {
+        let Asked { hook, id, item, current, named, seen } = match step? {
+            Step::Write(change) => return Ok(change),
+            Step::Ask(it) => it,
+        };
+        let item = self.before(hook, &id, item, current.as_deref()).await?;
         let value = match named {
             Some(named) => NewValue::Patched(item, named),
             None => NewValue::Whole(item),
         };
-        Ok(PendingChange { id, value, seen })
+        Ok(PendingChange { id, value, seen: Some(seen) })
     }
 
     async fn before(
@@ -229,10 +265,7 @@ impl<'a> WriteHooks<'a> {
         if !self.calls.has(hook) {
             return Ok(item);
         }
-        let data = item.data();
-        let comma = if data == "{}" { "" } else { "," };
-        let argument = format!("{{\"_id\":{}{comma}{}", quoted(id), &data[1..]);
-        let Some(answer) = self.calls.ask(hook, &argument, current).await? else { return Ok(item) };
+        let Some(answer) = self.calls.ask(hook, &argument(id, &item), current).await? else { return Ok(item) };
         let limits = self.context.content.limits().query.item();
         let mut changed = stoa_query::canonical(answer.get(), limits)?;
         // Whose the item is, and which, isn't the hook's to say.
@@ -254,4 +287,38 @@ impl<'a> WriteHooks<'a> {
     fn changed(&self, context: &WriteContext, id: &str) -> Fault {
         fault::item_changed(context.collection().id.as_str(), id)
     }
+}
+
+/// What is to be done before a change is written.
+enum Step {
+    Write(PendingChange),
+    Ask(Asked),
+}
+
+/// A hook that is asked about a change.
+struct Asked {
+    hook: Hook,
+    id: String,
+    item: CanonicalItem,
+    /// The item as it is stored.
+    current: Option<String>,
+    /// The fields that a patch names.
+    named: Option<Vec<String>>,
+    seen: Seen,
+}
+
+impl Step {
+    fn question(&self, asked: Hook) -> Option<Question> {
+        match self {
+            Self::Ask(it) if it.hook == asked => Some((argument(&it.id, &it.item), it.current.clone())),
+            _ => None,
+        }
+    }
+}
+
+/// An item as a hook is given it.
+fn argument(id: &str, item: &CanonicalItem) -> String {
+    let data = item.data();
+    let comma = if data == "{}" { "" } else { "," };
+    format!("{{\"_id\":{}{comma}{}", quoted(id), &data[1..])
 }

@@ -17,7 +17,7 @@ fn hook_host() {
     }
 }
 
-fn host() -> Host {
+pub fn host() -> Host {
     let arguments = ["hooks::hook_host", "--exact", "--nocapture", "--test-threads=1", AS_HOOK_HOST];
     // Machines of tests are slow now and then; the time of a hook has tests of its own.
     let limits = HookLimits { hook_milliseconds: 2_000, hook_request_time: 60_000, ..HookLimits::default() };
@@ -25,7 +25,7 @@ fn host() -> Host {
 }
 
 /// A site whose collection `c` is open to everyone, with this code.
-async fn with_code(engine: Engine, source: &str) -> World {
+pub async fn with_code(engine: Engine, source: &str) -> World {
     let world = World::open(engine).await;
     world.content.keep_hooks(host());
     world.content.hooks_deploy(&world.site, &app(), source).await.unwrap();

@@ -9,6 +9,7 @@ mod common;
 mod contention;
 mod cursors;
 mod events;
+mod hook_failures;
 mod hooks;
 mod indexes;
 mod items;

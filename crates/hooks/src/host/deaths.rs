@@ -34,6 +34,21 @@ impl Deaths {
         self.sites.get(site).and_then(|it| it.get(&number)).is_some_and(|it| it.is_failing)
     }
 
+    /// Counts that an application failed.
+    pub fn note(&mut self, site: &SiteId, number: i64, now: Millis) {
+        if number != 0 {
+            let it = self.sites.entry(site.clone()).or_default().entry(number).or_default();
+            it.times.push_back(now);
+            it.times.retain(|time| now - time < MINUTE);
+        }
+    }
+
+    /// Whether an application failed so often within the last minute that it is not asked.
+    pub fn is_pausing(&self, site: &SiteId, number: i64, now: Millis, most: usize) -> bool {
+        let times = self.sites.get(site).and_then(|it| it.get(&number)).map(|it| &it.times);
+        times.is_some_and(|it| it.iter().filter(|time| now - **time < MINUTE).count() >= most)
+    }
+
     pub fn forget(&mut self, site: &SiteId) {
         self.sites.remove(site);
     }
@@ -50,6 +65,23 @@ impl Deaths {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn application_that_fails_is_asked_again_when_a_minute_has_passed() {
+        let (mut deaths, site) = (Deaths::default(), SiteId::from("s"));
+        for time in [0, 1_000, 2_000] {
+            assert!(!deaths.is_pausing(&site, 1, time, 3), "{time}");
+            deaths.note(&site, 1, time);
+        }
+        assert!(deaths.is_pausing(&site, 1, 59_999, 3));
+        assert!(!deaths.is_pausing(&site, 2, 59_999, 3), "another version");
+        assert!(!deaths.is_pausing(&site, 1, 60_000, 3));
+        deaths.note(&site, 1, 60_000);
+        assert!(deaths.is_pausing(&site, 1, 60_999, 3));
+        assert!(!deaths.is_failing(&site, 1));
+        deaths.forget(&site);
+        assert!(!deaths.is_pausing(&site, 1, 60_999, 3));
+    }
 
     #[test]
     fn five_deaths_within_a_minute_make_a_version_fail() {

@@ -6,20 +6,25 @@
 mod deaths;
 mod pool;
 mod process;
+mod remote;
 
 use crate::{
     call::{Call, Called, Failure, Outcome, SourceRefusal, Thrown},
-    hook::{Answers, Export, Hook},
+    hook::{Export, Hook, is_code},
     limits::HookLimits,
     message::{Exported, Reply, Told},
+    plugin::Plugins,
     version::Version,
 };
 pub use pool::HookFigures;
 use pool::{Lease, Pool};
 pub use process::HostProgram;
 use process::{Broken, LOADING, NotLoaded};
-use serde_json::value::RawValue;
-use std::{sync::Arc, time::Duration};
+use std::{
+    slice,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 use stoa_kernel::{SiteId, nearest::nearest};
 use tokio::time::Instant;
 
@@ -27,6 +32,8 @@ use tokio::time::Instant;
 #[derive(Clone)]
 pub struct Host {
     pool: Arc<Pool>,
+    /// Who asks applications.
+    plugins: Arc<OnceLock<Arc<dyn Plugins>>>,
 }
 
 /// The place of a request between two calls, with its process. Where it is dropped others have it.
@@ -35,7 +42,7 @@ pub struct KeptPlace(Option<Lease>);
 
 impl Host {
     pub fn new(limits: HookLimits, program: HostProgram) -> Self {
-        Self { pool: Arc::new(Pool::new(limits, program)) }
+        Self { pool: Arc::new(Pool::new(limits, program)), plugins: Arc::default() }
     }
 
     pub fn limits(&self) -> &HookLimits {
@@ -106,6 +113,10 @@ impl Host {
     async fn ask(&self, version: &Arc<Version>, call: &Call, until: Instant, held: &mut Option<Lease>) -> Called {
         let began = Instant::now();
         let mut console = String::new();
+        if let Some(plugin) = &version.plugin {
+            let called = self.ask_plugin(version, plugin, slice::from_ref(call), until).await.pop();
+            return called.unwrap_or(Called { outcome: Err(Failure::Died), console, took: began.elapsed() });
+        }
         let outcome = self.outcome(version, call, until, held, &mut console).await;
         self.pool.count(&outcome);
         Called { outcome, console, took: began.elapsed() }
@@ -163,19 +174,9 @@ pub fn judge(message: &[u8], hook: Hook, most: usize) -> Result<Outcome, Failure
 fn judged(hook: Hook, told: Told, most: usize) -> Result<Outcome, Failure> {
     match told {
         Told::Value(value) if value.get().len() > most => Err(Failure::TooLarge),
-        Told::Value(value) if is_of_kind(&value, hook.answers()) => Ok(Outcome::Value(value)),
+        Told::Value(value) if hook.answers().include(&value) => Ok(Outcome::Value(value)),
         Told::Value(_) | Told::Nothing => Ok(Outcome::Nothing),
         other => Err(failure_of(other)),
-    }
-}
-
-fn is_of_kind(value: &RawValue, kind: Answers) -> bool {
-    let first = value.get().bytes().next();
-    match kind {
-        Answers::Object => first == Some(b'{'),
-        Answers::Text => first == Some(b'"'),
-        Answers::Number => first.is_some_and(|it| it == b'-' || it.is_ascii_digit()),
-        Answers::Any => true,
     }
 }
 
@@ -191,10 +192,6 @@ fn failure_of(told: Told) -> Failure {
         // Only asked of what is no outcome.
         Told::Value(_) | Told::Nothing => Failure::Died,
     }
-}
-
-fn is_code(value: &RawValue) -> bool {
-    is_of_kind(value, Answers::Text) || is_of_kind(value, Answers::Number)
 }
 
 fn export_of(exported: Exported) -> Result<Export, SourceRefusal> {

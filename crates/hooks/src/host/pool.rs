@@ -53,6 +53,8 @@ struct State {
 
 struct Site {
     places: Arc<Semaphore>,
+    /// Those of requests to an application.
+    plugin_places: Arc<Semaphore>,
     waiting: AtomicUsize,
 }
 
@@ -117,12 +119,38 @@ impl Pool {
     /// Why there is none, in the time that is left.
     pub async fn lease(self: &Arc<Self>, version: &Version, until: Instant) -> Result<Lease, Failure> {
         let site = self.site_of(version)?;
-        let of_site = site.place(self.limits.hook_waiting, until).await?;
+        let of_site = site.place(&site.places, self.limits.hook_waiting, until).await?;
         let of_server = placed(&self.places, until).await?;
         self.sweep_from_now_on();
         self.state.lock().running += 1;
         let (pool, of_server) = (Arc::clone(self), Some(of_server));
         Ok(Lease { pool, site: version.site.clone(), process: None, of_server, _of_site: of_site })
+    }
+
+    /// A right to ask the application of a version.
+    ///
+    /// # Errors
+    /// Why there is none, in the time that is left.
+    pub async fn plugin_place(
+        self: &Arc<Self>,
+        version: &Version,
+        until: Instant,
+    ) -> Result<OwnedSemaphorePermit, Failure> {
+        let site = self.site_of(version)?;
+        self.sweep_from_now_on();
+        let place = site.place(&site.plugin_places, self.limits.hook_waiting, until).await?;
+        let (now, most) = (elapsing(), self.limits.hook_deaths);
+        match self.state.lock().deaths.is_pausing(&version.site, version.number, now, most) {
+            true => Err(Failure::Failing),
+            false => Ok(place),
+        }
+    }
+
+    /// An application could not be asked, or said what is none of the answers.
+    pub fn plugin_failed(&self, version: &Version, failure: &Failure, call: &Call) {
+        let (site, number) = (&version.site, version.number);
+        tracing::warn!(%site, version = number, collection = call.collection, hook = call.hook.name(), "an application failed to answer about a hook: {failure:?}");
+        self.state.lock().deaths.note(site, number, elapsing());
     }
 
     /// A process that no site has, for one use.
@@ -201,9 +229,13 @@ impl Pool {
         if state.deaths.is_failing(&version.site, version.number) {
             return Err(Failure::Failing);
         }
-        let places = self.limits.hook_processes_of_site;
+        let places = |most: usize| Arc::new(Semaphore::new(most));
         let site = state.sites.entry(version.site.clone()).or_insert_with(|| {
-            Arc::new(Site { places: Arc::new(Semaphore::new(places)), waiting: AtomicUsize::new(0) })
+            Arc::new(Site {
+                places: places(self.limits.hook_processes_of_site),
+                plugin_places: places(self.limits.hook_plugin_calls),
+                waiting: AtomicUsize::new(0),
+            })
         });
         Ok(Arc::clone(site))
     }
@@ -275,7 +307,9 @@ impl Pool {
         while state.idle.first().is_some_and(|it| it.since.elapsed() >= idle) {
             ended.push(state.idle.remove(0));
         }
-        state.sites.retain(|_, it| Arc::strong_count(it) > 1 || Arc::strong_count(&it.places) > 1);
+        state.sites.retain(|_, it| {
+            Arc::strong_count(it) > 1 || Arc::strong_count(&it.places) > 1 || Arc::strong_count(&it.plugin_places) > 1
+        });
         state.deaths.sweep(elapsing());
         drop(state);
         drop(ended);
@@ -294,13 +328,18 @@ fn largest(settings: Settings) -> usize {
 }
 
 impl Site {
-    /// One of the site's places. So many may wait for one.
-    async fn place(&self, most: usize, until: Instant) -> Result<OwnedSemaphorePermit, Failure> {
-        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+    /// One of the site's places of a kind. So many may wait for one.
+    async fn place(
+        &self,
+        places: &Arc<Semaphore>,
+        most: usize,
+        until: Instant,
+    ) -> Result<OwnedSemaphorePermit, Failure> {
+        if let Ok(place) = Arc::clone(places).try_acquire_owned() {
             return Ok(place);
         }
         let _waiting = Waiting::begin(&self.waiting, most)?;
-        placed(&self.places, until).await
+        placed(places, until).await
     }
 }
 

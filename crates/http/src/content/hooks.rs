@@ -10,16 +10,13 @@ use axum::{
     response::Response,
 };
 use serde_json::{Map, Value, json};
-use stoa_content::{HookLogEntry, HookTrial, HookVersion};
+use stoa_content::{HookLogEntry, HookTrial, HookVersion, HookWish};
 use stoa_kernel::{Code, Fault, Result, Violation, date::iso_from_millis};
 
-/// `POST versions` `{source}`.
+/// `POST versions` `{source}` or `{plugin}`.
 pub(crate) async fn deploy(State(app): State<App>, call: Call, body: Json) -> Result<Response, Problem> {
-    let source = object(&body.0)?.get("source").and_then(Value::as_str);
-    let source = source.ok_or_else(|| {
-        Fault::invalid(vec![Violation::new("source", "REQUIRED_FIELD", "the code is expected, as a text")])
-    })?;
-    let version = app.content.hooks_deploy(&call.site, &call.caller, source).await?;
+    let wish = HookWish::parse(object(&body.0)?)?;
+    let version = app.content.hooks_deploy(&call.site, &call.caller, wish).await?;
     Ok(body::ok(&json!({ "version": view(&version) })))
 }
 
@@ -77,10 +74,14 @@ pub(crate) async fn run(State(app): State<App>, call: Call, body: Json) -> Resul
 }
 
 fn view(it: &HookVersion) -> Value {
-    json!({
+    let mut view = json!({
         "number": it.number, "active": it.is_active, "exports": it.exports, "author": it.author,
         "createdDate": iso_from_millis(it.created),
-    })
+    });
+    if let Some(plugin) = &it.plugin {
+        view["plugin"] = json!(plugin);
+    }
+    view
 }
 
 fn object(body: &Value) -> Result<&Map<String, Value>> {

@@ -23,6 +23,21 @@ pub enum HooksVerb {
         #[serde(skip)]
         file: PathBuf,
     },
+    /// Have an application asked in place of code, by signed requests to URL/v1/data-hooks/HOOK
+    #[command(
+        after_help = "Examples:\n  stoa hooks connect https://app.example/hooks --app ID --hook cars_beforeInsert\n  \
+                            stoa hooks connect https://app.example --app ID --hook cars_beforeInsert --hook cars_afterInsert --json"
+    )]
+    Connect {
+        /// Address, without a query
+        url: String,
+        /// Id of the application: a client of the site with a secret and an active key
+        #[arg(long, value_name = "ID")]
+        app: String,
+        /// Hook that it answers, such as cars_beforeInsert; as often as there are hooks
+        #[arg(long = "hook", value_name = "NAME", required = true)]
+        hooks: Vec<String>,
+    },
     /// Have another version run: the way back
     #[command(after_help = "Examples:\n  stoa hooks activate 3\n  stoa hooks activate 3 --site Mine --json")]
     Activate {

@@ -10,7 +10,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 use std::{io::Read, path::Path, time::Duration};
-use stoa_content::{HookLogEntry, HookTrial, HookVersion};
+use stoa_content::{HookLogEntry, HookTrial, HookVersion, HookWish};
 use stoa_kernel::date::iso_from_millis;
 use stoa_store::Site;
 
@@ -36,6 +36,11 @@ pub async fn run(
         HooksVerb::Deploy { .. } => {
             let source = std::io::read_to_string(input).map_err(|it| format!("the code can't be read: {it}"))?;
             Ok(view(&content.hooks_deploy(site, caller, &source).await?))
+        }
+        HooksVerb::Connect { url, app, hooks } => {
+            let plugin = json!({ "plugin": { "appId": app, "url": url, "hooks": hooks } });
+            let members = plugin.as_object().ok_or("an application is an object")?;
+            Ok(view(&content.hooks_deploy(site, caller, HookWish::parse(members)?).await?))
         }
         HooksVerb::Activate { number } => {
             content.hooks_activate(site, caller, *number).await?;
@@ -106,13 +111,14 @@ fn follow(
 fn line(entry: &Value) -> String {
     let text = |name: &str| entry[name].as_str().unwrap_or_default();
     let head = format!(
-        "{} {}_{} {} {} ms, version {}",
+        "{} {}_{} {} {} ms, version {}{}",
         text("time"),
         text("collectionId"),
         text("hook"),
         text("outcome"),
         entry["milliseconds"],
-        entry["version"]
+        entry["version"],
+        entry["requestId"].as_str().map_or(String::new(), |it| format!(", request {it}"))
     );
     let said: String = text("console").lines().map(|it| format!("\n  {it}")).collect();
     head + &said.replace(|it: char| it.is_control() && it != '\n', "\u{fffd}")
@@ -142,8 +148,13 @@ fn text(path: &Path) -> Result<String, Failure> {
 }
 
 fn view(it: &HookVersion) -> Value {
-    json!({
+    let mut view = json!({
         "version": it.number, "active": it.is_active, "exports": it.exports.join(" "), "author": it.author,
         "deployed": iso_from_millis(it.created),
-    })
+    });
+    if let Some(plugin) = &it.plugin {
+        view["application"] = json!(plugin.app_id);
+        view["url"] = json!(plugin.url);
+    }
+    view
 }

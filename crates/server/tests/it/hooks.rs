@@ -92,6 +92,10 @@ fn hooks(engine: Engine) {
     let strange = write("strange.js", "export function thing_beforeInsert() {}");
     let refused = refusal(&deployment, &["hooks", "deploy", &strange]);
     assert!(refused["message"].as_str().unwrap().contains("did you mean things?"), "{refused}");
+    let connect = ["hooks", "connect", "https://example.org/?a", "--app", "none", "--hook", "thing_beforeInsert"];
+    let refused = refusal(&deployment, &connect);
+    let fields: Vec<_> = refused["data"]["violations"].as_array().unwrap().iter().map(|it| &it["field"]).collect();
+    assert_eq!(fields, ["plugin.url", "plugin.appId"], "{refused}");
     let types = deployment.stoa(&["hooks", "types"]).output().unwrap();
     let types = String::from_utf8(types.stdout).unwrap();
     assert!(types.contains("\"things\": SystemFields & {") && types.ends_with("}\n"), "{types}");

@@ -4,7 +4,10 @@ create table stoa.hook_version (
     -- Counted from 1.
     number bigint not null,
     sha256 {bytes} not null,
+    -- Empty where an application is asked instead.
     source {text} not null,
+    -- Which application is asked, and where, as JSON; null for code.
+    plugin {text},
     -- The functions that it has, a list as JSON.
     exports {text} not null,
     -- The id of who deployed it.
@@ -32,6 +35,8 @@ create table stoa.hook_log (
     outcome {text} not null,
     -- What it said to the console.
     console {text} not null,
+    -- The request that it was asked in; null for what a command on the machine did.
+    request_id {text},
     primary key (site, id)
 );
 create index hook_log_created on stoa.hook_log (site, created);

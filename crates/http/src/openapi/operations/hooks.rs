@@ -20,8 +20,8 @@ pub(crate) const HOOK_VERSION_LIST: Operation = hook("hookVersionList", "Lists t
 pub(crate) const HOOK_VERSION_DEPLOY: Operation =
     hook("hookVersionDeploy", "Deploys code, which runs from now on in place of what ran before")
         .notes(
-            "One module of JavaScript, which exports functions `<collection>_<hook>` and nothing else. It is loaded once \
-             to see what it exports. Each violation of `source` tells the line and column, or the export, if it is about \
+            "Either `source`, one module of JavaScript, which exports functions `<collection>_<hook>` and nothing else, and is \
+             loaded once to see what it exports; or `plugin`, an application that is asked instead. Each violation of `source` tells the line and column, or the export, if it is about \
              one.",
         )
         .takes("HookVersionDeployRequest")
