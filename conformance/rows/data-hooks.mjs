@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import * as sdk from '@wix/sdk';
 import express from 'express';
 import { createApplication, nextKey } from '../lib/application.mjs';
-import { assert, failure, untyped } from '../lib/expect.mjs';
+import { assert, failure } from '../lib/expect.mjs';
 import { stoaAt } from '../lib/stoa.mjs';
 
 /** @import { Row } from '../lib/runner.mjs' */
@@ -55,7 +55,10 @@ async function answers(world) {
   const publicKey = await nextKey(app, false);
   await app.key('activate');
   const auth = sdk.AppStrategy({ appId: app.id, publicKey });
-  const client = untyped(sdk.createClient({ auth, modules: { hooks: definition } }));
+  /** @type {any} */
+  const modules = { hooks: definition };
+  /** @type {any} */
+  const client = sdk.createClient({ auth, modules });
   /** @type {Question[]} */
   const questions = [];
   client.hooks({
@@ -64,14 +67,18 @@ async function answers(world) {
       const { items } = question.request;
       if (items[0].title === 'later') throw Object.assign(new Error('later'), refusal);
       const result = (/** @type {any} */ it) =>
-        it.title ? { item: { ...it, title: `${it.title}!` } } : { error: { name: 'RangeError', message: 'no title', code: 7 } };
+        it.title
+          ? { item: { ...it, title: `${it.title}!` } }
+          : { error: { name: 'RangeError', message: 'no title', code: 7 } };
       return { results: items.map(result) };
     },
-    beforeUpdate({ request }) {
-      const title = (/** @type {any} */ _, /** @type {number} */ n) => `was ${request.currentItems[n].title}`;
+    beforeUpdate(/** @type {Question} */ { request }) {
+      const title = (/** @type {any} */ _, /** @type {number} */ n) => `was ${request.currentItems?.[n].title}`;
       return { results: request.items.map((it, n) => ({ item: { ...it, title: title(it, n) } })) };
     },
-    afterQuery: ({ request }) => ({ results: request.items.map((it) => ({ item: { ...it, seen: true } })) }),
+    afterQuery: (/** @type {Question} */ { request }) => ({
+      results: request.items.map((it) => ({ item: { ...it, seen: true } })),
+    }),
   });
   const refusal = { errorType: 'SPI', applicationCode: 'NOT_NOW', httpCode: 428, data: { message: 'not now' } };
   const collection = await world.createCollection();

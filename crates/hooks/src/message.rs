@@ -44,6 +44,9 @@ pub enum Request<'a> {
     Load {
         #[serde(borrow)]
         source: Cow<'a, str>,
+        /// Tests of it, which are told and called in place of what it exports.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        tests: Option<Cow<'a, str>>,
         milliseconds: u64,
     },
     /// Answered by [`Reply::Answer`].

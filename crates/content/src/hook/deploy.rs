@@ -1,11 +1,11 @@
 //! The code of a site as those who run it manage it: deployed, switched between, tried.
 
 use super::{
-    trial::HookTrial,
+    trial::{self, HookTrial},
     version::{self, activate, active_number},
 };
 use crate::Content;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use stoa_hooks::{Export, Failure, Host, Plugin, SourceRefusal, Version};
 use stoa_kernel::{Caller, Code, Fault, Result, SiteId, TokenHash, Violation, clock::Millis, nearest::hint};
@@ -180,6 +180,19 @@ impl Content {
         may_manage(caller)?;
         host(self)?.resume(&site.id);
         Ok(())
+    }
+
+    /// Runs the tests of a source, where hooks run; nothing is read or written:
+    /// `{passed, failed, tests: [{name, passed, outcome, error?, value?, console, milliseconds}]}`.
+    ///
+    /// # Errors
+    /// As for a deployment.
+    pub async fn hooks_test(&self, caller: &Caller, source: &str, tests: &str) -> Result<Json> {
+        may_manage(caller)?;
+        let tested = host(self)?.test(source, tests).await.map_err(refused)?;
+        let tested = tested.into_iter().map(trial::tested).collect::<Result<Vec<_>>>()?;
+        let passed = tested.iter().filter(|it| it["passed"] == true).count();
+        Ok(json!({ "passed": passed, "failed": tested.len() - passed, "tests": tested }))
     }
 
     /// Asks one hook without writing anything: of the source that is sent, else of the version that is active.

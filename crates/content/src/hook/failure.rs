@@ -80,11 +80,6 @@ impl CallHooks {
         Some(page)
     }
 
-    /// A number of items in place of a failure.
-    pub(crate) fn number(answer: &RawValue) -> Option<i64> {
-        answer.get().parse().ok().filter(|it| *it >= 0)
-    }
-
     /// A document in place of a failure. It has the id that the call names, if it names one.
     pub(crate) fn document(&self, id: Option<&str>, answer: &RawValue) -> Option<String> {
         let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(answer.get()).ok()?;

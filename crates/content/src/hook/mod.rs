@@ -250,6 +250,11 @@ impl CallHooks {
         Ok(answer.and_then(|it| Self::number(&it)).unwrap_or(count))
     }
 
+    /// A number of items, if an answer is one.
+    pub(crate) fn number(answer: &RawValue) -> Option<i64> {
+        answer.get().parse().ok().filter(|it| *it >= 0)
+    }
+
     /// A page of different values, as a hook has them. What is no list is ignored.
     pub(crate) async fn after_distinct(&self, page: &mut Page) -> Result<()> {
         let answer = self.ask(Hook::AfterDistinct, &format!("[{}]", page.elements), None).await?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json, value::RawValue};
 use std::{sync::Arc, time::Duration};
-use stoa_hooks::{Call, Called, Context, Failure, Hook, Host, Outcome, Thrown, Version};
+use stoa_hooks::{Call, Called, Context, Failure, Hook, Host, Outcome, Tested, Thrown, Version};
 use stoa_kernel::{Caller, Code, EventActor, Fault, Faults, Result, Role, Violation, nearest::hint};
 
 /// What is asked.
@@ -85,6 +85,22 @@ fn told(version: i64, called: Called) -> Result<Json> {
         Ok(_) | Err(_) => {}
     }
     told["outcome"] = json!(name);
+    Ok(told)
+}
+
+/// A test as it is told.
+pub(super) fn tested(Tested { name, called }: Tested) -> Result<Json> {
+    let passed = called.outcome.is_ok();
+    let mut told = told(0, called)?;
+    if let Some(members) = told.as_object_mut() {
+        members.shift_remove("version");
+        if passed {
+            // What a test answers means nothing.
+            members.shift_remove("value");
+        }
+        members.insert("name".to_owned(), name.into());
+        members.insert("passed".to_owned(), passed.into());
+    }
     Ok(told)
 }
 

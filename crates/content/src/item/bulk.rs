@@ -157,7 +157,7 @@ impl BulkChange {
         });
     }
 
-    async fn write(
+    async fn carry_out(
         mut self,
         hooks: &mut WriteHooks<'_>,
         context: WriteContext,
@@ -326,7 +326,7 @@ impl Content {
             let mut write = WriteContext::load(self, site, access).await?;
             write.references = Arc::new(references);
             let show = |it: ChangeResult| visibility::patched(&collection, caller, it.doc);
-            call.write(&mut hooks, write, Mode::Update, condition, (shows_items, show)).await
+            call.carry_out(&mut hooks, write, Mode::Update, condition, (shows_items, show)).await
         };
         calls.answering(call, |_| None).await
     }
@@ -404,7 +404,7 @@ async fn change_many(
         let mut write = WriteContext::load(content, site, access).await?;
         write.references = Arc::new(references);
         let show = |it: ChangeResult| visibility::replaced(collection, caller, it);
-        call.write(&mut hooks, write, mode, condition, (shows_items, show)).await
+        call.carry_out(&mut hooks, write, mode, condition, (shows_items, show)).await
     };
     calls.answering(call, |_| None).await
 }

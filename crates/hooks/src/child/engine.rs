@@ -2,7 +2,7 @@
 //! the loops of its own native functions, is stopped by the server, which ends the process.
 
 use crate::{hook::Hook, message::Settings};
-use rquickjs::{Context, Ctx, Function, Module, Object, Persistent, Runtime, Value};
+use rquickjs::{Context, Ctx, Function, Module, Object, Persistent, Runtime, Value, module::Evaluated};
 use std::{
     cell::{Cell, RefCell},
     rc::Rc,
@@ -29,6 +29,8 @@ pub struct Engine {
 #[derive(Clone)]
 struct Prelude {
     load: Persistent<Function<'static>>,
+    begin: Persistent<Function<'static>>,
+    tests: Persistent<Function<'static>>,
     run: Persistent<Function<'static>>,
     tell: Persistent<Function<'static>>,
 }
@@ -85,10 +87,14 @@ impl Engine {
         Ok(Self { prelude: Some(prelude), context, runtime, clock, heard, settings })
     }
 
-    /// Evaluates a module and tells what it exports, as JSON; or how that failed, which is a [`crate::message::Told`].
-    pub fn load(&self, source: &str, milliseconds: u64) -> Result<String, String> {
+    /// Evaluates a module and tells what it exports, as JSON; or how that failed, which is a [`crate::message::Told`]. With
+    /// tests, another module that may import it, tells what they are called.
+    pub fn load(&self, source: &str, tests: Option<&str>, milliseconds: u64) -> Result<String, String> {
         self.clock.start(milliseconds);
-        let loaded = self.context.with(|ctx| self.evaluate(&ctx, source));
+        let loaded = self.context.with(|ctx| match tests {
+            None => self.evaluate(&ctx, source),
+            Some(tests) => self.evaluate_tests(&ctx, source, tests),
+        });
         match loaded {
             _ if self.clock.is_over.get() => Err(TIMED_OUT.to_owned()),
             Ok(Some(exports)) => Ok(exports),
@@ -99,16 +105,38 @@ impl Engine {
 
     /// Nothing where the module waits for what can't happen.
     fn evaluate(&self, ctx: &Ctx<'_>, source: &str) -> Result<Option<String>, String> {
-        let evaluated = Module::declare(ctx.clone(), "data.js", source).and_then(Module::eval);
+        let Some(module) = self.evaluated(ctx, "data.js", source)? else { return Ok(None) };
+        let told = module.namespace().and_then(|it| self.function(ctx, |it| &it.load)?.call::<_, String>((it,)));
+        told.map(Some).map_err(|error| self.failure(ctx, &error))
+    }
+
+    fn evaluate_tests(&self, ctx: &Ctx<'_>, source: &str, tests: &str) -> Result<Option<String>, String> {
+        if self.evaluated(ctx, "data.js", source)?.is_none() {
+            return Ok(None);
+        }
+        let begun = self.function(ctx, |it| &it.begin).and_then(|it| it.call::<_, Value<'_>>(()));
+        begun.map_err(|error| self.failure(ctx, &error))?;
+        if self.evaluated(ctx, "data.test.js", tests)?.is_none() {
+            return Ok(None);
+        }
+        let told = self.function(ctx, |it| &it.tests).and_then(|it| it.call::<_, String>(()));
+        told.map(Some).map_err(|error| self.failure(ctx, &error))
+    }
+
+    fn evaluated<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        source: &str,
+    ) -> Result<Option<Module<'js, Evaluated>>, String> {
+        let evaluated = Module::declare(ctx.clone(), name, source).and_then(Module::eval);
         let (module, promise) = evaluated.map_err(|error| self.failure(ctx, &error))?;
         self.drive(ctx, || promise.result::<Value<'_>>().is_some());
         match promise.result::<Value<'_>>() {
-            None => return Ok(None),
-            Some(Err(error)) => return Err(self.failure(ctx, &error)),
-            Some(Ok(_)) => {}
+            None => Ok(None),
+            Some(Err(error)) => Err(self.failure(ctx, &error)),
+            Some(Ok(_)) => Ok(Some(module)),
         }
-        let told = module.namespace().and_then(|it| self.function(ctx, |it| &it.load)?.call::<_, String>((it,)));
-        told.map(Some).map_err(|error| self.failure(ctx, &error))
     }
 
     /// Calls an exported function.
@@ -191,7 +219,7 @@ fn told_error(name: &str, message: &str) -> String {
 
 /// Where in the source: `data.js:3:5`.
 fn place_of(stack: &str) -> Option<String> {
-    let at = stack.find("data.js:")?;
+    let at = ["data.js:", "data.test.js:"].iter().filter_map(|it| stack.find(it)).min()?;
     let place = stack[at..].split([')', '\n', ' ']).next()?;
     Some(place.to_owned())
 }
@@ -210,6 +238,8 @@ fn prepare(ctx: &Ctx<'_>, world: &World, heard: &Rc<Heard>, console: usize) -> r
     })?;
     Ok(Prelude {
         load: Persistent::save(ctx, made.get::<_, Function<'_>>("load")?),
+        begin: Persistent::save(ctx, made.get::<_, Function<'_>>("begin")?),
+        tests: Persistent::save(ctx, made.get::<_, Function<'_>>("tests")?),
         run: Persistent::save(ctx, made.get::<_, Function<'_>>("run")?),
         tell: Persistent::save(ctx, tell),
     })
@@ -237,7 +267,7 @@ mod tests {
     fn engine(source: &str) -> Engine {
         let settings = Settings { memory: 16 << 20, answer: 4_096, console: 20 };
         let engine = Engine::start(&World::real(), settings).expect("an engine");
-        engine.load(source, 1_000).expect(source);
+        engine.load(source, None, 1_000).expect(source);
         engine
     }
 
@@ -356,10 +386,46 @@ mod tests {
     }
 
     #[test]
+    fn tests_import_the_source_and_are_called_by_name() {
+        let settings = Settings { memory: 16 << 20, answer: 4_096, console: 200 };
+        let load = |tests: &str| {
+            let engine = Engine::start(&World::real(), settings).expect("an engine");
+            let source = "export const twice = (n) => 2 * n; export const c_h = () => 1";
+            let told = engine.load(source, Some(tests), 1_000);
+            (engine, told)
+        };
+        let (engine, told) = load(
+            "import { twice } from './data.js';
+            test('good', () => { equal(twice(2), 4); equal({ a: [1, new Date(0)] }, { a: [1, new Date(0)] }) });
+            test('bad', async () => { await 0; equal({ a: [1] }, { a: [2] }) });
+            test('keys', () => equal({ a: 1 }, { b: 1 }));
+            test('dates', () => equal(new Date(0), new Date(1)));
+            test('numbers', () => { equal(NaN, NaN); equal(0, -0) });
+            test('__proto__', () => { console.log('said') });",
+        );
+        assert_eq!(
+            told.expect("tests"),
+            r#"[{"name":"good","callable":true},{"name":"bad","callable":true},{"name":"keys","callable":true},{"name":"dates","callable":true},{"name":"numbers","callable":true},{"name":"__proto__","callable":true}]"#
+        );
+        let told = |name: &str| engine.run(name, Hook::AfterDistinct, "null", "{}", 200).told;
+        assert_eq!((told("good"), told("__proto__")), (r#""nothing""#.to_owned(), r#""nothing""#.to_owned()));
+        let failed = |why: &str| format!(r#"{{"error":{{"name":"Error","message":{why:?}}}}}"#);
+        assert_eq!(told("bad"), failed(r#"{"a":[1]} is not {"a":[2]}"#));
+        assert_eq!(told("keys"), failed(r#"{"a":1} is not {"b":1}"#));
+        assert_eq!(told("numbers"), r#""nothing""#);
+        assert!(told("dates").contains("is not"), "{}", told("dates"));
+        let refused = |tests: &str| load(tests).1.expect_err(tests);
+        assert!(refused("import { none } from './data.js'").contains("none"));
+        assert!(refused("import fs from 'fs'").contains("fs"));
+        assert!(refused("\ntest('a')").contains("data.test.js:2"), "{}", refused("\ntest('a')"));
+        assert!(refused("test('a', () => {}); test('a', () => {})").contains("two tests are called a"));
+    }
+
+    #[test]
     fn source_is_refused_with_its_place() {
         let refused = |source: &str| {
             let settings = Settings { memory: 16 << 20, answer: 4_096, console: 20 };
-            Engine::start(&World::real(), settings).expect("an engine").load(source, 100).expect_err(source)
+            Engine::start(&World::real(), settings).expect("an engine").load(source, None, 100).expect_err(source)
         };
         assert!(refused("export function (").contains("SyntaxError"), "{}", refused("export function ("));
         assert!(refused("\nexport let a = ;").contains("data.js:2"), "{}", refused("\nexport let a = ;"));

@@ -62,7 +62,7 @@ impl Host<'_> {
     fn answer(&mut self, request: &[u8]) -> Result<String> {
         match serde_json::from_slice(request)? {
             Request::Begin { .. } => Err(Error::from(ErrorKind::InvalidData)),
-            Request::Load { source, milliseconds } => Ok(self.load(&source, milliseconds)),
+            Request::Load { source, tests, milliseconds } => Ok(self.load(&source, tests.as_deref(), milliseconds)),
             Request::Call { id, export, hook, milliseconds, argument, context } => {
                 expect_end_within(milliseconds);
                 let Some(engine) = &self.engine else { return Err(Error::from(ErrorKind::InvalidData)) };
@@ -76,14 +76,14 @@ impl Host<'_> {
         }
     }
 
-    fn load(&mut self, source: &str, milliseconds: u64) -> String {
+    fn load(&mut self, source: &str, tests: Option<&str>, milliseconds: u64) -> String {
         expect_end_within(milliseconds);
         self.engine = None;
         let engine = match Engine::start(self.world, self.settings) {
             Ok(it) => it,
             Err(_) => return r#"{"notLoaded":{"told":"outOfMemory"}}"#.to_owned(),
         };
-        match engine.load(source, milliseconds) {
+        match engine.load(source, tests, milliseconds) {
             Ok(exports) => {
                 self.engine = Some(engine);
                 format!(r#"{{"loaded":{{"exports":{exports}}}}}"#)

@@ -7,6 +7,7 @@ mod deaths;
 mod pool;
 mod process;
 mod remote;
+mod tested;
 
 use crate::{
     call::{Call, Called, Failure, Outcome, SourceRefusal, Thrown},
@@ -20,20 +21,17 @@ pub use pool::HookFigures;
 use pool::{Lease, Pool};
 pub use process::HostProgram;
 use process::{Broken, LOADING, NotLoaded};
-use std::{
-    slice,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use remote::Remote;
+use std::{slice, sync::Arc, time::Duration};
 use stoa_kernel::{SiteId, nearest::nearest};
+pub use tested::Tested;
 use tokio::time::Instant;
 
 /// One for each server; cheap to clone.
 #[derive(Clone)]
 pub struct Host {
     pool: Arc<Pool>,
-    /// Who asks applications.
-    plugins: Arc<OnceLock<Arc<dyn Plugins>>>,
+    remote: Arc<Remote>,
 }
 
 /// The place of a request between two calls, with its process. Where it is dropped others have it.
@@ -42,7 +40,7 @@ pub struct KeptPlace(Option<Lease>);
 
 impl Host {
     pub fn new(limits: HookLimits, program: HostProgram) -> Self {
-        Self { pool: Arc::new(Pool::new(limits, program)), plugins: Arc::default() }
+        Self { pool: Arc::new(Pool::new(limits, program)), remote: Arc::default() }
     }
 
     pub fn limits(&self) -> &HookLimits {
@@ -69,6 +67,24 @@ impl Host {
         called
     }
 
+    /// Asks about several calls of one hook, of one collection and one caller: as many answers as calls, whatever
+    /// happens. An application is asked once; code is asked about one after another.
+    pub async fn call_together(&self, version: &Arc<Version>, calls: &[Call], left: Duration) -> Vec<Called> {
+        match &version.plugin {
+            Some(plugin) => self.remote.ask(&self.pool, version, plugin, calls, Instant::now() + left).await,
+            None => self.call_each(version, calls, left).await,
+        }
+    }
+
+    /// Names who asks applications, once. Without it hooks that they answer fail.
+    pub fn keep_plugins(&self, plugins: Arc<dyn Plugins>) {
+        self.remote.keep(plugins);
+    }
+
+    pub fn plugins(&self) -> Option<&Arc<dyn Plugins>> {
+        self.remote.plugins()
+    }
+
     /// Asks one hook in a place that is kept for the next call, as [`Host::call_each`] does.
     pub async fn call_keeping(
         &self,
@@ -90,13 +106,9 @@ impl Host {
             return Err(SourceRefusal::TooLong { limit });
         }
         let mut process = self.pool.apart(Instant::now() + 10 * LOADING).await.map_err(SourceRefusal::Failed)?;
-        match process.load_source(source, LOADING).await {
+        match process.load_source(source, None, LOADING).await {
             Ok(exported) => exported.into_iter().map(export_of).collect(),
-            Err(NotLoaded::Told(Told::Error { name, message, .. })) => {
-                Err(SourceRefusal::Broken { message: format!("{name}: {message}") })
-            }
-            Err(NotLoaded::Told(told)) => Err(SourceRefusal::Failed(failure_of(told))),
-            Err(NotLoaded::Broken(broken)) => Err(SourceRefusal::Failed(broken.into())),
+            Err(why) => Err(why.into()),
         }
     }
 
@@ -114,7 +126,7 @@ impl Host {
         let began = Instant::now();
         let mut console = String::new();
         if let Some(plugin) = &version.plugin {
-            let called = self.ask_plugin(version, plugin, slice::from_ref(call), until).await.pop();
+            let called = self.remote.ask(&self.pool, version, plugin, slice::from_ref(call), until).await.pop();
             return called.unwrap_or(Called { outcome: Err(Failure::Died), console, took: began.elapsed() });
         }
         let outcome = self.outcome(version, call, until, held, &mut console).await;
@@ -207,6 +219,18 @@ fn nearest_hook(name: &str) -> Option<String> {
     let (collection, hook) = name.rsplit_once('_')?;
     let hook = nearest(hook, Hook::ALL.iter().map(|it| it.name()))?;
     Some(format!("{collection}_{hook}"))
+}
+
+impl From<NotLoaded> for SourceRefusal {
+    fn from(why: NotLoaded) -> Self {
+        match why {
+            NotLoaded::Told(Told::Error { name, message, .. }) => {
+                Self::Broken { message: format!("{name}: {message}") }
+            }
+            NotLoaded::Told(told) => Self::Failed(failure_of(told)),
+            NotLoaded::Broken(broken) => Self::Failed(broken.into()),
+        }
+    }
 }
 
 impl From<Broken> for Failure {

@@ -3,10 +3,11 @@
 use crate::{
     call::Call,
     frame::{self, HEADER},
+    hook::Hook,
     message::{Exported, Reply, Request, Settings, Told, build},
     version::Version,
 };
-use serde_json::value::to_raw_value;
+use serde_json::value::{RawValue, to_raw_value};
 use std::{
     borrow::Cow,
     ffi::OsString,
@@ -119,9 +120,15 @@ impl Process {
     ///
     /// # Errors
     /// Why it isn't loaded.
-    pub async fn load_source(&mut self, source: &str, time: Duration) -> Result<Vec<Exported>, NotLoaded> {
+    pub async fn load_source(
+        &mut self,
+        source: &str,
+        tests: Option<&str>,
+        time: Duration,
+    ) -> Result<Vec<Exported>, NotLoaded> {
         self.loaded = None;
-        let request = Request::Load { source: Cow::Borrowed(source), milliseconds: milliseconds(time) };
+        let (source, tests) = (Cow::Borrowed(source), tests.map(Cow::Borrowed));
+        let request = Request::Load { source, tests, milliseconds: milliseconds(time) };
         match self.exchange(&request, Instant::now() + time + GRACE).await {
             Ok(Reply::Loaded { exports }) => Ok(exports),
             Ok(Reply::NotLoaded { told }) => Err(NotLoaded::Told(told)),
@@ -143,7 +150,7 @@ impl Process {
         until: Instant,
     ) -> Result<(Told, String), Broken> {
         if !self.has_loaded(version) {
-            match self.load_source(&version.source, LOADING.min(left(until))).await {
+            match self.load_source(&version.source, None, LOADING.min(left(until))).await {
                 Ok(_) => self.loaded = Some(Arc::clone(version)),
                 Err(NotLoaded::Told(told)) => return Ok((told, String::new())),
                 Err(NotLoaded::Broken(broken)) => return Err(broken),
@@ -162,16 +169,26 @@ impl Process {
     }
 
     async fn call(&mut self, call: &Call, time: Duration) -> Result<(Told, String), Broken> {
-        self.calls += 1;
         let context = to_raw_value(&call.context).map_err(|it| Broken::Ended(it.to_string()))?;
-        let request = Request::Call {
-            id: self.calls,
-            export: Cow::Owned(format!("{}_{}", call.collection, call.hook)),
-            hook: call.hook,
-            milliseconds: milliseconds(time),
-            argument: &call.argument,
-            context: &context,
-        };
+        let export = format!("{}_{}", call.collection, call.hook);
+        self.run(&export, call.hook, &call.argument, &context, time).await
+    }
+
+    /// Calls a function of what is loaded.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn run(
+        &mut self,
+        export: &str,
+        hook: Hook,
+        argument: &RawValue,
+        context: &RawValue,
+        time: Duration,
+    ) -> Result<(Told, String), Broken> {
+        self.calls += 1;
+        let (id, export, milliseconds) = (self.calls, Cow::Borrowed(export), milliseconds(time));
+        let request = Request::Call { id, export, hook, milliseconds, argument, context };
         match self.exchange(&request, Instant::now() + time + GRACE).await? {
             Reply::Answer { id, console, told } if id == self.calls && console.len() <= self.settings.console => {
                 Ok((told, console))

@@ -54,6 +54,19 @@ pub enum HooksVerb {
     #[command(after_help = "Examples:\n  stoa hooks try cars beforeInsert item.json\n  \
                             stoa hooks try cars beforeUpdate item.json --current before.json --source data.js")]
     Try(Trial),
+    /// Run tests of code that is not deployed; fails when one of them does
+    #[command(
+        after_help = "Examples:\n  stoa hooks test data.test.js\n  stoa hooks test rules.test.js --source rules.js --json"
+    )]
+    Test {
+        /// File with the tests, one module of JavaScript: `test(name, function)`, `equal(actual, expected)`
+        #[serde(skip)]
+        file: PathBuf,
+        /// File with the code, imported as ./data.js [default: data.js beside the tests]
+        #[serde(skip)]
+        #[arg(long, value_name = "FILE")]
+        source: Option<PathBuf>,
+    },
     /// Show calls of hooks that failed or said something, the oldest first
     #[command(after_help = "Examples:\n  stoa hooks log\n  stoa hooks log --follow --json")]
     Log {
@@ -74,6 +87,9 @@ pub enum HooksVerb {
     /// `try` with what its files hold, where it is carried out.
     #[command(skip)]
     Ask(serde_json::Value),
+    /// `test` with what its files hold.
+    #[command(skip)]
+    RunTests { source: String, tests: String },
 }
 
 #[derive(Debug, Args, Serialize, Deserialize)]

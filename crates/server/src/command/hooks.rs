@@ -9,7 +9,11 @@ use crate::{
     transfer,
 };
 use serde_json::{Value, json};
-use std::{io::Read, path::Path, time::Duration};
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use stoa_content::{HookLogEntry, HookTrial, HookVersion, HookWish};
 use stoa_kernel::date::iso_from_millis;
 use stoa_store::Site;
@@ -60,7 +64,8 @@ pub async fn run(
             let members = body.as_object().ok_or("a trial is an object")?;
             Ok(content.hook_try(site, caller, HookTrial::parse(members)?).await?)
         }
-        HooksVerb::Try(_) => Err("this command runs by itself".into()),
+        HooksVerb::RunTests { source, tests } => Ok(content.hooks_test(caller, source, tests).await?),
+        HooksVerb::Try(_) | HooksVerb::Test { .. } => Err("this command runs by itself".into()),
     }
 }
 
@@ -69,6 +74,9 @@ pub fn run_typed(terminal: &mut Terminal<'_>, typed: Hooks) -> Result<(), Failur
     let Hooks { site, verb } = typed;
     if let HooksVerb::Log { limit, after, follow: true } = verb {
         return follow(terminal, &site, limit, after);
+    }
+    if let HooksVerb::Test { file, source } = verb {
+        return test(terminal, site, &file, source);
     }
     let input = file(&verb).map(transfer::open).transpose()?;
     let (verb, is_text) = match verb {
@@ -84,6 +92,42 @@ pub fn run_typed(terminal: &mut Terminal<'_>, typed: Hooks) -> Result<(), Failur
         _ => print(&value, terminal.as_json),
     }
     Ok(())
+}
+
+/// Runs tests, and prints what came of them.
+fn test(terminal: &mut Terminal<'_>, site: SiteChoice, file: &Path, source: Option<PathBuf>) -> Result<(), Failure> {
+    let source = source.unwrap_or_else(|| file.with_file_name("data.js"));
+    let verb = HooksVerb::RunTests { source: text(&source)?, tests: text(file)? };
+    let value = terminal.run(&Verb::Hooks(Hooks { site, verb }), None)?;
+    match terminal.as_json {
+        true => print(&value, true),
+        false => value["tests"].as_array().into_iter().flatten().for_each(|it| print_text(&tested(it))),
+    }
+    match value["failed"].as_u64() {
+        Some(0) => Ok(()),
+        _ => Err(format!("{} passed, {} failed", value["passed"], value["failed"]).into()),
+    }
+}
+
+/// A test as one line, and beneath it what it said.
+fn tested(test: &Value) -> String {
+    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+    let why = match (&test["error"], &test["value"]) {
+        (Value::Null, Value::Null) => text(&test["outcome"]),
+        (Value::Null, value) => value.to_string(),
+        (error, _) => format!("{}: {}", text(&error["name"]), text(&error["message"])),
+    };
+    let head = match test["passed"] == true {
+        true => format!("passed  {}", text(&test["name"])),
+        false => format!("failed  {}: {why}", text(&test["name"])),
+    };
+    with_said(head, &text(&test["console"]))
+}
+
+/// A line, and what was said beneath.
+fn with_said(head: String, console: &str) -> String {
+    let said: String = console.lines().map(|it| format!("\n  {it}")).collect();
+    (head + &said).replace(|it: char| it.is_control() && it != '\n', "\u{fffd}")
 }
 
 /// Prints what hooks say, until Ctrl-C.
@@ -120,8 +164,7 @@ fn line(entry: &Value) -> String {
         entry["version"],
         entry["requestId"].as_str().map_or(String::new(), |it| format!(", request {it}"))
     );
-    let said: String = text("console").lines().map(|it| format!("\n  {it}")).collect();
-    head + &said.replace(|it: char| it.is_control() && it != '\n', "\u{fffd}")
+    with_said(head, text("console"))
 }
 
 /// The body of the call that asks a hook.

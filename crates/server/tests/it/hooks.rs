@@ -92,6 +92,24 @@ fn hooks(engine: Engine) {
     let strange = write("strange.js", "export function thing_beforeInsert() {}");
     let refused = refusal(&deployment, &["hooks", "deploy", &strange]);
     assert!(refused["message"].as_str().unwrap().contains("did you mean things?"), "{refused}");
+    let tests = write(
+        "two.test.js",
+        "import { things_beforeInsert } from './data.js';
+        test('sets n', () => equal(things_beforeInsert({}), { n: 2 }));
+        test('loops', () => { for (;;); });
+        test('is asked after one that was stopped', () => console.log('here'));",
+    );
+    let run = deployment.stoa(&["hooks", "test", &tests, "--source", &two, "--json"]).output().unwrap();
+    assert_eq!(run.status.code(), Some(1), "{run:?}");
+    let told: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!((&told["passed"], &told["failed"]), (&json!(2), &json!(1)), "{told}");
+    let all: Vec<_> = told["tests"].as_array().unwrap().iter().map(|it| it["outcome"].as_str().unwrap()).collect();
+    assert_eq!(all, ["NOTHING", "TIMED_OUT", "NOTHING"], "{told}");
+    assert_eq!(told["tests"][2]["console"], "here\n");
+    let good = write("data.test.js", "test('is there', () => equal(1, 1))");
+    write("data.js", "");
+    let run = deployment.stoa(&["hooks", "test", &good]).output().unwrap();
+    assert_eq!((run.status.code(), String::from_utf8_lossy(&run.stdout).trim()), (Some(0), "passed  is there"));
     let connect = ["hooks", "connect", "https://example.org/?a", "--app", "none", "--hook", "thing_beforeInsert"];
     let refused = refusal(&deployment, &connect);
     let fields: Vec<_> = refused["data"]["violations"].as_array().unwrap().iter().map(|it| &it["field"]).collect();

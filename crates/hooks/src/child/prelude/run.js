@@ -1,13 +1,13 @@
 // The world of a hook: what it finds beside the language, how its arguments are made, and how its answer is told.
-// `native` is what only the host can do: print(text), uuid(). It answers {load, run}. What code may change later is taken
+// `native` is what only the host can do: print(text), uuid(). It answers {load, run, begin, tests}. What code may change later is taken
 // from the language first; code that breaks its own world only breaks its own answers, which are checked by the host.
 (function (native, builders) {
   'use strict';
   const { isArray } = Array;
-  const { defineProperty, keys } = Object;
+  const { defineProperty, hasOwn: has, is, keys } = Object;
   const { isFinite, isNaN } = Number;
   const { parse, stringify } = JSON;
-  const { Date, Error, InternalError, String, Uint8Array } = globalThis;
+  const { Date, Error, InternalError, String, TypeError, Uint8Array } = globalThis;
   const timeOf = Function.prototype.call.bind(Date.prototype.getTime);
   const isoOf = Function.prototype.call.bind(Date.prototype.toISOString);
   const cleaned = Function.prototype.call.bind(String.prototype.toWellFormed);
@@ -32,6 +32,39 @@
   function load(namespace) {
     hooks = namespace;
     return stringify(keys(namespace).map((name) => ({ name, callable: typeof namespace[name] === 'function' })));
+  }
+
+  // From now on tests may be named, which are called in place of hooks.
+  function begin() {
+    hooks = { __proto__: null };
+    defineProperty(globalThis, 'test', { ...OPEN, value: test });
+    defineProperty(globalThis, 'equal', { ...OPEN, value: equal });
+  }
+
+  function tests() {
+    return stringify(keys(hooks).map((name) => ({ name, callable: true })));
+  }
+
+  function test(name, run) {
+    if (typeof name !== 'string' || typeof run !== 'function') throw new TypeError('test(name, function) is expected');
+    if (name in hooks) throw new TypeError(`two tests are called ${short(name)}`);
+    defineProperty(hooks, name, { ...OPEN, value: run });
+  }
+
+  function equal(actual, expected) {
+    if (!alike(actual, expected)) throw new Error(`${short(shown(actual))} is not ${short(shown(expected))}`);
+  }
+
+  function alike(one, other) {
+    if (one === null || other === null || typeof one !== 'object' || typeof other !== 'object') {
+      return one === other || is(one, other);
+    }
+    if (one instanceof Date || other instanceof Date) {
+      return one instanceof Date && other instanceof Date && is(timeOf(one), timeOf(other));
+    }
+    const names = keys(one);
+    if (isArray(one) !== isArray(other) || names.length !== keys(other).length) return false;
+    return names.every((name) => has(other, name) && alike(one[name], other[name]));
   }
 
   // Calls the hook and tells its answer to `done`, which may be later: of a promise, when it is settled.
@@ -191,5 +224,5 @@
   for (const name of keys(given)) {
     defineProperty(globalThis, name, { ...OPEN, enumerable: false, value: given[name] });
   }
-  return { load, run };
+  return { load, run, begin, tests };
 });
