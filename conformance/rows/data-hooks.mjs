@@ -3,34 +3,40 @@ import { once } from 'node:events';
 import * as sdk from '@wix/sdk';
 import express from 'express';
 import { createApplication, nextKey } from '../lib/application.mjs';
-import { assert, failure } from '../lib/expect.mjs';
+import { assert, failure, untyped } from '../lib/expect.mjs';
 import { stoaAt } from '../lib/stoa.mjs';
 
 /** @import { Row } from '../lib/runner.mjs' */
 /** @import { World } from '../lib/world.mjs' */
 
-/** @typedef {{ collectionId: string, items: any[], currentItems?: any[], context: Record<string, string> }} Asked */
-/** @typedef {{ metadata: Record<string, any>, request: Asked }} Question */
+/** @typedef {Record<string, unknown>} Item */
+/** @typedef {{ collectionId: string, items: Item[], currentItems?: Item[], context: Record<string, string> }} Asked */
+/** @typedef {{ metadata: { instanceId: string, identity: Record<string, string> }, request: Asked }} Question */
+/** @typedef {(question: Question) => { results: object[] }} Answering */
+/** @typedef {Record<typeof HOOKS[number], Answering>} Contract */
 
-const HOOKS = ['beforeInsert', 'beforeUpdate', 'afterQuery'];
+const HOOKS = /** @type {const} */ (['beforeInsert', 'beforeUpdate', 'afterQuery']);
 
-/** The kind of plug-in, as its author defines it. */
-const definition = {
-  __type: 'service-plugin-definition',
-  componentType: 'STOA_DATA_HOOKS',
-  methods: HOOKS.map((name) => ({
-    name,
-    primaryHttpMappingPath: `/v1/data-hooks/${name}`,
-    transformations: { fromREST: same, toREST: same },
-  })),
-};
+const methods = HOOKS.map((name) => ({
+  name,
+  primaryHttpMappingPath: `/v1/data-hooks/${name}`,
+  transformations: { fromREST: untyped(same), toREST: same },
+}));
+/**
+ * The kind of plug-in, as its author defines it.
+ * @type {{ __type: 'service-plugin-definition', componentType: string, methods: typeof methods, __contract: Contract }}
+ */
+const definition = untyped({ __type: 'service-plugin-definition', componentType: 'STOA_DATA_HOOKS', methods });
 
 /** @template T @param {T} it */
 function same(it) {
   return it;
 }
 
-/** Answers by the client, as its documentation shows it. @param {any} client */
+/**
+ * Answers by the client, as its documentation shows it.
+ * @param {{ servicePlugins: { processRequest(request: Request): Promise<Response> } }} client
+ */
 async function serve(client) {
   const app = express();
   app.post('/hooks/v1/data-hooks/:hook', express.text(), async (request, response) => {
@@ -55,28 +61,25 @@ async function answers(world) {
   const publicKey = await nextKey(app, false);
   await app.key('activate');
   const auth = sdk.AppStrategy({ appId: app.id, publicKey });
-  /** @type {any} */
-  const modules = { hooks: definition };
-  /** @type {any} */
-  const client = sdk.createClient({ auth, modules });
+  const client = sdk.createClient({ auth, modules: { hooks: definition } });
   /** @type {Question[]} */
   const questions = [];
   client.hooks({
-    beforeInsert(/** @type {Question} */ question) {
+    beforeInsert(question) {
       questions.push(question);
       const { items } = question.request;
       if (items[0].title === 'later') throw Object.assign(new Error('later'), refusal);
-      const result = (/** @type {any} */ it) =>
+      const result = (/** @type {Item} */ it) =>
         it.title
           ? { item: { ...it, title: `${it.title}!` } }
           : { error: { name: 'RangeError', message: 'no title', code: 7 } };
       return { results: items.map(result) };
     },
-    beforeUpdate(/** @type {Question} */ { request }) {
-      const title = (/** @type {any} */ _, /** @type {number} */ n) => `was ${request.currentItems?.[n].title}`;
-      return { results: request.items.map((it, n) => ({ item: { ...it, title: title(it, n) } })) };
+    beforeUpdate({ request }) {
+      const title = (/** @type {number} */ n) => `was ${request.currentItems?.[n].title}`;
+      return { results: request.items.map((it, n) => ({ item: { ...it, title: title(n) } })) };
     },
-    afterQuery: (/** @type {Question} */ { request }) => ({
+    afterQuery: ({ request }) => ({
       results: request.items.map((it) => ({ item: { ...it, seen: true } })),
     }),
   });
