@@ -3,6 +3,7 @@
 use crate::hook::Hook;
 use serde_json::value::RawValue;
 use std::time::Duration;
+use stoa_kernel::Network;
 
 /// One hook, asked once: for one item, one id, one query.
 #[derive(Debug)]
@@ -38,6 +39,9 @@ pub struct Context {
     /// The id of the request, by which its log lines are found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
+    /// The network that the request comes from, which may have a part of its site's places.
+    #[serde(skip)]
+    pub network: Option<Network>,
     /// Who calls, as applications are told it beside the request.
     #[serde(skip)]
     pub identity: serde_json::Value,

@@ -187,9 +187,9 @@ impl Content {
     ///
     /// # Errors
     /// As for a deployment.
-    pub async fn hooks_test(&self, caller: &Caller, source: &str, tests: &str) -> Result<Json> {
+    pub async fn hooks_test(&self, site: &Site, caller: &Caller, source: &str, tests: &str) -> Result<Json> {
         may_manage(caller)?;
-        let tested = host(self)?.test(source, tests).await.map_err(refused)?;
+        let tested = host(self)?.test(&site.id, source, tests).await.map_err(refused)?;
         let tested = tested.into_iter().map(trial::tested).collect::<Result<Vec<_>>>()?;
         let passed = tested.iter().filter(|it| it["passed"] == true).count();
         Ok(json!({ "passed": passed, "failed": tested.len() - passed, "tests": tested }))
@@ -220,7 +220,7 @@ async fn exports(content: &Content, site: &Site, caller: &Caller, source: &str) 
     if source.contains('\0') {
         return Err(Fault::invalid(vec![Violation::new("source", "FORMAT", "it holds U+0000, which no source needs")]));
     }
-    let exports = host.exports_of(source).await.map_err(refused)?;
+    let exports = host.exports_of(&site.id, source).await.map_err(refused)?;
     let violations = wrong_ones(content, site, caller, &exports, "source").await?;
     if violations.is_empty() { Ok(exports) } else { Err(Fault::invalid(violations)) }
 }

@@ -50,6 +50,9 @@ struct Active {
     context: Context,
     /// What is left of the time of the request.
     left: Mutex<Duration>,
+    /// Bytes that the hooks may still answer: a page of items, each made as large as an answer may be, has to fit into
+    /// memory.
+    bytes_left: Mutex<usize>,
     /// Where many items are asked about one after another.
     place: Mutex<Option<KeptPlace>>,
     /// What an application answered already of what will be asked.
@@ -92,6 +95,10 @@ impl Active {
     }
 
     async fn call(&self, call: &Call, left: Duration) -> Called {
+        if left.is_zero() {
+            // No process is started for what has no time.
+            return Called { outcome: Err(Failure::TimedOut), console: String::new(), took: left };
+        }
         let place = self.place.lock().take();
         let Some(mut place) = place else { return self.host.call(&self.version, call, left).await };
         let called = self.host.call_keeping(&self.version, call, left, &mut place).await;
@@ -112,16 +119,19 @@ impl CallHooks {
             return none;
         }
         let left = Mutex::new(Duration::from_millis(u64::try_from(host.limits().hook_request_time).unwrap_or(0)));
+        let bytes_left = Mutex::new(content.limits().page_bytes);
         let context = Context {
             collection_name: collection.id.as_str().to_owned(),
             user_id: caller.owner().map(str::to_owned),
             user_role: trial::role(caller),
             request_id: request::id(),
+            network: request::network(),
             identity: EventActor::of(caller).to_json(),
             ..Context::default()
         };
         let (content, host, place, ahead) = (content.clone(), host.clone(), Mutex::default(), Mutex::default());
-        Ok(Self { active: Some(Arc::new(Active { content, host, version, hooks, context, left, place, ahead })) })
+        let active = Active { content, host, version, hooks, context, left, bytes_left, place, ahead };
+        Ok(Self { active: Some(Arc::new(active)) })
     }
 
     /// Keeps one place for the calls that follow, which are about many items. It is given away between two of them when
@@ -195,7 +205,11 @@ impl CallHooks {
         let state = &active.content.state;
         state.hook_log.note(&state.world, &active.version, &call, &called);
         match called.outcome {
-            Ok(Outcome::Value(value)) => Ok(Some(value)),
+            Ok(Outcome::Value(value)) => {
+                let mut bytes = active.bytes_left.lock();
+                *bytes = bytes.checked_sub(value.get().len()).ok_or_else(|| refusal(hook, Failure::TooLarge))?;
+                Ok(Some(value))
+            }
             Ok(Outcome::Nothing) => Ok(None),
             Err(failure) => Err(refusal(hook, failure)),
         }
@@ -219,7 +233,7 @@ impl CallHooks {
     /// A document as a hook that comes after would have it answered. It keeps its id.
     pub(crate) async fn after(&self, hook: Hook, document: String) -> Result<String> {
         match self.ask(hook, &document, None).await? {
-            Some(answer) => with_id(&document, &answer),
+            Some(answer) => with_id(hook, &document, &answer),
             None => Ok(document),
         }
     }
@@ -302,8 +316,12 @@ struct Element<'a> {
 }
 
 /// An answered item with the id of the document that the hook was asked about, first as in every document.
-fn with_id(document: &str, answer: &RawValue) -> Result<String> {
-    let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(answer.get()).map_err(Fault::internal)?;
+///
+/// # Errors
+/// [`Code::HookFailed`] for a name that is no text, such as half of a surrogate pair.
+fn with_id(hook: Hook, document: &str, answer: &RawValue) -> Result<String> {
+    let members = serde_json::from_str(answer.get());
+    let mut members: BTreeMap<String, &RawValue> = members.map_err(|it| unreadable(hook, &it))?;
     members.remove("_id");
     Ok(joined(document.starts_with("{\"_id\":").then(|| quoted_id(document)), members))
 }

@@ -230,6 +230,9 @@ impl Content {
                 let row = match row {
                     Ok((id, item)) => {
                         let item = hooks.before_insert(&id, item).await;
+                        if hooks.calls.has(Hook::BeforeInsert) {
+                            write.renew();
+                        }
                         item.and_then(|it| write.new_row(id.clone(), &it)).map_err(|fault| (Some(id), fault))
                     }
                     Err(it) => Err(it),

@@ -126,7 +126,9 @@ impl Content {
             let mut write = WriteContext::load(self, site, access).await?;
             let shows = take_references(context, &mut write, request, &mut item).await?;
             let id = id.unwrap_or_else(|| self.state.world.uuid());
-            let row = write.new_row(id.clone(), &hooks.before_insert(&id, item).await?)?;
+            let item = hooks.before_insert(&id, item).await?;
+            write.renew();
+            let row = write.new_row(id.clone(), &item)?;
             let doc = write.shown(&row)?;
             only(insert(site, &Arc::new(Insert { context: write, rows: vec![row] })).await?)?;
             let told = hooks.told(&doc);

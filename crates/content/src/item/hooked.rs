@@ -16,7 +16,10 @@ use crate::{
     schema::level::Operation,
     wire::patch::{self, PatchBudget},
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 use stoa_hooks::Hook;
 use stoa_kernel::{Fault, Result};
 use stoa_query::{CanonicalItem, RawId};
@@ -25,6 +28,8 @@ use stoa_store::{ReaderPool, boxed};
 
 /// How often items are written, if others change them meanwhile.
 const TRIES: usize = 5;
+/// Writes of a call on the same item: each sees what the one before it left.
+const ROUNDS: usize = 100;
 
 /// The hooks of a call that writes.
 pub(crate) struct WriteHooks<'a> {
@@ -32,6 +37,8 @@ pub(crate) struct WriteHooks<'a> {
     pub calls: CallHooks,
     /// Takes multi-references out of what a hook answers: links aren't a hook's to change.
     links: ReferenceChanges,
+    /// Of all patches of the call.
+    patches: PatchBudget,
 }
 
 impl<'a> WriteHooks<'a> {
@@ -45,7 +52,7 @@ impl<'a> WriteHooks<'a> {
             true => references::of_collection(context, collection, false).await?,
             false => ReferenceChanges::default(),
         };
-        Ok(Self { context, calls, links })
+        Ok(Self { context, calls, links, patches: PatchBudget::default() })
     }
 
     /// Asks an application about all items that are to be inserted at once.
@@ -79,14 +86,18 @@ impl<'a> WriteHooks<'a> {
         let Change { context, mode, changes: sent, condition } = call;
         let mut results: Vec<_> = sent.iter().map(|it| Err(self.changed(&context, &it.id))).collect();
         let mut open: Vec<usize> = (0..sent.len()).collect();
-        for _ in 0..TRIES {
-            let there = self.there(&context, open.iter().map(|n| sent[*n].id.clone()).collect()).await?;
+        let (mut lost, mut rounds) = (0, 0);
+        while lost < TRIES && rounds < ROUNDS {
+            rounds += 1;
+            let mut ids = HashSet::with_capacity(open.len());
+            let (now, later): (Vec<usize>, Vec<usize>) = open.into_iter().partition(|n| ids.insert(&sent[*n].id));
+            let there = self.there(&context, now.iter().map(|n| sent[*n].id.clone()).collect()).await?;
             let refused =
                 |it: &PendingChange| PendingChange { id: it.id.clone(), value: NewValue::Refused, seen: None };
             let mut changes: Vec<_> = sent.iter().map(refused).collect();
-            let mut asked = Vec::with_capacity(open.len());
-            let mut steps = Vec::with_capacity(open.len());
-            for n in open {
+            let mut asked = Vec::with_capacity(now.len());
+            let mut steps = Vec::with_capacity(now.len());
+            for n in now {
                 steps.push((n, self.step(&context, mode, &sent[n], there.get(&sent[n].id))));
             }
             for hook in [Hook::BeforeInsert, Hook::BeforeUpdate] {
@@ -104,18 +115,22 @@ impl<'a> WriteHooks<'a> {
                 }
             }
             self.calls.let_place_go();
-            if asked.is_empty() {
-                break;
-            }
-            let attempt = Change { context: context.clone(), mode, changes, condition: condition.clone() };
-            let mut written: Vec<_> = change(self.context.site, attempt).await?.into_iter().map(Some).collect();
-            open = Vec::new();
-            for n in asked {
-                let result = written.get_mut(n).and_then(Option::take);
-                results[n] = result.unwrap_or_else(|| Err(Fault::internal("a write answered nothing")));
-                if results[n].as_ref().is_err_and(fault::is_item_changed) {
-                    open.push(n);
+            open = later;
+            if !asked.is_empty() {
+                let mut context = WriteContext::clone(&context);
+                context.renew();
+                let attempt = Change { context: Arc::new(context), mode, changes, condition: condition.clone() };
+                let mut written: Vec<_> = change(self.context.site, attempt).await?.into_iter().map(Some).collect();
+                let others = open.len();
+                for n in asked {
+                    let result = written.get_mut(n).and_then(Option::take);
+                    results[n] = result.unwrap_or_else(|| Err(Fault::internal("a write answered nothing")));
+                    if results[n].as_ref().is_err_and(fault::is_item_changed) {
+                        open.push(n);
+                    }
                 }
+                lost += usize::from(open.len() > others);
+                open.sort_unstable();
             }
             if open.is_empty() {
                 break;
@@ -164,7 +179,10 @@ impl<'a> WriteHooks<'a> {
                 break;
             }
             let asked_ids = asked.iter().map(|n| ids[*n].clone()).collect();
-            let (context, condition) = (context.clone(), condition.clone());
+            let condition = condition.clone();
+            let mut context = WriteContext::clone(&context);
+            context.renew();
+            let context = Arc::new(context);
             let attempt = Removal { context, ids: asked_ids, condition, shows, seen: Some(seen) };
             open = Vec::new();
             for (n, result) in asked.into_iter().zip(remove(self.context.site, attempt).await?) {
@@ -203,7 +221,13 @@ impl<'a> WriteHooks<'a> {
     }
 
     /// What is to be done with a change before it is written, on the condition that the item is what it is now.
-    fn step(&self, context: &WriteContext, mode: Mode, sent: &PendingChange, there: Option<&Existing>) -> Result<Step> {
+    fn step(
+        &mut self,
+        context: &WriteContext,
+        mode: Mode,
+        sent: &PendingChange,
+        there: Option<&Existing>,
+    ) -> Result<Step> {
         let id = sent.id.clone();
         let Some(there) = there else {
             let seen = Seen::Nothing;
@@ -226,7 +250,7 @@ impl<'a> WriteHooks<'a> {
             NewValue::Whole(item) | NewValue::Patched(item, _) => item.clone(),
             NewValue::Patch(modifications) => {
                 let limits = context.content.limits().query.item();
-                let mut patched = patch::apply(&current, modifications, &mut PatchBudget::default(), limits)?;
+                let mut patched = patch::apply(&current, modifications, &mut self.patches, limits)?;
                 // As though it had been sent whole by who sent the patch.
                 (patched.id, patched.created) = (RawId::Absent, None);
                 if !modifications.iter().any(|it| it.field() == "_owner") {

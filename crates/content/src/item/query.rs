@@ -54,15 +54,9 @@ impl Content {
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let hooks = reader_hooks(context, &collection, members).await?;
         let call = async {
-            let (paging, mut members) = cursor::paging(context, &collection, &QUERY, members).await?;
-            if hooks.has(Hook::BeforeQuery)
-                && let Some(Json::Object(query)) = members.get("query").cloned()
-            {
-                let names = ["filter", "sort", "paging", "fields"];
-                let query = hooks.narrowed(Hook::BeforeQuery, Cow::Owned(query), &names).await?;
-                members.to_mut().insert("query".to_owned(), query.into_owned().into());
-            }
-            let mut query = wire::Query::parse(&members, &self.limits().query)?;
+            let (paging, members) = cursor::paging(context, &collection, &QUERY, members).await?;
+            let narrowed = narrowed(&hooks, &members).await?;
+            let mut query = wire::Query::parse(narrowed.as_ref().unwrap_or(&members), &self.limits().query)?;
             if let wire::Sort::Random { seed: seed @ None } = &mut query.sort {
                 // Within the integers that clients count with.
                 *seed = Some(u32::from_le_bytes(self.state.world.bytes::<4>()).into());
@@ -166,8 +160,9 @@ impl Content {
         let hooks = reader_hooks(context, &collection, members).await?;
         let call = async {
             let (paging, members) = cursor::paging(context, &collection, &DISTINCT, members).await?;
-            let members = hooks.narrowed(Hook::BeforeDistinct, members, &["fieldName", "filter", "order"]).await?;
-            let distinct = wire::Distinct::parse(&members, &self.limits().query)?;
+            let names = ["fieldName", "filter", "order"];
+            let narrowed = hooks.narrowed(Hook::BeforeDistinct, Cow::Borrowed(&*members), &names).await?;
+            let distinct = wire::Distinct::parse(&narrowed, &self.limits().query)?;
             let schema = filter::schema(context, &collection, &distinct.filter).await?;
             let mut plan = resolve::distinct(&distinct, query_context(caller, &collection, &schema)?)?;
             // Different values are looked for without an index.
@@ -214,6 +209,23 @@ impl Content {
         };
         hooks.answering(call, CallHooks::values).await
     }
+}
+
+/// The request as its hook has it, where it has one. What cursors hold is the request as it was sent: they are signed but
+/// not hidden, and the hook is asked about each page.
+async fn narrowed(hooks: &CallHooks, members: &Map<String, Json>) -> Result<Option<Map<String, Json>>> {
+    let query = match members.get("query") {
+        _ if !hooks.has(Hook::BeforeQuery) => return Ok(None),
+        None | Some(Json::Null) => Map::new(),
+        Some(Json::Object(it)) => it.clone(),
+        // Is refused as it is read.
+        Some(_) => return Ok(None),
+    };
+    let names = ["filter", "sort", "paging", "fields"];
+    let query = hooks.narrowed(Hook::BeforeQuery, Cow::Owned(query), &names).await?;
+    let mut members = members.clone();
+    members.insert("query".to_owned(), query.into_owned().into());
+    Ok(Some(members))
 }
 
 /// The hooks of a call by one who may read something: none is asked for others.

@@ -28,6 +28,7 @@ use stoa_sql::{Writer, params};
 use stoa_store::{Site, Tx};
 
 /// What a call that writes items writes to, and by what right.
+#[derive(Clone)]
 pub(crate) struct WriteContext {
     pub content: Content,
     pub site: SiteId,
@@ -113,11 +114,16 @@ impl WriteContext {
 
     pub(crate) fn new(content: &Content, site: &Site, access: ItemWrite, cipher: Option<Arc<FieldCipher>>) -> Self {
         let now = content.state.world.now();
-        let events = EventWriter::new(&site.id, access.collection(), access.caller(), now);
-        let events = if access.is_import() { events.for_import() } else { events };
+        let events = events(&site.id, &access, now);
         let view = FieldView::new(access.caller(), cipher.as_ref());
         let (content, site, references) = (content.clone(), site.id.clone(), Arc::default());
         Self { content, site, access, events, now, cipher, view, references }
+    }
+
+    /// Has what is written from now on be of this moment: hooks take time, in which others may have written.
+    pub(crate) fn renew(&mut self) {
+        self.now = self.content.state.world.now();
+        self.events = events(&self.site, &self.access, self.now);
     }
 
     /// The right by which is written.
@@ -269,4 +275,9 @@ impl WriteContext {
         let (sql, params) = sql.finish();
         Ok(Some(tx.rows(&sql, &params, |row| row.get(0)).await?.into_iter().collect()))
     }
+}
+
+fn events(site: &SiteId, access: &ItemWrite, now: Millis) -> EventWriter {
+    let events = EventWriter::new(site, access.collection(), access.caller(), now);
+    if access.is_import() { events.for_import() } else { events }
 }

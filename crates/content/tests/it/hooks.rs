@@ -194,6 +194,40 @@ on_both_engines! {
         assert_eq!(world.get(&app(), "a").await.unwrap()["n"], done);
     }
 
+    async fn changes_of_one_item_in_a_call_follow_each_other(engine) {
+        let world = with_code(engine, "export function c_beforeUpdate(item) { item.asked = (item.asked ?? 0) + 1; return item }").await;
+        world.insert(&app(), json!({ "_id": "a", "n": 0 })).await.unwrap();
+        let increment = json!([{ "fieldPath": "n", "action": "INCREMENT_FIELD", "incrementFieldOptions": { "value": 1 } }]);
+        let patches = vec![json!({ "dataItemId": "a", "fieldModifications": increment }); 10];
+        let body = json!({ "dataCollectionId": "c", "patches": patches });
+        assert_eq!(verdicts(&world.bulk(&app(), "patch", &body).await.unwrap()), ["UPDATE"; 10]);
+        let item = world.get(&app(), "a").await.unwrap();
+        assert_eq!((&item["n"], &item["asked"]), (&json!(10), &json!(10)));
+    }
+
+    async fn list_without_a_query_is_narrowed_as_well(engine) {
+        let world = with_code(engine, "export function c_beforeQuery(query) { return query.eq('open', true) }").await;
+        for (id, open) in [("a", true), ("b", false), ("c", true)] {
+            world.insert(&app(), json!({ "_id": id, "open": open })).await.unwrap();
+        }
+        for request in [json!({ "dataCollectionId": "c" }), json!({ "dataCollectionId": "c", "query": null })] {
+            assert_eq!(world.page(&visitor("v"), request).await.unwrap().count, 2);
+        }
+    }
+
+    async fn answers_are_bounded_in_all_and_must_be_readable(engine) {
+        let world = with_code(engine, "
+            export function c_afterQuery(item) { return { ...item, x: 'x'.repeat(500000) } }
+            export function c_afterGet(item) { return { ...item, ['\\ud800']: 1 } }
+        ").await;
+        let items: Vec<_> = (0..70).map(|n| json!({ "_id": format!("i{n}") })).collect();
+        world.bulk(&app(), "insert", &json!({ "dataCollectionId": "c", "dataItems": items.iter().map(|it| json!({ "data": it })).collect::<Vec<_>>() })).await.unwrap();
+        let page = async |limit: u32| world.page(&app(), json!({ "dataCollectionId": "c", "query": { "paging": { "limit": limit } } })).await;
+        assert_eq!(page(20).await.unwrap().count, 20);
+        assert_eq!(code(page(70).await), "WDE0150");
+        assert_eq!(code(world.get(&app(), "i1").await), "WDE0150");
+    }
+
     async fn versions_are_switched_by_owners_and_apps(engine) {
         let world = with_code(engine, "export function c_beforeInsert(item) { item.title = 'one'; return item }").await;
         let two = "export function c_beforeInsert(item) { item.title = 'two'; return item }";

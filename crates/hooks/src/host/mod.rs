@@ -100,12 +100,12 @@ impl Host {
     ///
     /// # Errors
     /// Why it can't be deployed.
-    pub async fn exports_of(&self, source: &str) -> Result<Vec<Export>, SourceRefusal> {
+    pub async fn exports_of(&self, site: &SiteId, source: &str) -> Result<Vec<Export>, SourceRefusal> {
         let limit = self.pool.limits.hook_source;
         if source.len() > limit {
             return Err(SourceRefusal::TooLong { limit });
         }
-        let mut process = self.pool.apart(Instant::now() + 10 * LOADING).await.map_err(SourceRefusal::Failed)?;
+        let mut process = self.pool.apart(site, Instant::now() + 10 * LOADING).await.map_err(SourceRefusal::Failed)?;
         match process.load_source(source, None, LOADING).await {
             Ok(exported) => exported.into_iter().map(export_of).collect(),
             Err(why) => Err(why.into()),
@@ -147,7 +147,7 @@ impl Host {
                 lease.take_turns(until).await?;
                 lease
             }
-            None => self.pool.lease(version, until).await?,
+            None => self.pool.lease(version, call.context.network, until).await?,
         };
         let mut process = lease.process(version, until).await?;
         let asked = process.ask(version, call, self.time_of_call(), until).await;

@@ -23,7 +23,7 @@ use std::{
     },
     time::Duration,
 };
-use stoa_kernel::{SiteId, clock::elapsing};
+use stoa_kernel::{Network, SiteId, clock::elapsing};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, timeout_at},
@@ -55,7 +55,11 @@ struct Site {
     places: Arc<Semaphore>,
     /// Those of requests to an application.
     plugin_places: Arc<Semaphore>,
+    /// Of trials: code that is deployed, tried or tested.
+    trial_places: Arc<Semaphore>,
     waiting: AtomicUsize,
+    /// Calls by the network that they come from, those that wait as well.
+    networks: Mutex<HashMap<Network, usize>>,
 }
 
 struct Idle {
@@ -117,14 +121,20 @@ impl Pool {
     ///
     /// # Errors
     /// Why there is none, in the time that is left.
-    pub async fn lease(self: &Arc<Self>, version: &Version, until: Instant) -> Result<Lease, Failure> {
-        let site = self.site_of(version)?;
-        let of_site = site.place(&site.places, self.limits.hook_waiting, until).await?;
+    pub async fn lease(
+        self: &Arc<Self>,
+        version: &Version,
+        network: Option<Network>,
+        until: Instant,
+    ) -> Result<Lease, Failure> {
+        let places = self.site_of(version)?;
+        let share = self.share(&places, network)?;
+        let of_site = places.place(&places.places, self.limits.hook_waiting, until).await?;
         let of_server = placed(&self.places, until).await?;
         self.sweep_from_now_on();
         self.state.lock().running += 1;
-        let (pool, of_server) = (Arc::clone(self), Some(of_server));
-        Ok(Lease { pool, site: version.site.clone(), process: None, of_server, _of_site: of_site })
+        let (pool, of_server, of_site) = (Arc::clone(self), Some(of_server), Some(of_site));
+        Ok(Lease { pool, site: version.site.clone(), places, process: None, of_server, of_site, _share: share })
     }
 
     /// A right to ask the application of a version.
@@ -134,15 +144,17 @@ impl Pool {
     pub async fn plugin_place(
         self: &Arc<Self>,
         version: &Version,
+        network: Option<Network>,
         until: Instant,
-    ) -> Result<OwnedSemaphorePermit, Failure> {
+    ) -> Result<(OwnedSemaphorePermit, Option<Share>), Failure> {
         let site = self.site_of(version)?;
+        let share = self.share(&site, network)?;
         self.sweep_from_now_on();
         let place = site.place(&site.plugin_places, self.limits.hook_waiting, until).await?;
         let (now, most) = (elapsing(), self.limits.hook_deaths);
         match self.state.lock().deaths.is_pausing(&version.site, version.number, now, most) {
             true => Err(Failure::Failing),
-            false => Ok(place),
+            false => Ok((place, share)),
         }
     }
 
@@ -153,14 +165,18 @@ impl Pool {
         self.state.lock().deaths.note(site, number, elapsing());
     }
 
-    /// A process that no site has, for one use.
+    /// A process for one use. A site has one of them at a time, so that those who try code can't take all places of the
+    /// server.
     ///
     /// # Errors
     /// Why there is none, in the time that is left.
-    pub async fn apart(self: &Arc<Self>, until: Instant) -> Result<Apart, Failure> {
+    pub async fn apart(self: &Arc<Self>, site: &SiteId, until: Instant) -> Result<Apart, Failure> {
+        let site = self.places_of(&mut self.state.lock(), site);
+        self.sweep_from_now_on();
+        let of_site = site.place(&site.trial_places, self.limits.hook_waiting, until).await?;
         let of_server = placed(&self.places, until).await?;
         self.state.lock().running += 1;
-        let running = Running { pool: Arc::clone(self), _place: of_server };
+        let running = Running { pool: Arc::clone(self), _places: [of_site, of_server] };
         self.make_room();
         let process = self.start(until).await?;
         Ok(Apart { process, _running: running })
@@ -229,15 +245,34 @@ impl Pool {
         if state.deaths.is_failing(&version.site, version.number) {
             return Err(Failure::Failing);
         }
+        Ok(self.places_of(&mut state, &version.site))
+    }
+
+    fn places_of(&self, state: &mut State, site: &SiteId) -> Arc<Site> {
         let places = |most: usize| Arc::new(Semaphore::new(most));
-        let site = state.sites.entry(version.site.clone()).or_insert_with(|| {
+        let site = state.sites.entry(site.clone()).or_insert_with(|| {
             Arc::new(Site {
                 places: places(self.limits.hook_processes_of_site),
                 plugin_places: places(self.limits.hook_plugin_calls),
+                trial_places: places(1),
                 waiting: AtomicUsize::new(0),
+                networks: Mutex::default(),
             })
         });
-        Ok(Arc::clone(site))
+        Arc::clone(site)
+    }
+
+    /// One of the calls that a network may have at a site: a quarter of all.
+    fn share(&self, site: &Arc<Site>, network: Option<Network>) -> Result<Option<Share>, Failure> {
+        let Some(network) = network else { return Ok(None) };
+        let most = (self.limits.hook_processes_of_site + self.limits.hook_waiting).div_ceil(4);
+        let mut networks = site.networks.lock();
+        let count = networks.entry(network).or_default();
+        if *count >= most {
+            return Err(Failure::Busy);
+        }
+        *count += 1;
+        Ok(Some(Share { site: Arc::clone(site), network }))
     }
 
     /// An idle process of the site, rather one that has the version.
@@ -307,8 +342,9 @@ impl Pool {
         while state.idle.first().is_some_and(|it| it.since.elapsed() >= idle) {
             ended.push(state.idle.remove(0));
         }
+        let is_used = |it: &Arc<Semaphore>| Arc::strong_count(it) > 1;
         state.sites.retain(|_, it| {
-            Arc::strong_count(it) > 1 || Arc::strong_count(&it.places) > 1 || Arc::strong_count(&it.plugin_places) > 1
+            Arc::strong_count(it) > 1 || [&it.places, &it.plugin_places, &it.trial_places].into_iter().any(is_used)
         });
         state.deaths.sweep(elapsing());
         drop(state);
@@ -343,6 +379,24 @@ impl Site {
     }
 }
 
+/// A call of a network, until this is dropped.
+pub struct Share {
+    site: Arc<Site>,
+    network: Network,
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut networks = self.site.networks.lock();
+        if let Some(count) = networks.get_mut(&self.network) {
+            *count -= 1;
+            if *count == 0 {
+                networks.remove(&self.network);
+            }
+        }
+    }
+}
+
 struct Waiting<'s>(&'s AtomicUsize);
 
 impl<'s> Waiting<'s> {
@@ -374,9 +428,11 @@ async fn placed(places: &Arc<Semaphore>, until: Instant) -> Result<OwnedSemaphor
 pub struct Lease {
     pool: Arc<Pool>,
     site: SiteId,
+    places: Arc<Site>,
     process: Option<Process>,
     of_server: Option<OwnedSemaphorePermit>,
-    _of_site: OwnedSemaphorePermit,
+    of_site: Option<OwnedSemaphorePermit>,
+    _share: Option<Share>,
 }
 
 impl Lease {
@@ -402,8 +458,13 @@ impl Lease {
     /// # Errors
     /// Why there is none, in the time that is left.
     pub async fn take_turns(&mut self, until: Instant) -> Result<(), Failure> {
-        if self.pool.places.available_permits() == 0 {
+        let others_wait = self.places.waiting.load(Ordering::Relaxed) > 0;
+        if others_wait || self.pool.places.available_permits() == 0 {
             self.rest();
+            if others_wait {
+                self.of_site = None;
+                self.of_site = Some(placed(&self.places.places, until).await?);
+            }
             self.of_server = Some(placed(&self.pool.places, until).await?);
             self.pool.state.lock().running += 1;
         }
@@ -431,10 +492,10 @@ impl Drop for Lease {
     }
 }
 
-/// A place of the server while something runs that is no site's.
+/// The places of something that runs beside the calls of a site.
 struct Running {
     pool: Arc<Pool>,
-    _place: OwnedSemaphorePermit,
+    _places: [OwnedSemaphorePermit; 2],
 }
 
 impl Drop for Running {

@@ -63,7 +63,7 @@ impl Remote {
         let Some(first) = calls.first() else { return Ok(Vec::new()) };
         let plugins = self.plugins.get().ok_or(Failure::NotStarted)?;
         let limits = &pool.limits;
-        let _place = pool.plugin_place(version, until).await?;
+        let _place = pool.plugin_place(version, first.context.network, until).await?;
         let whole = Instant::now() + Duration::from_millis(limits.hook_plugin_milliseconds as u64);
         let until = until.min(whole);
         let question = Question {

@@ -8,6 +8,7 @@ use crate::{
 };
 use serde_json::value::RawValue;
 use std::time::Duration;
+use stoa_kernel::SiteId;
 use tokio::time::Instant;
 
 /// Tests of a run, and how long all of them may take.
@@ -25,13 +26,13 @@ impl Host {
     ///
     /// # Errors
     /// Why source or tests can't be run.
-    pub async fn test(&self, source: &str, tests: &str) -> Result<Vec<Tested>, SourceRefusal> {
+    pub async fn test(&self, site: &SiteId, source: &str, tests: &str) -> Result<Vec<Tested>, SourceRefusal> {
         let limit = self.pool.limits.hook_source;
         if source.len().max(tests.len()) > limit {
             return Err(SourceRefusal::TooLong { limit });
         }
         let until = Instant::now() + ALL;
-        let (process, found) = self.begun(source, tests, until).await?;
+        let (process, found) = self.begun(site, source, tests, until).await?;
         let (mut held, mut tested) = (Some(process), Vec::with_capacity(found.len().min(MOST)));
         for name in found.into_iter().map(|it| it.name).take(MOST) {
             let began = Instant::now();
@@ -40,7 +41,7 @@ impl Host {
             if !time.is_zero() {
                 let mut process = match held.take() {
                     Some(it) => it,
-                    None => self.begun(source, tests, until).await?.0,
+                    None => self.begun(site, source, tests, until).await?.0,
                 };
                 let answer = process.run(&name, Hook::AfterDistinct, RawValue::NULL, RawValue::NULL, time).await;
                 (outcome, console) = match answer {
@@ -57,8 +58,14 @@ impl Host {
     }
 
     /// A process that has loaded them, and the names of the tests.
-    async fn begun(&self, source: &str, tests: &str, until: Instant) -> Result<(Apart, Vec<Exported>), SourceRefusal> {
-        let mut process = self.pool.apart(until).await.map_err(SourceRefusal::Failed)?;
+    async fn begun(
+        &self,
+        site: &SiteId,
+        source: &str,
+        tests: &str,
+        until: Instant,
+    ) -> Result<(Apart, Vec<Exported>), SourceRefusal> {
+        let mut process = self.pool.apart(site, until).await.map_err(SourceRefusal::Failed)?;
         let found = process.load_source(source, Some(tests), LOADING).await?;
         Ok((process, found))
     }

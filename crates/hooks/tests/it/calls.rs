@@ -3,6 +3,7 @@
 use crate::world::{LEFT, ask, call, call_of, host, source, told, version};
 use std::time::Duration;
 use stoa_hooks::{Failure, Hook, HookLimits, SourceRefusal};
+use stoa_kernel::SiteId;
 use tokio::time::Instant;
 
 #[tokio::test]
@@ -56,11 +57,15 @@ async fn bulk_has_an_answer_for_each_call() {
 #[tokio::test]
 async fn exports_are_hooks_or_the_source_is_refused() {
     let host = host(HookLimits::default());
-    let exports =
-        host.exports_of("export function my_cars_beforeInsert() {}; export const b_onFailure = async () => 1").await;
+    let exports = host
+        .exports_of(
+            &SiteId::from("s"),
+            "export function my_cars_beforeInsert() {}; export const b_onFailure = async () => 1",
+        )
+        .await;
     let names: Vec<_> = exports.unwrap().iter().map(ToString::to_string).collect();
     assert_eq!(names, ["b_onFailure", "my_cars_beforeInsert"]);
-    let refused = async |source: &str| format!("{:?}", host.exports_of(source).await.unwrap_err());
+    let refused = async |source: &str| format!("{:?}", host.exports_of(&SiteId::from("s"), source).await.unwrap_err());
     for (source, part) in [
         ("export function cars_beforInsert() {}", r#"nearest: Some("cars_beforeInsert")"#),
         ("export function helper() {}", r#"NotAHook { name: "helper", nearest: None }"#),
@@ -77,7 +82,10 @@ async fn exports_are_hooks_or_the_source_is_refused() {
         assert!(why.contains(part), "{source}: {why}");
     }
     let long = " ".repeat(1_048_577);
-    assert!(matches!(host.exports_of(&long).await, Err(SourceRefusal::TooLong { limit: 1_048_576 })));
+    assert!(matches!(
+        host.exports_of(&SiteId::from("s"), &long).await,
+        Err(SourceRefusal::TooLong { limit: 1_048_576 })
+    ));
     assert_eq!(host.figures().processes, 0, "each had a process of its own");
 }
 

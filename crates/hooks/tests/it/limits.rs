@@ -2,9 +2,9 @@
 
 use crate::world::{LEFT, ask, call, host, host_named, processes_named, told, version};
 use rustix::process::{Pid, Signal, kill_process};
-use std::{sync::Arc, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 use stoa_hooks::{HookLimits, Host, Version};
-use stoa_kernel::SiteId;
+use stoa_kernel::{Network, SiteId};
 use tokio::time::Instant;
 
 /// Those that the engine doesn't stop by itself, and those that it does.
@@ -81,6 +81,45 @@ async fn so_many_calls_of_a_site_wait_and_no_more() {
     let count = |what: &str| told.iter().filter(|it| *it == what).count();
     assert_eq!((count("{}"), count("Busy")), (4, 6), "{told:?}");
     assert_eq!(ask(&host, &slow).await, "{}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn network_has_a_part_of_the_places_of_a_site() {
+    let host = host(HookLimits { hook_processes_of_site: 1, hook_waiting: 7, ..HookLimits::default() });
+    let slow = version("s", 1, "const until = Date.now() + 50; while (Date.now() < until); return {}");
+    ask(&host, &slow).await;
+    let from = |last: u8| {
+        let (host, slow) = (host.clone(), Arc::clone(&slow));
+        let mut call = call("{}");
+        call.context.network = Some(Network::of(IpAddr::from([192, 0, 2, last])));
+        tokio::spawn(async move { told(&host.call(&slow, &call, LEFT).await) })
+    };
+    let (greedy, other): (Vec<_>, _) = ((0..10).map(|_| from(1)).collect(), from(2));
+    let mut answered = 0;
+    for it in greedy {
+        answered += usize::from(it.await.unwrap() == "{}");
+    }
+    assert_eq!((answered, other.await.unwrap().as_str()), (2, "{}"));
+    assert_eq!(from(1).await.unwrap(), "{}", "the part is free again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn code_that_is_tried_leaves_places_to_other_sites() {
+    let limits = HookLimits::default();
+    // Two places.
+    let host = host(HookLimits { hook_processes: 2, ..limits });
+    let trial = |_| {
+        let host = host.clone();
+        tokio::spawn(async move { host.exports_of(&SiteId::from("s"), "for (;;);").await.is_err() })
+    };
+    let trials: Vec<_> = (0..4).map(trial).collect();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!(ask(&host, &version("other", 1, "return {}")).await, "{}");
+    // Each takes a second, one after another.
+    assert!(trials.iter().filter(|it| it.is_finished()).count() < 3, "the other site waited for all of them");
+    for it in trials {
+        assert!(it.await.unwrap());
+    }
 }
 
 fn spawn(host: &Host, version: &Arc<Version>) -> tokio::task::JoinHandle<String> {

@@ -64,7 +64,7 @@ pub async fn run(
             let members = body.as_object().ok_or("a trial is an object")?;
             Ok(content.hook_try(site, caller, HookTrial::parse(members)?).await?)
         }
-        HooksVerb::RunTests { source, tests } => Ok(content.hooks_test(caller, source, tests).await?),
+        HooksVerb::RunTests { source, tests } => Ok(content.hooks_test(site, caller, source, tests).await?),
         HooksVerb::Try(_) | HooksVerb::Test { .. } => Err("this command runs by itself".into()),
     }
 }

@@ -12,7 +12,7 @@ async fn program_runs_hooks_confined() {
     let program = HostProgram { path: env!("CARGO_BIN_EXE_stoa").into(), arguments: vec!["hook-host".into()] };
     let host = Host::new(HookLimits::default(), program);
     let source = "export const c_afterGet = (item) => ({ seen: item.n, at: typeof process })";
-    let exports = host.exports_of(source).await.unwrap();
+    let exports = host.exports_of(&SiteId::from("s"), source).await.unwrap();
     let version = Arc::new(Version::new(SiteId::from("s"), 1, source, exports));
     let argument = RawValue::from_string(r#"{"n":5}"#.to_owned()).unwrap();
     let call = Call { collection: "c".to_owned(), hook: Hook::AfterGet, argument, context: Context::default() };
