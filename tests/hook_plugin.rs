@@ -294,6 +294,30 @@ on_both_engines! {
         assert_eq!(verdict, "200");
     }
 
+    async fn requests_to_an_application_are_bounded(engine) {
+        let limits = HookLimits {
+            hook_plugin_milliseconds: 30_000, hook_request_time: 60_000, hook_plugin_calls: 1, hook_waiting: 0, ..HookLimits::default()
+        };
+        let site = site(engine, host_of(limits)).await;
+        assert_eq!(site.connect(&["cars_beforeInsert"]).await.verdict(), "200");
+        site.application.answer_as(Mode::Hang);
+        let others = async {
+            while site.application.asked().is_empty() {
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+            let refused = site.insert(json!({ "_id": "b", "price": 1 })).await.verdict();
+            site.application.answer_as(Mode::Good);
+            refused
+        };
+        tokio::select! {
+            biased;
+            refused = others => assert_eq!(refused, "429 WDE0122"),
+            waited = site.insert(json!({ "_id": "a", "price": 1 })) => panic!("it was answered: {waited:?}"),
+        }
+        // The place of one that hung up is free.
+        assert_eq!(site.insert(json!({ "_id": "c", "title": "t", "price": 1 })).await.verdict(), "200");
+    }
+
     async fn application_is_refused_with_what_is_wrong(engine) {
         let site = site(engine, host()).await;
         let (id, url) = (json!(site.id), json!(site.application.url));

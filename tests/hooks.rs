@@ -1,13 +1,19 @@
 //! A site's own code by HTTP: deployed, switched between and tried by those who run the site, and asked by every request
 //! about items, in real processes.
 
+use crate::answers;
+use axum::http::Method;
 use serde_json::{Value, json};
 use stoa_hooks::{HookLimits, Host, HostProgram};
 use stoa_testkit::{Engine, Reply, TestApp, on_both_engines};
 
+mod killed;
+mod table;
+
 /// This program is started with this word, which names no test, as a process of hooks.
 const AS_HOOK_HOST: &str = "as-hook-host";
 const VERSIONS: &str = "/_api/hooks/v1/versions";
+const LOG: &str = "/_api/hooks/v1/log";
 const TRY: &str = "/_api/hooks/v1/try";
 
 #[test]
@@ -23,7 +29,12 @@ pub fn host() -> Host {
 }
 
 pub fn host_of(limits: HookLimits) -> Host {
-    let arguments = ["hooks::hook_host", "--exact", "--nocapture", "--test-threads=1", AS_HOOK_HOST];
+    host_named("unnamed", limits)
+}
+
+/// A host whose processes have a name among their arguments.
+fn host_named(name: &str, limits: HookLimits) -> Host {
+    let arguments = ["hooks::hook_host", "--exact", "--nocapture", "--test-threads=1", AS_HOOK_HOST, name];
     Host::new(limits, HostProgram::this_program(&arguments).unwrap())
 }
 
@@ -47,6 +58,19 @@ async fn deploy(app: &TestApp, source: &str) -> Reply {
 
 pub fn item(data: Value) -> Value {
     json!({ "dataCollectionId": "cars", "dataItem": { "data": data } })
+}
+
+/// What a client has already is not sent again.
+async fn assert_known_by_its_tag(app: &TestApp, path: &str) {
+    let token = app.app().token;
+    let get = async |tag: &str| {
+        let headers = [("authorization", token.as_str()), ("if-none-match", tag)];
+        answers::ask(app, Method::GET, path, &headers, &Value::Null).await
+    };
+    let (status, headers, _) = get("").await;
+    assert_eq!(status, 200, "{path}");
+    let (status, _, body) = get(headers["etag"].to_str().unwrap()).await;
+    assert!(status == 304 && body.is_empty(), "{path} {status}");
 }
 
 on_both_engines! {
@@ -80,6 +104,9 @@ on_both_engines! {
         let list = app.owner().await.get(VERSIONS).await.json();
         let active: Vec<_> = list["versions"].as_array().unwrap().iter().map(|it| (&it["number"], &it["active"])).collect();
         assert_eq!(active, [(&json!(2), &json!(false)), (&json!(1), &json!(true))]);
+        for path in [VERSIONS, LOG] {
+            assert_known_by_its_tag(&app, path).await;
+        }
     }
 
     async fn wrong_code_is_refused_with_its_place(engine) {
@@ -156,7 +183,6 @@ on_both_engines! {
     }
 
     async fn what_hooks_say_and_how_they_fail_is_listed(engine) {
-        const LOG: &str = "/_api/hooks/v1/log";
         let app = open(engine, host()).await;
         let source = "
             export function cars_beforeInsert(item) { if (item.price) throw new Error('no'); console.log('seen', item.title, '\\0'); return item }
@@ -198,8 +224,27 @@ on_both_engines! {
         assert_eq!(deploy(&app, &format!("//{}", "x".repeat(1_022))).await.verdict(), "200");
     }
 
+    async fn so_many_calls_wait_for_hooks_and_no_more(engine) {
+        let limits = HookLimits { hook_milliseconds: 2_000, hook_processes_of_site: 1, hook_waiting: 1, ..HookLimits::default() };
+        let app = open(engine, host_of(limits)).await;
+        let source = "export function cars_beforeInsert(item) { const until = Date.now() + 300; while (Date.now() < until); return item }";
+        assert_eq!(deploy(&app, source).await.verdict(), "200");
+        let client = app.app();
+        let inserts = (0..8).map(|_| {
+            let client = client.clone();
+            async move { client.post("/v2/items", &item(json!({ "title": "x" }))).await.verdict() }
+        });
+        let verdicts = futures_util::future::join_all(inserts).await;
+        let count = |verdict: &str| verdicts.iter().filter(|it| *it == verdict).count();
+        assert!(count("200") >= 2 && count("429 WDE0122") >= 1, "{verdicts:?}");
+        assert_eq!(count("200") + count("429 WDE0122"), 8, "{verdicts:?}");
+    }
+
     async fn server_that_runs_no_hooks_says_so(engine) {
         let app = TestApp::new(engine).await;
         assert_eq!(deploy(&app, "").await.verdict(), "428 WDE0119");
+        let trial = json!({ "collectionId": "cars", "hook": "afterGet", "argument": {}, "source": "" });
+        assert_eq!(app.app().post(TRY, &trial).await.verdict(), "428 WDE0119");
+        assert_eq!(app.app().post("/_api/hooks/v1/resume", &json!({})).await.verdict(), "428 WDE0119");
     }
 }

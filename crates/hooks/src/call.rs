@@ -39,7 +39,8 @@ pub struct Context {
     /// The id of the request, by which its log lines are found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// The network that the request comes from, which may have a part of its site's places.
+    /// The network that the request comes from, which may have a part of its site's places; nothing for owners and
+    /// applications.
     #[serde(skip)]
     pub network: Option<Network>,
     /// Who calls, as applications are told it beside the request.

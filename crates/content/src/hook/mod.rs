@@ -125,7 +125,7 @@ impl CallHooks {
             user_id: caller.owner().map(str::to_owned),
             user_role: trial::role(caller),
             request_id: request::id(),
-            network: request::network(),
+            network: request::network().filter(|_| !caller.bare().is_privileged()),
             identity: EventActor::of(caller).to_json(),
             ..Context::default()
         };

@@ -1,14 +1,14 @@
 //! What code is asked and answers, through a process.
 
-use crate::world::{LEFT, ask, call, call_of, host, source, told, version};
+use crate::world::{LEFT, ask, call, call_of, host, patient, source, told, version};
 use std::time::Duration;
-use stoa_hooks::{Failure, Hook, HookLimits, SourceRefusal};
+use stoa_hooks::{Failure, Hook, SourceRefusal};
 use stoa_kernel::SiteId;
 use tokio::time::Instant;
 
 #[tokio::test]
 async fn answer_comes_with_what_was_said_to_the_console() {
-    let host = host(HookLimits::default());
+    let host = host(patient());
     let body = "console.log('seen', item); item.n++; item.d = new Date(0); return item";
     let called =
         host.call(&version("s", 1, body), &call(r#"{"n":1,"d":{"$date":"2024-01-01T00:00:00Z"}}"#), LEFT).await;
@@ -20,7 +20,7 @@ async fn answer_comes_with_what_was_said_to_the_console() {
 
 #[tokio::test]
 async fn one_request_runs_one_version_and_another_site_its_own() {
-    let host = host(HookLimits::default());
+    let host = host(patient());
     let (one, two) = (version("a", 1, "return {v: 1}"), version("a", 2, "return {v: 2}"));
     let other = version("b", 1, "return {v: 'b', seen: typeof globalThis.left}");
     let leaves = version("a", 3, "globalThis.left = 1; return {}");
@@ -35,7 +35,7 @@ async fn one_request_runs_one_version_and_another_site_its_own() {
 
 #[tokio::test]
 async fn bulk_has_an_answer_for_each_call() {
-    let host = host(HookLimits::default());
+    let host = host(patient());
     let body = "if (item.n === 2) throw new Error('two'); if (item.n === 4) for (;;); return {n: item.n * 10}";
     let calls: Vec<_> = (0..7).map(|n| call(&format!(r#"{{"n":{n}}}"#))).collect();
     let called = host.call_each(&version("s", 1, body), &calls, LEFT).await;
@@ -44,19 +44,20 @@ async fn bulk_has_an_answer_for_each_call() {
         all,
         [r#"{"n":0}"#, r#"{"n":10}"#, "Error: two", r#"{"n":30}"#, "TimedOut", r#"{"n":50}"#, r#"{"n":60}"#]
     );
-    assert_eq!(host.figures().started, 1);
+    // One process, unless it was too busy to stop its code within the time that it gets for that.
+    assert!(host.figures().started <= 2, "{:?}", host.figures());
 
-    let slow = version("s", 2, "const until = Date.now() + 60; while (Date.now() < until); return {}");
+    let slow = version("s", 2, "const until = Date.now() + 500; while (Date.now() < until); return {}");
     let began = Instant::now();
     let called = host.call_each(&slow, &calls, Duration::from_millis(200)).await;
     assert_eq!(called.len(), calls.len());
     assert!(matches!(called[6].outcome, Err(Failure::TimedOut)), "{}", told(&called[6]));
-    assert!(began.elapsed() < Duration::from_millis(400), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
 }
 
 #[tokio::test]
 async fn exports_are_hooks_or_the_source_is_refused() {
-    let host = host(HookLimits::default());
+    let host = host(patient());
     let exports = host
         .exports_of(
             &SiteId::from("s"),
@@ -91,7 +92,7 @@ async fn exports_are_hooks_or_the_source_is_refused() {
 
 #[tokio::test]
 async fn each_hook_gets_and_answers_its_kind() {
-    let host = host(HookLimits::default());
+    let host = host(patient());
     let code: String = Hook::ALL.iter().map(|it| format!("export const c_{it} = (it) => globalThis.f(it);")).collect();
     let version = source("s", 1, &format!("globalThis.f = (it) => it; {code}"));
     for (hook, argument, answer) in [
@@ -111,7 +112,7 @@ async fn each_hook_gets_and_answers_its_kind() {
 /// Not a limit: the machine of a test is busy. The figures are for who reads them.
 #[tokio::test]
 async fn figures_of_a_call() {
-    let host = host(HookLimits::default());
+    let host = host(patient());
     let version = version("s", 1, "item.seen = true; return item");
     let item = format!(
         r#"{{"_id":"{}","title":"{}","n":5,"d":{{"$date":"2024-03-05T06:07:08.009Z"}},"tags":["a","b"]}}"#,

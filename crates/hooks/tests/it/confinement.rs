@@ -2,7 +2,7 @@
 
 use crate::{
     AS_HOOK_HOST,
-    world::{LEFT, ask, call, frame, host, host_named, processes_named, version},
+    world::{LEFT, ask, call, frame, host, host_named, patient, processes_named, version},
 };
 use std::{
     fs,
@@ -11,13 +11,13 @@ use std::{
     process::{Command, Stdio},
     time::Duration,
 };
-use stoa_hooks::{HookLimits, Host, HostProgram, child::build};
+use stoa_hooks::{Host, HostProgram, child::build};
 use tempfile::TempDir;
 use tokio::time::Instant;
 
 #[tokio::test]
 async fn process_gives_up_what_code_must_not_have() {
-    let host = host_named("confined", HookLimits::default());
+    let host = host_named("confined", patient());
     assert_eq!(ask(&host, &version("s", 1, "return {}")).await, "{}");
     let [id] = processes_named("confined")[..] else { panic!("one process") };
     let limits = fs::read_to_string(format!("/proc/{id}/limits")).unwrap();
@@ -43,7 +43,7 @@ async fn descriptor_that_the_server_was_left_with_is_closed() {
     let (mut reader, writer) = std::io::pipe().unwrap();
     // Unlike those that the program opens itself, it outlives the start of another program.
     let inherited = rustix::io::dup(&writer).unwrap();
-    let host = host(HookLimits::default());
+    let host = host(patient());
     assert_eq!(ask(&host, &version("s", 1, "return {}")).await, "{}");
     drop((writer, inherited));
     let read = tokio::task::spawn_blocking(move || reader.read(&mut [0]).unwrap());
@@ -57,7 +57,7 @@ async fn environment_and_directory_are_empty() {
     let file = directory.path().join("seen");
     let script = format!("pwd > {0}; env >> {0}; ls /proc/self/fd | wc -l >> {0}", file.display());
     let program = HostProgram { path: "/bin/sh".into(), arguments: ["-c".into(), script.into()].to_vec() };
-    let host = Host::new(HookLimits::default(), program);
+    let host = Host::new(patient(), program);
     assert!(host.call(&version("s", 1, ""), &call("{}"), LEFT).await.outcome.is_err());
     let seen = fs::read_to_string(file).unwrap();
     let mut lines = seen.lines();
@@ -69,7 +69,7 @@ async fn environment_and_directory_are_empty() {
 
 #[tokio::test]
 async fn code_finds_no_way_out_of_the_language() {
-    let host = host(HookLimits::default());
+    let host = host(patient());
     let names = "['setTimeout','fetch','XMLHttpRequest','WebSocket','Worker','process','require','std','os','load','print','scriptArgs','navigator']";
     let body = format!("return {{found: {names}.filter((it) => it in globalThis)}}");
     assert_eq!(ask(&host, &version("s", 1, &body)).await, r#"{"found":[]}"#);

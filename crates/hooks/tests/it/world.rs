@@ -8,6 +8,11 @@ use stoa_kernel::SiteId;
 
 pub const LEFT: Duration = Duration::from_secs(20);
 
+/// Limits of tests that are not about time: machines of tests are slow now and then.
+pub fn patient() -> HookLimits {
+    HookLimits { hook_milliseconds: 2_000, ..HookLimits::default() }
+}
+
 pub fn host(limits: HookLimits) -> Host {
     host_named("unnamed", limits)
 }

@@ -1,8 +1,8 @@
 //! The program as it runs a site's hooks for itself.
 
 use crate::process::{Deployment, post, refusal};
-use serde_json::{json, value::RawValue};
-use std::{fs, sync::Arc, time::Duration};
+use serde_json::{Value, json, value::RawValue};
+use std::{fs, process::Command, sync::Arc, time::Duration};
 use stoa_hooks::{Call, Context, Hook, HookLimits, Host, HostProgram, Outcome, Version};
 use stoa_kernel::SiteId;
 use stoa_testkit::Engine;
@@ -10,7 +10,7 @@ use stoa_testkit::Engine;
 #[tokio::test]
 async fn program_runs_hooks_confined() {
     let program = HostProgram { path: env!("CARGO_BIN_EXE_stoa").into(), arguments: vec!["hook-host".into()] };
-    let host = Host::new(HookLimits::default(), program);
+    let host = Host::new(HookLimits { hook_milliseconds: 2_000, ..HookLimits::default() }, program);
     let source = "export const c_afterGet = (item) => ({ seen: item.n, at: typeof process })";
     let exports = host.exports_of(&SiteId::from("s"), source).await.unwrap();
     let version = Arc::new(Version::new(SiteId::from("s"), 1, source, exports));
@@ -46,6 +46,11 @@ fn hooks_by_command_on_postgres() {
     hooks(Engine::Postgres);
 }
 
+/// Machines of tests are slow now and then.
+fn patient(command: &mut Command) -> &mut Command {
+    command.env("STOA_LIMITS_HOOK_MILLISECONDS", "2000")
+}
+
 fn hooks(engine: Engine) {
     let deployment = Deployment::new(engine);
     let key = deployment.site_with_things();
@@ -61,11 +66,14 @@ fn hooks(engine: Engine) {
 
     // Without a server, as with one.
     assert_eq!(deployment.json(&["hooks", "list"]), json!([]));
-    let tried = deployment.json(&["hooks", "try", "things", "beforeInsert", &item, "--source", &two]);
+    let mut command = deployment.stoa(&["hooks", "try", "things", "beforeInsert", &item, "--source", &two, "--json"]);
+    let tried: Value = serde_json::from_slice(&patient(&mut command).output().unwrap().stdout).unwrap();
     assert_eq!((&tried["outcome"], &tried["value"]), (&json!("VALUE"), &json!({ "n": 2 })));
     let deployed = deployment.json(&["hooks", "deploy", &one]);
     assert_eq!((&deployed["version"], &deployed["exports"]), (&json!(1), &json!("things_beforeInsert")));
-    let server = deployment.serve(|_| {});
+    let server = deployment.serve(|it| {
+        patient(it);
+    });
     let inserted = || {
         let item = json!({ "dataCollectionId": "things", "dataItem": { "data": { "n": 7 } } });
         let (status, answer) = post(&format!("{}/v2/items", server.url), &key, &item).unwrap();

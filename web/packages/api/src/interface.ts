@@ -1969,8 +1969,8 @@ export type HookTryRequest = {
   hook: HookName;
   /** What the hook is given: an item, an id, a query, a number, as it stands in requests. */
   argument: Json;
-  /** `context.currentItem` of an update or a removal. */
-  currentItem?: Record<string, unknown> | null;
+  /** `context.currentItem` of an update or a removal: an object. */
+  currentItem?: Json;
   /** Code that is not deployed. */
   source?: string | null;
 };

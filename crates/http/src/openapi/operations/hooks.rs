@@ -8,6 +8,8 @@ use crate::{
 use stoa_kernel::Code;
 
 const INVALID: &[Code] = &[Code::Validation, Code::Forbidden];
+/// The server runs no hooks.
+const NO_HOOKS: &[Code] = &[Code::NotSupported];
 
 const fn hook(id: &'static str, summary: &'static str) -> Operation {
     Operation::new(id, Subject::Hooks, Callers::Owners, summary)
@@ -26,7 +28,7 @@ pub(crate) const HOOK_VERSION_DEPLOY: Operation =
         )
         .takes("HookVersionDeployRequest")
         .answers(&[Answer::json("HookVersionResponse", "The version, which is active.")])
-        .errors(&[INVALID]);
+        .errors(&[INVALID, NO_HOOKS]);
 
 pub(crate) const HOOK_VERSION_ACTIVATE: Operation =
     hook("hookVersionActivate", "Has another version run: the way back").may_take("Empty").answers(DONE).errors(&[&[
@@ -52,10 +54,10 @@ pub(crate) const HOOKS_RESUME: Operation =
     hook("hooksResume", "Lets hooks be asked again on this server, after so many of their processes died that none is")
         .may_take("Empty")
         .answers(DONE)
-        .errors(&[INVALID]);
+        .errors(&[INVALID, NO_HOOKS]);
 
 pub(crate) const HOOK_TRY: Operation = hook("hookTry", "Asks one hook, and writes nothing")
     .notes("Of the code that is sent, else of the version that is active.")
     .takes("HookTryRequest")
     .answers(&[Answer::json("HookTryResponse", "What came of it.")])
-    .errors(&[INVALID, &[Code::NotFound]]);
+    .errors(&[INVALID, &[Code::NotFound], NO_HOOKS]);
