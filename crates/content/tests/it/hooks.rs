@@ -200,7 +200,7 @@ on_both_engines! {
         let increment = json!([{ "fieldPath": "n", "action": "INCREMENT_FIELD", "incrementFieldOptions": { "value": 1 } }]);
         let patches = vec![json!({ "dataItemId": "a", "fieldModifications": increment }); 10];
         let body = json!({ "dataCollectionId": "c", "patches": patches });
-        assert_eq!(verdicts(&world.bulk(&app(), "patch", &body).await.unwrap()), ["UPDATE"; 10]);
+        assert_eq!(verdicts(&world.bulk(&app(), "patch", &body).await.unwrap()), ["PATCH"; 10]);
         let item = world.get(&app(), "a").await.unwrap();
         assert_eq!((&item["n"], &item["asked"]), (&json!(10), &json!(10)));
     }
