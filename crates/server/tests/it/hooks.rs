@@ -109,7 +109,7 @@ fn hooks(engine: Engine) {
     );
     let run = deployment.stoa(&["hooks", "test", &tests, "--source", &two, "--json"]).output().unwrap();
     assert_eq!(run.status.code(), Some(1), "{run:?}");
-    let told: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    let told: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((&told["passed"], &told["failed"]), (&json!(2), &json!(1)), "{told}");
     let all: Vec<_> = told["tests"].as_array().unwrap().iter().map(|it| it["outcome"].as_str().unwrap()).collect();
     assert_eq!(all, ["NOTHING", "TIMED_OUT", "NOTHING"], "{told}");
