@@ -120,7 +120,7 @@ struct Site {
 
 async fn site(engine: Engine, host: Host) -> Site {
     let app = open(engine, host.clone()).await;
-    host.keep_plugins(Arc::new(app.app.webhooks.clone()));
+    host.keep_plugins(app.app.webhooks.plugins());
     let id = application(&app).await.to_string();
     Site { app, application: Application::start().await, id, host }
 }

@@ -83,7 +83,7 @@ impl Services {
             limits: config.limits.webhooks.clone(),
             times: Times::default(),
         });
-        hooks.keep_plugins(Arc::new(webhooks.clone()));
+        hooks.keep_plugins(webhooks.plugins());
         let url = Arc::new(Mutex::new(url));
         Ok(Self { store, world, identity, content, hooks, realtime, webhooks, consumers, url })
     }

@@ -14,6 +14,7 @@ use hyper::{
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::sync::{Arc, Weak};
 use stoa_hooks::{Asking, Failure, Plugin, PluginAnswer, Plugins, Question};
 use stoa_identity::app_key::{AppSigner, SigningKey};
 use stoa_kernel::{ClientId, Code, Fault, Result, SiteId, Violation, limit::SECOND};
@@ -34,13 +35,20 @@ impl Default for Signing {
     }
 }
 
-impl Plugins for Webhooks {
+impl Webhooks {
+    /// Who asks applications about hooks, as long as these webhooks are there.
+    pub fn plugins(&self) -> Weak<dyn Plugins> {
+        Arc::downgrade(&(self.core.clone() as Arc<dyn Plugins>))
+    }
+}
+
+impl Plugins for Core {
     fn ask<'a>(&'a self, question: Question<'a>) -> Asking<'a, Result<PluginAnswer, Failure>> {
-        Box::pin(ask(&self.core, question))
+        Box::pin(ask(self, question))
     }
 
     fn check<'a>(&'a self, site: &'a SiteId, plugin: &'a Plugin) -> Asking<'a, Result<()>> {
-        Box::pin(check(&self.core, site, plugin))
+        Box::pin(check(self, site, plugin))
     }
 }
 

@@ -22,7 +22,11 @@ use pool::{Lease, Pool};
 pub use process::HostProgram;
 use process::{Broken, LOADING, NotLoaded};
 use remote::Remote;
-use std::{slice, sync::Arc, time::Duration};
+use std::{
+    slice,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 use stoa_kernel::{SiteId, nearest::nearest};
 pub use tested::Tested;
 use tokio::time::Instant;
@@ -77,11 +81,11 @@ impl Host {
     }
 
     /// Names who asks applications, once. Without it hooks that they answer fail.
-    pub fn keep_plugins(&self, plugins: Arc<dyn Plugins>) {
+    pub fn keep_plugins(&self, plugins: Weak<dyn Plugins>) {
         self.remote.keep(plugins);
     }
 
-    pub fn plugins(&self) -> Option<&Arc<dyn Plugins>> {
+    pub fn plugins(&self) -> Option<Arc<dyn Plugins>> {
         self.remote.plugins()
     }
 

@@ -7,7 +7,7 @@ use crate::{
     version::Version,
 };
 use std::{
-    sync::{Arc, OnceLock},
+    sync::{Arc, OnceLock, Weak},
     time::Duration,
 };
 use tokio::time::{Instant, timeout_at};
@@ -15,21 +15,22 @@ use tokio::time::{Instant, timeout_at};
 /// Answers of a request may have so many times the bytes of one answer.
 const ANSWERS: usize = 8;
 
-/// Who asks applications, once that is known.
+/// Who asks applications, once that is known. It works with the content, which has the host: held from here as well, none
+/// of them would ever be dropped, nor the lock of the data directory given back.
 #[derive(Default)]
 pub struct Remote {
-    plugins: OnceLock<Arc<dyn Plugins>>,
+    plugins: OnceLock<Weak<dyn Plugins>>,
 }
 
 impl Remote {
-    pub fn keep(&self, plugins: Arc<dyn Plugins>) {
+    pub fn keep(&self, plugins: Weak<dyn Plugins>) {
         if self.plugins.set(plugins).is_err() {
             tracing::warn!("who asks applications about hooks was named before");
         }
     }
 
-    pub fn plugins(&self) -> Option<&Arc<dyn Plugins>> {
-        self.plugins.get()
+    pub fn plugins(&self) -> Option<Arc<dyn Plugins>> {
+        self.plugins.get()?.upgrade()
     }
 
     /// Asks an application once about several calls: as many answers as calls, whatever happens.
@@ -61,7 +62,7 @@ impl Remote {
         until: Instant,
     ) -> Result<Vec<Result<Outcome, Failure>>, Failure> {
         let Some(first) = calls.first() else { return Ok(Vec::new()) };
-        let plugins = self.plugins.get().ok_or(Failure::NotStarted)?;
+        let plugins = self.plugins().ok_or(Failure::NotStarted)?;
         let limits = &pool.limits;
         let _place = pool.plugin_place(version, first.context.network, until).await?;
         let whole = Instant::now() + Duration::from_millis(limits.hook_plugin_milliseconds as u64);
