@@ -115,7 +115,7 @@ on_both_engines! {
                 loop {
                     match visitor.post("/v2/items/patch", &body).await.verdict().as_str() {
                         "200" => break,
-                        "409 WDE0178" | "429 WDE0122" => {}
+                        "409 WDE0178" | "429 WDE0122" => tokio::time::sleep(Duration::from_millis(10)).await,
                         other => panic!("{other}"),
                     }
                 }

@@ -198,8 +198,8 @@ impl World<'_> {
         let reply = other.client.post(QUERY.path, &ask).await;
         let context = self.context(&format!("go on after {last:?} of {:?}", caller.kind), other, side, &reply);
         if other.kind.of_cursors() != caller.kind.of_cursors() {
-            // Who may read nothing reaches no hook, so that their right is looked at before the cursor where there is one.
-            let is_refused = self.has_hooks && right(other, side, READ) == Right::Refused;
+            // Who may read nothing reaches no hook: their right is looked at before the cursor.
+            let is_refused = right(other, side, READ) == Right::Refused;
             let expected = if other.kind == Kind::Anonymous || is_refused { refusal(other) } else { "400 WDE0151" };
             assert_eq!(reply.verdict(), expected, "{context}");
         } else if right(other, side, READ) == Right::Refused {
