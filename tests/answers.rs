@@ -22,7 +22,7 @@ async fn things(app: &TestApp) {
     }
 }
 
-async fn ask(
+pub(crate) async fn ask(
     app: &TestApp,
     method: Method,
     path: &str,

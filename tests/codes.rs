@@ -13,9 +13,13 @@ const NEVER: &[(&str, &str)] = &[
     ("WDE0046", "`between` reaches the server as two comparisons"),
     ("WDE0048", "names of fields are names of JSON members, which are text"),
     ("WDE0053", "a fault of the server: no request may bring one about"),
+    ("WDE0078", "what a site's code throws: tests of hooks"),
     ("WDE0092", "no sort is refused for its size"),
+    ("WDE0122", "many calls that wait for a site's code: tests of hooks"),
     ("WDE0133", "what an engine can't index; indexed values are cut before it comes to that"),
+    ("WDE0150", "a site's code that fails: tests of hooks"),
     ("WDE0153", "removing a reference that is not there succeeds"),
+    ("WDE0172", "a site's code that takes too long: tests of hooks"),
 ];
 
 /// Requests to the collection `c`, which has an item `one`, and what they are refused with.

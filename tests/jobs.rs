@@ -250,6 +250,7 @@ on_both_engines! {
             ("code", "hash:b client:t member:t root:t expires:i"),
             ("device", "hash:b member:t created:i expires:i"),
             ("flow", "hash:b browser:b kind:t state:t context:t revision:i expires:i"),
+            ("hook_log", "id:t created:i collection:t hook:t version:i milliseconds:i outcome:t console:t"),
             ("install_code", "hash:b client:t expires:i"),
             ("link", "hash:b purpose:t member:t created:i expires:i"),
             ("mail", "id:t kind:t created:i expires:i attempts:i"),

@@ -15,6 +15,8 @@ mod cursors;
 mod defence;
 mod filters;
 mod graphql;
+mod hook_plugin;
+mod hooks;
 mod hosts;
 mod identity;
 mod indexes;

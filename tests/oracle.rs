@@ -15,6 +15,7 @@ mod aggregates;
 mod by_filter;
 mod calls;
 mod graphql;
+mod hooks;
 mod links;
 mod many;
 mod pages;
@@ -41,9 +42,9 @@ on_both_engines! {
         let app = TestApp::with_nodes(engine, NODES).await;
         let callers = callers(&app).await;
         let _serving = app.searched().await;
-        run(&app, &callers, engine, 21_908, 0..WORLDS).await;
+        run(&app, &callers, engine, 21_908, 0..WORLDS, false).await;
         let fresh = from_environment().unwrap_or_else(fresh_seed);
-        run(&app, &callers, engine, fresh, WORLDS..WORLDS + rounds(WORLDS)).await;
+        run(&app, &callers, engine, fresh, WORLDS..WORLDS + rounds(WORLDS), false).await;
     }
 }
 
@@ -58,12 +59,15 @@ pub(crate) fn fresh_seed() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-/// What a caller and another come to in random worlds of these numbers.
-async fn run(app: &TestApp, callers: &[Caller<'_>], engine: Engine, seed: u64, worlds: Range<usize>) {
+/// What a caller and another come to in random worlds of these numbers, perhaps with hooks that try to widen.
+async fn run(app: &TestApp, callers: &[Caller<'_>], engine: Engine, seed: u64, worlds: Range<usize>, has_hooks: bool) {
     let mut random = Random(seed);
     let mut tally = BTreeMap::new();
     for number in worlds {
         let mut world = World::make(app, callers, &mut random, number, seed).await;
+        if has_hooks {
+            world.deploy_hooks().await;
+        }
         for _ in 0..CALLS {
             let caller = &callers[random.below(callers.len())];
             let (call, verdict) = world.call(caller, callers, &mut random).await;
@@ -205,6 +209,8 @@ struct World<'a> {
     target: Side,
     /// The links of `many`, in the order in which they were made.
     links: Vec<(String, String)>,
+    /// Whether the hooks of [`hooks`] are asked.
+    has_hooks: bool,
     /// What to say when something is wrong.
     name: String,
 }
@@ -225,12 +231,13 @@ impl<'a> World<'a> {
         ]);
         let source_side = Side::make(app, callers, random, source, fields).await;
         let name = format!("seed {seed}, world {number}");
-        Self { app, source: source_side, target: target_side, links: Vec::new(), name }
+        Self { app, source: source_side, target: target_side, links: Vec::new(), has_hooks: false, name }
     }
 
     /// The items of a collection as they are, without the dates.
     async fn stored(&self, collection: &str) -> BTreeMap<String, Value> {
-        let body = json!({ "dataCollectionId": collection, "query": { "paging": { "limit": 1000 } } });
+        let query = json!({ "paging": { "limit": 1000 } });
+        let body = json!({ "dataCollectionId": collection, "query": query, "suppressHooks": true });
         let reply = self.app.app().post("/v2/items/query", &body).await.json();
         let items = reply["dataItems"].as_array().unwrap_or_else(|| panic!("{reply}"));
         items.iter().map(|it| (it["data"]["_id"].as_str().unwrap().to_owned(), plain(&it["data"]))).collect()
@@ -338,12 +345,13 @@ impl Side {
     }
 }
 
-/// An item without the dates that the server gave it and those that it refers to, and without what is
-/// encrypted in it.
+/// An item without the dates that the server gave it and those that it refers to, without what is encrypted in it, and
+/// without the member that hooks add.
 fn plain(data: &Value) -> Value {
     match data {
         Value::Object(members) => {
-            let kept = members.iter().filter(|it| !matches!(it.0.as_str(), "_createdDate" | "_updatedDate" | "hush"));
+            let is_kept = |name: &str| !matches!(name, "_createdDate" | "_updatedDate" | "hush" | "__proto__");
+            let kept = members.iter().filter(|it| is_kept(it.0));
             Value::Object(kept.map(|(name, it)| (name.clone(), plain(it))).collect())
         }
         Value::Array(list) => list.iter().map(plain).collect(),

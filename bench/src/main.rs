@@ -19,6 +19,7 @@ mod bare;
 mod figure;
 mod followers;
 mod graphql;
+mod hooks;
 mod identity;
 mod import;
 mod large;
@@ -109,6 +110,8 @@ enum Part {
     Speed,
     /// Pages by GraphQL beside the same pages of the calls on items
     Graphql,
+    /// What a site's own code costs
+    Hooks,
     /// What other nodes of a database must not slow down
     Nodes,
     /// What webhooks cost those who write
@@ -138,6 +141,7 @@ impl Part {
             Self::Speed => speed::measure(program, engine, &figure::Sizes { items, rounds, period }),
             Self::Graphql => graphql::measure(program, engine, &figure::Sizes { items, rounds, period }),
             Self::Search => search::measure(program, engine, &figure::Sizes { items, rounds, period }),
+            Self::Hooks => hooks::measure(program, engine, &figure::Sizes { items, rounds, period }),
             Self::Nodes if engine == Engine::Postgres => vec![nodes::measure(program)],
             Self::Nodes => Vec::new(),
             Self::Webhooks => webhooks::measure(program, engine, &figure::Sizes { items, rounds, period }),

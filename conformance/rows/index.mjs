@@ -18,6 +18,8 @@ import { rows as headless } from './headless.mjs';
 import { rows as appKeys } from './app-keys.mjs';
 import { rows as events } from './events.mjs';
 import { rows as deliveries } from './deliveries.mjs';
+import { rows as hooks } from './hooks.mjs';
+import { rows as dataHooks } from './data-hooks.mjs';
 import { rows as others } from './others.mjs';
 
 export const allRows = [
@@ -40,5 +42,7 @@ export const allRows = [
   ...appKeys,
   ...events,
   ...deliveries,
+  ...hooks,
+  ...dataHooks,
   ...others,
 ];

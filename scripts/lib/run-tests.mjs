@@ -12,8 +12,10 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
+/** Its tests wait most of the time: it has twice the threads, so that it ends with the others. */
+const LONGEST = 'tests it';
 /** What takes longest begins first, so that the end is not a wait for one of them. */
-const LONG = ['server it', 'tests it', 'bench soak', 'content it', 'query agreement'];
+const LONG = [LONGEST, 'server it', 'content it', 'webhooks it', 'realtime it', 'bench soak', 'tests jobs'];
 /** Programs that run at the same time. */
 const AT_ONCE = Number(process.env.STOA_TEST_PROGRAMS ?? 3);
 /** Threads of each; more processors than this would ask for more connections than the database has. */
@@ -51,6 +53,23 @@ export function remarks(output) {
 }
 
 /**
+ * The tests that failed, each with the beginning of what it says: the end of a long output is what a log keeps.
+ * @param {string} output
+ * @returns {string[]} a line each
+ */
+export function failures(output) {
+  const told = output.split(/^---- (\S+) stdout ----$/m).slice(1);
+  return told.flatMap((it, n) => {
+    if (n % 2 === 0) return [it];
+    const lines = it
+      .split(/^stack backtrace:$|^failures:$/m)[0]
+      .split('\n')
+      .filter((line) => line.trim() !== '');
+    return lines.slice(0, 6).map((line) => `    ${line.slice(0, 300)}`);
+  });
+}
+
+/**
  * Starts a PostgreSQL that ends when its input does.
  * @returns {Promise<{ env: Record<string, string>, stop(): void }>}
  */
@@ -75,7 +94,8 @@ async function startCluster() {
 function run(program, more) {
   const started = Date.now();
   // Where cargo starts it, and what cargo tells it at run time.
-  const env = { RUST_TEST_THREADS: String(THREADS), ...process.env, ...more, CARGO_MANIFEST_DIR: program.folder };
+  const threads = String(program.name === LONGEST ? 2 * THREADS : THREADS);
+  const env = { RUST_TEST_THREADS: threads, ...process.env, ...more, CARGO_MANIFEST_DIR: program.folder };
   const child = spawn(program.path, [], { cwd: program.folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   const collect = (/** @type {Buffer} */ chunk) => void (output += chunk);
@@ -119,7 +139,10 @@ async function main() {
   const failed = results.filter((it) => it.failed);
   const passed = results.reduce((sum, it) => sum + it.passed, 0);
   console.log(`${passed} tests of ${results.length} programs passed`);
-  for (const { program } of failed) console.log(`failed: ${program.name} (${program.path})`);
+  for (const { program, output } of failed) {
+    console.log(`failed: ${program.name} (${program.path})`);
+    for (const line of failures(output)) console.log(`        ${line}`);
+  }
   process.exitCode = failed.length > 0 ? 1 : 0;
 }
 

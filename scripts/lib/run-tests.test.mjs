@@ -5,7 +5,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { programs, remarks } from './run-tests.mjs';
+import { failures, programs, remarks } from './run-tests.mjs';
 
 /** cargo's message about a program of the package in `folder` */
 const artifact = (folder, name, executable, isTest = true) =>
@@ -63,6 +63,19 @@ test('programs are the test programs, the long ones first', () => {
 test('remarks are what a test prints, and no line of libtest', () => {
   const output = `running 2 tests\ntest a::b ... \nseed 7: fine\nok\ntest c ... ok\n\n${PASSED}\n`;
   assert.deepEqual(remarks(output), ['test a::b ... ', 'seed 7: fine']);
+});
+
+test('failures are the names of tests with the beginning of what they say', () => {
+  const said = `---- a::b stdout ----\n\nthread 'a::b' panicked at x.rs:1:2:\nleft: 1\nstack backtrace:\n   0: begin\n`;
+  const output = `test a::b ... FAILED\n\nfailures:\n\n${said}\n---- c stdout ----\nError: no\n\n\nfailures:\n    a::b\n    c\n`;
+  assert.deepEqual(failures(output), [
+    'a::b',
+    "    thread 'a::b' panicked at x.rs:1:2:",
+    '    left: 1',
+    'c',
+    '    Error: no',
+  ]);
+  assert.deepEqual(failures('Segmentation fault\n'), []);
 });
 
 test('runner passes when every program does, and counts tests', async () => {

@@ -62,7 +62,7 @@ pub(crate) fn path_of_route(path: &str) -> String {
     let path = path.replace("/v2/items/{*id}", "/v2/items/first").replace("{*id}", "kept");
     format!(
         "{}?dataCollectionId=kept&dataItemId=first&indexName=i",
-        path.replace("{id}", "x").replace("{key}", "x").replace("{token}", "x")
+        path.replace("{number}", "1").replace("{id}", "x").replace("{key}", "x").replace("{token}", "x")
     )
 }
 

@@ -4,7 +4,7 @@ use super::{
     kept,
     table::{Refusals, Table},
 };
-use crate::interface;
+use crate::{hooks, interface};
 use axum::http::Method;
 use serde_json::{Value, json};
 use std::{cell::Cell, fmt::Write};
@@ -38,6 +38,12 @@ pub(crate) const ROUTES: &[(&str, &str, &str)] = &[
     ("sitePagesUpdate", "/_api/site/v1/pages", r#"{"pages":{"ecomCheckout":"https://example.org/checkout"}}"#),
     ("captchaChallengeGet", "/_api/account/v1/captcha", ""),
     ("signOnPolicyGet", "/v1/sign-on-policies", ""),
+    ("hookVersionDeploy", "/_api/hooks/v1/versions", r#"{"source":""}"#),
+    ("hookVersionList", "/_api/hooks/v1/versions", ""),
+    ("hookVersionActivate", "/_api/hooks/v1/versions/1/activate", "{}"),
+    ("hookLogList", "/_api/hooks/v1/log?limit=1", ""),
+    ("hooksResume", "/_api/hooks/v1/resume", "{}"),
+    ("hookTry", "/_api/hooks/v1/try", r#"{"collectionId":"c","hook":"afterGet","argument":{},"source":""}"#),
     ("webhookEventTypeList", "/_api/webhooks/v1/event-types", ""),
     ("webhookEndpointList", "/_api/webhooks/v1/endpoints", ""),
     (
@@ -286,6 +292,7 @@ impl<'a> World<'a> {
             ids.push(shown["member"]["id"].as_str().unwrap().to_owned());
         }
         let [ada, bob] = ids.try_into().unwrap();
+        app.app.content.keep_hooks(hooks::host());
         World { app, ada, bob, application: OnceCell::new(), made: Cell::new(0) }
     }
 

@@ -81,7 +81,8 @@ impl World<'_> {
         let (c, id) = (&side.id, side.any_id(random));
         let reply = caller.client.get(&format!("/v2/items/{id}?dataCollectionId={c}&dataItemId={id}")).await;
         let context = self.context("get", caller, side, &reply);
-        match side.items.get(&id) {
+        let read = if self.has_hooks { hooks::READ_INSTEAD } else { id.as_str() };
+        match side.items.get(read) {
             _ if right(caller, side, READ) == Right::Refused => {
                 assert_eq!(reply.verdict(), refusal(caller), "{context}")
             }
@@ -95,7 +96,7 @@ impl World<'_> {
 
     async fn query(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
         let side = self.side(is_source);
-        let (filter, passes) = self.filter(caller, random, is_source);
+        let (filter, passes) = self.question(caller, random, is_source);
         let (limit, offset, only_n) = (1 + random.below(12), random.below(3), random.one_in(3));
         let fields = if only_n { json!(["n", "missing"]) } else { json!([]) };
         let (sort, paging) = (pages::sort(), json!({ "limit": limit, "offset": offset }));
@@ -121,7 +122,7 @@ impl World<'_> {
 
     async fn count(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
         let side = self.side(is_source);
-        let (filter, passes) = self.filter(caller, random, is_source);
+        let (filter, passes) = self.question(caller, random, is_source);
         let reply =
             caller.client.post("/v2/items/count", &json!({ "dataCollectionId": side.id, "filter": filter })).await;
         let context = self.context(&format!("count {filter}"), caller, side, &reply);

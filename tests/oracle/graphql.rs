@@ -18,7 +18,7 @@ impl World<'_> {
 
     async fn graphql_query(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
         let (side, other) = (self.side(is_source), self.side(!is_source));
-        let (filter, passes) = self.filter(caller, random, is_source);
+        let (filter, passes) = self.question(caller, random, is_source);
         let (limit, offset) = (1 + random.below(12), random.below(3));
         let knows_other = knows(caller, other);
         let references = match (is_source, knows_other) {
@@ -80,8 +80,10 @@ impl World<'_> {
         assert_eq!(page["totalCount"], found.len(), "{context}");
         assert_eq!(page["hasNext"], found.len() > offset + limit, "{context}");
         assert_eq!(data[format!("{c}Count")], found.len(), "{context}");
-        let one = side.items.get("i0").filter(|it| may(caller, side, READ, it));
-        assert_eq!(one.is_some(), data[format!("{c}Item")].is_object(), "{context}");
+        // An item by its id is a query as well, so that hooks which widen it have the first of all found.
+        let is_asked = |id: &str| self.has_hooks || id == "i0";
+        let is_found = side.readable(caller).into_iter().any(|it| is_asked(it.0));
+        assert_eq!(data[format!("{c}Item")].is_object(), is_found, "{context}");
         "200".to_owned()
     }
 

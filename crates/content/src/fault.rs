@@ -42,6 +42,19 @@ pub(crate) fn condition_failed(collection: &str, id: &str) -> Fault {
     item_not_found(collection, id).with("reason", "CONDITION")
 }
 
+/// The item is another than its hook saw, and has been as often as it was read again.
+pub(crate) fn item_changed(collection: &str, id: &str) -> Fault {
+    let text = format!("Item {id} of collection {collection} was changed by others each time its hook had run.");
+    Fault::because(Code::RevisionWrong, text).with("itemId", id).with("reason", CHANGED)
+}
+
+/// Whether a fault says so.
+pub(crate) fn is_item_changed(fault: &Fault) -> bool {
+    fault.code() == Code::RevisionWrong && fault.data().get("reason").is_some_and(|it| it == CHANGED)
+}
+
+const CHANGED: &str = "CHANGED";
+
 /// There is no such collection, or no longer, or none that the caller may know of.
 pub(crate) fn collection_not_found(id: &str) -> Fault {
     let text = format!("The {id} collection does not exist.");

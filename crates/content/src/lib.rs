@@ -11,6 +11,7 @@ mod document;
 pub mod event;
 mod fault;
 pub mod feed;
+mod hook;
 mod index;
 mod item;
 mod limits;
@@ -30,6 +31,12 @@ pub use collection::{
     list::{CollectionList, ListOptions},
 };
 pub use event::read::{ContentChange, ContentEntry, ItemChange, ItemEvent, ItemEvents, LinkChanges};
+pub use hook::{
+    deploy::{HookVersion, HookWish},
+    log::HookLogEntry,
+    request::within_request,
+    trial::HookTrial,
+};
 pub use item::{
     bulk::{Action, Outcome},
     calls::Saved,
@@ -50,6 +57,7 @@ pub use wire::{
 
 use async_job::run::JobRuns;
 use collection::{cache::SchemaCache, job::JobQueue, site_key};
+use hook::{log::HookLog, version::HookVersions};
 use index::{auto::QueryStatistics, build::BuildQueue};
 use item::ownership::RecordedVisitors;
 use page::cursor;
@@ -57,6 +65,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, OnceLock},
 };
+use stoa_hooks::Host;
 use stoa_kernel::{Caller, Fault, Network, Result, World};
 use stoa_query::pipeline::SharedMemory;
 use stoa_store::{Area, Memory, ReaderPool, Requester, Site, Standing, Store, TxFuture, boxed};
@@ -89,6 +98,10 @@ struct State {
     pipeline_memory: Arc<SharedMemory>,
     /// Who knows whether callers are still who they were.
     standing: OnceLock<Arc<dyn Standing>>,
+    /// What runs the code of sites; without it none is asked.
+    hook_host: OnceLock<Host>,
+    hook_versions: HookVersions,
+    hook_log: HookLog,
 }
 
 /// Where a read that may take long comes from: its turn among others is fair by network, and within one by
@@ -99,6 +112,7 @@ impl Memory for State {
     fn forget(&self) -> TxFuture<'_, ()> {
         self.schema_cache.forget_all();
         self.site_keys.forget_all();
+        self.hook_versions.forget_all();
         boxed!(Ok(()))
     }
 }
@@ -128,6 +142,9 @@ impl Content {
             index_places: Arc::new(Semaphore::new(INDEX_PLACES)),
             pipeline_memory,
             standing: OnceLock::new(),
+            hook_host: OnceLock::new(),
+            hook_versions: Default::default(),
+            hook_log: Default::default(),
         };
         Self { state: Arc::new(state) }
     }
@@ -145,6 +162,13 @@ impl Content {
     pub fn keep_standing(&self, standing: Arc<dyn Standing>) {
         if self.state.standing.set(standing).is_err() {
             tracing::warn!("who knows of callers was named before");
+        }
+    }
+
+    /// Names what runs the code of sites, once, before requests are answered. Without it no hook is asked.
+    pub fn keep_hooks(&self, host: Host) {
+        if self.state.hook_host.set(host).is_err() {
+            tracing::warn!("what runs hooks was named before");
         }
     }
 

@@ -22,7 +22,8 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
 };
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
-use stoa_kernel::{Fault, SiteId, clock::Counter};
+use stoa_content::within_request;
+use stoa_kernel::{Fault, Network, SiteId, clock::Counter};
 use tokio::time::Instant;
 use tower::{Layer, Service, ServiceExt};
 use tower_http::cors::{self, AllowHeaders, CorsLayer};
@@ -64,11 +65,13 @@ where
             }
             let begun = Instant::now();
             let (method, consistent) = (parts.method.clone(), parts.headers.get(CONSISTENT).cloned());
+            let network = Network::of(sender(&parts, &app));
             let (mut response, route) =
                 match InFlight::begin(&app.traffic, &app.settings, &parts, || sender(&parts, &app)) {
                     Ok(in_flight) => {
                         parts.extensions.insert(in_flight.clone());
-                        answer(router, &in_flight, parts, body).await
+                        let answering = answer(router, &in_flight, parts, body);
+                        within_request(id.to_str().unwrap_or_default(), network, answering).await
                     }
                     Err(fault) => (Problem(fault).into_response(), None),
                 };

@@ -12,6 +12,7 @@ pub enum Subject {
     Permissions,
     Realtime,
     Graphql,
+    Hooks,
     Tokens,
     SignIn,
     Redirects,
@@ -31,7 +32,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    pub(crate) const ALL: [Self; 25] = [
+    pub(crate) const ALL: [Self; 26] = [
         Self::Items,
         Self::AsyncJobs,
         Self::Search,
@@ -41,6 +42,7 @@ impl Subject {
         Self::Permissions,
         Self::Realtime,
         Self::Graphql,
+        Self::Hooks,
         Self::Tokens,
         Self::SignIn,
         Self::Redirects,
@@ -79,6 +81,7 @@ impl Subject {
             Self::Permissions => ("Permissions", "Who may do what with the items of a collection."),
             Self::Realtime => ("Realtime", "Items followed as they change."),
             Self::Graphql => ("GraphQL", "Items of several collections in one request, read and written."),
+            Self::Hooks => ("Hooks", "A site's own code, asked before and after what is done with its items."),
             Self::Tokens => ("Tokens", "OAuth 2.0 and OpenID Connect."),
             Self::SignIn => ("Sign-in", "Registration and sign-in without the account pages."),
             Self::Redirects => ("Redirects", "From a website to the account pages and back."),

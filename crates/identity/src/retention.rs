@@ -11,7 +11,7 @@ const CHUNK: usize = 500;
 const DAY: Millis = 24 * 60 * 60_000;
 
 /// What is over in a site.
-fn of_site(config: &Config) -> [Rule; 17] {
+fn of_site(config: &Config) -> [Rule; 18] {
     let id = Key::Text("id");
     [
         Rule { table: "audit", key: id, over: "created < $1", kept: 400 * DAY },
@@ -37,6 +37,8 @@ fn of_site(config: &Config) -> [Rule; 17] {
         Rule { table: "webhook_secret", key: id, over: "expires < $1", kept: 0 },
         // What became of jobs is asked for a while.
         Rule { table: "async_job", key: id, over: "ended < $1", kept: 7 * DAY },
+        // What hooks said may be about persons.
+        Rule { table: "hook_log", key: id, over: "created < $1", kept: 7 * DAY },
     ]
 }
 

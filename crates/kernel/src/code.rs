@@ -72,6 +72,7 @@ codes! {
     ItemExists           = "WDE0074", 409, "An item with this id already exists.";
     RequestInvalid       = "WDE0075", 400, "The request is not valid.";
     ItemIdRefused        = "WDE0079", 400, "The item id is not valid.";
+    HookThrew            = "WDE0078", 400, "A hook of the collection refused this.";
     BadRequest           = "WDE0080", 400, "Bad request.";
     SortTooLarge         = "WDE0092", 400, "The data set is too large to sort.";
     FilterInvalid        = "WDE0093", 400, "The filter is not valid.";
@@ -80,10 +81,12 @@ codes! {
     PayloadTooLarge      = "WDE0109", 413, "The request is too large.";
     NotSupported         = "WDE0119", 428, "This is not supported.";
     SortSeveralArrays    = "WDE0121", 400, "At most one sort field may hold arrays.";
+    HookQuota            = "WDE0122", 429, "Too many calls wait for the hooks of the site; try again.";
     UniqueConflict       = "WDE0123", 409, "A unique value already exists.";
     ItemTooLargeToIndex  = "WDE0133", 400, "The item has a value that is too large to index.";
     FieldNameDollar      = "WDE0134", 400, "Field names must not begin with $.";
     FieldInvalid         = "WDE0147", 400, "The field is not valid.";
+    HookFailed           = "WDE0150", 400, "A hook of the collection failed.";
     CursorInvalid        = "WDE0151", 400, "The cursor is not valid.";
     PagingInvalid        = "WDE0152", 400, "The paging is not valid.";
     ReferenceNotFound    = "WDE0153", 404, "The reference does not exist.";
@@ -91,6 +94,7 @@ codes! {
     IndexExists          = "WDE0164", 400, "There is an index with this name.";
     ItemTooDeep          = "WDE0168", 400, "The item is nested too deep.";
     FilterTooDeep        = "WDE0169", 400, "The filter is nested too deep.";
+    HookTimeout          = "WDE0172", 400, "A hook of the collection took too long.";
     IndexNotFound        = "WDE0176", 400, "There is no index with this name.";
     RevisionWrong        = "WDE0178", 409, "The revision is not the current one.";
     SearchOff            = "WDE0190", 400, "The collection is not searched.";

@@ -35,7 +35,8 @@ fn full_level(sizes: &[Size]) -> Option<Merge> {
     let mut levels: Vec<i64> = sizes.iter().filter(is_small).map(|it| it.level).collect();
     levels.sort_unstable();
     let level = levels.chunk_by(|a, b| a == b).find(|same| same.len() >= FAN)?[0];
-    let segments = (0..sizes.len()).filter(|&at| sizes[at].level == level && sizes[at].bytes < LARGE).take(FAN).collect();
+    let segments =
+        (0..sizes.len()).filter(|&at| sizes[at].level == level && sizes[at].bytes < LARGE).take(FAN).collect();
     Some(Merge { segments, level: level.saturating_add(1) })
 }
 

@@ -11,10 +11,14 @@ const LOG_PERIOD: Duration = Duration::from_secs(10);
 /// How soon a name or a deletion of a site is seen that another process on the same database made.
 const REFRESH_PERIOD: Duration = Duration::from_secs(1);
 
+/// How soon what hooks say can be read.
+const HOOK_LOG_PERIOD: Duration = Duration::from_secs(1);
+
 /// Runs until the process ends. A failure is logged and tried again at the next tick.
 pub async fn run(services: Services) {
     tokio::spawn(tend_logs(services.clone()));
     tokio::spawn(refresh_sites(services.clone()));
+    tokio::spawn(write_hook_logs(services.clone()));
     let mut ticks = tokio::time::interval(PERIOD);
     loop {
         ticks.tick().await;
@@ -38,6 +42,15 @@ async fn refresh_sites(services: Services) {
         if let Err(fault) = services.store.sites_refresh(services.world.now()).await {
             tracing::warn!("changes of sites could not be read: {fault:?}");
         }
+    }
+}
+
+async fn write_hook_logs(services: Services) {
+    let mut ticks = tokio::time::interval(HOOK_LOG_PERIOD);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        services.write_hook_logs().await;
     }
 }
 

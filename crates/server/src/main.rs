@@ -31,6 +31,7 @@ use config::{Config, Options};
 use failure::Failure;
 use rustix::{fs::Mode, process::umask};
 use std::{io::Write, process::ExitCode};
+use stoa_kernel::World;
 
 /// Requests are many small allocations on several threads, which this allocator is made for.
 #[global_allocator]
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Verb::Openapi => print_document(json),
+        Verb::HookHost => stoa_hooks::child::run(&World::real()).map_err(|it| Failure::from(it.to_string())),
         verb => load(None)
             .checked()
             .map_err(Failure::from)

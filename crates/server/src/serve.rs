@@ -79,7 +79,7 @@ async fn run(mut config: Config, work: Arc<Work>, with_demo: bool) -> Result<(),
         tracing::warn!("whole requests and answers are written into {}: for tests only", directory.display());
     }
     if let Some(address) = config.metrics {
-        watch::serve(address, app.clone(), work).await?;
+        watch::serve(address, app.clone(), services.hooks.clone(), work).await?;
     }
     let listener = Listener {
         socket: tokio::net::TcpListener::from_std(listener).map_err(|it| it.to_string())?,

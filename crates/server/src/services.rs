@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 use stoa_content::{AutoIndex, Content};
+use stoa_hooks::{Host, HostProgram};
 use stoa_http::{Settings, metrics::Metrics};
 use stoa_identity::Identity;
 use stoa_kernel::{Caller, Code, Fault, KeyId, Role, World, nearest::hint};
@@ -28,6 +29,8 @@ pub struct Services {
     pub world: World,
     pub identity: Identity,
     pub content: Content,
+    /// What runs the code of sites.
+    pub hooks: Host,
     pub realtime: Realtime,
     pub webhooks: Webhooks,
     /// The consumers of logs that this process works for.
@@ -66,6 +69,10 @@ impl Services {
         identity.set_ownership(Arc::new(content.clone()));
         content.keep_standing(identity.standing());
         content.hear(&store).await?;
+        let program = HostProgram::this_program(&["hook-host"]);
+        let program = program.map_err(|it| Fault::because(Code::Unavailable, format!("hooks: {it}")))?;
+        let hooks = Host::new(config.limits.hooks.clone(), program);
+        content.keep_hooks(hooks.clone());
         let realtime = Realtime::new(store.clone(), content.clone(), world.clone(), config.limits.realtime.clone());
         let url = config.public_url.clone().unwrap_or_else(|| format!("http://127.0.0.1:{}", config.port));
         identity.url_set(&url);
@@ -80,17 +87,9 @@ impl Services {
             limits: config.limits.webhooks.clone(),
             times: Times::default(),
         });
-        Ok(Self {
-            store,
-            world,
-            identity,
-            content,
-            realtime,
-            webhooks,
-            consumers,
-            indexers,
-            url: Arc::new(Mutex::new(url)),
-        })
+        hooks.keep_plugins(webhooks.plugins());
+        let url = Arc::new(Mutex::new(url));
+        Ok(Self { store, world, identity, content, hooks, realtime, webhooks, consumers, indexers, url })
     }
 
     /// The state of the router.
@@ -118,8 +117,19 @@ impl Services {
     pub async fn close(&self) {
         self.consumers.leave().await;
         self.indexers.leave().await;
+        self.hooks.shutdown().await;
+        self.write_hook_logs().await;
         self.store.leave().await;
         self.store.close();
+    }
+
+    /// Writes down what hooks said and how they failed.
+    pub async fn write_hook_logs(&self) {
+        for site in self.store.open_sites() {
+            if let Err(fault) = self.content.hook_log_write(&site).await {
+                tracing::warn!(site = %site.id, "what hooks said could not be written: {fault:?}");
+            }
+        }
     }
 
     pub fn set_url(&self, url: &str) {

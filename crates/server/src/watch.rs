@@ -17,6 +17,7 @@ use std::{
     },
     time::Duration,
 };
+use stoa_hooks::{HookFigures, Host};
 use stoa_http::{
     App,
     metrics::{self, Family, Kind, Measure, Sample},
@@ -114,10 +115,10 @@ impl<S: Subscriber> Layer<S> for WorkLayer {
 ///
 /// # Errors
 /// A sentence when the address can't be listened on.
-pub async fn serve(address: SocketAddr, app: App, work: Arc<Work>) -> Result<(), String> {
+pub async fn serve(address: SocketAddr, app: App, hooks: Host, work: Arc<Work>) -> Result<(), String> {
     let listener = TcpListener::bind(address).await.map_err(|it| format!("can't listen on {address}: {it}"))?;
     let address = listener.local_addr().map_err(|it| it.to_string())?;
-    let watched = Arc::new(Watched { app, work, is_here: address.ip().is_loopback(), turn: Semaphore::new(1) });
+    let watched = Arc::new(Watched { app, hooks, work, is_here: address.ip().is_loopback(), turn: Semaphore::new(1) });
     let router = Router::new().route("/metrics", get(move |headers: HeaderMap| answer(watched.clone(), headers)));
     tracing::info!("metrics are served at http://{address}/metrics");
     tokio::spawn(accept(listener, router));
@@ -149,6 +150,7 @@ async fn accept(listener: TcpListener, router: Router) {
 /// What is told, and to whom.
 struct Watched {
     app: App,
+    hooks: Host,
     work: Arc<Work>,
     /// Whether the address is one of this machine alone.
     is_here: bool,
@@ -166,6 +168,7 @@ async fn answer(watched: Arc<Watched>, headers: HeaderMap) -> Response {
     measures.extend(now(&watched.app).await);
     measures.extend(streams(&watched.app.realtime.counts()));
     measures.extend(webhooks(watched.app.webhooks.counts()));
+    measures.extend(hooks(watched.hooks.figures()));
     let mut lags = lags(&watched.app).await;
     measures.push(consumers(&lags));
     // What is farthest behind is what a watcher wants to know of.
@@ -226,6 +229,23 @@ fn webhooks(counts: WebhookCounts) -> Vec<Measure> {
         counter("stoa_webhooks_disabled_total", "Webhook endpoints that were given up.", disabled as f64),
         gauge("stoa_webhooks_served", "Webhook endpoints that this process sends for.", served as f64),
         gauge("stoa_webhooks_open", "Those of them that fail.", open as f64),
+    ]
+}
+
+fn hooks(figures: HookFigures) -> Vec<Measure> {
+    let of = |kind| move |name, help, value: f64| Measure { name, help, kind, value };
+    let (counter, gauge) = (of(Kind::Counter), of(Kind::Gauge));
+    let HookFigures { calls, thrown, timed_out, failed, refused, started, died, processes, memory } = figures;
+    vec![
+        counter("stoa_hooks_calls_total", "Hooks of sites that were asked.", calls as f64),
+        counter("stoa_hooks_thrown_total", "Those that threw.", thrown as f64),
+        counter("stoa_hooks_timed_out_total", "Those that took too long.", timed_out as f64),
+        counter("stoa_hooks_failed_total", "Those that failed otherwise.", failed as f64),
+        counter("stoa_hooks_refused_total", "Those that were not tried.", refused as f64),
+        counter("stoa_hooks_started_total", "Processes of hooks that were started.", started as f64),
+        counter("stoa_hooks_died_total", "Those that died, or were killed for what they did.", died as f64),
+        gauge("stoa_hooks_processes", "Processes of hooks.", processes as f64),
+        gauge("stoa_hooks_bytes", "Bytes that they are counted with.", memory as f64),
     ]
 }
 

@@ -84,6 +84,7 @@ const SITE: &[Migration] = migrations![
     17 "site/0017_log",
     18 "site/0018_webhook" additive,
     19 "site/0019_async_job" additive,
+    20 "site/0020_hook",
     21 "site/0021_search" additive,
 ];
 

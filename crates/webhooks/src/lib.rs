@@ -10,6 +10,7 @@ mod delivery;
 mod endpoint;
 mod limits;
 mod message;
+mod plugin;
 
 pub use call::{
     events::{EventPage, EventQuery, WaitingEvent},
@@ -31,6 +32,7 @@ pub use message::Message;
 use call::test::Tests;
 use delivery::{counts::Counts, lanes::Lanes, worker::Sender};
 use parking_lot::Mutex;
+use plugin::Signing;
 use std::sync::Arc;
 use stoa_content::Content;
 use stoa_identity::Identity;
@@ -66,6 +68,7 @@ struct Core {
     /// Goes up with each change of an endpoint by this process.
     changes: watch::Sender<u64>,
     tests: Tests,
+    signing: Signing,
     /// Started when first something is sent.
     lanes: Mutex<Option<Arc<Lanes>>>,
 }
@@ -80,6 +83,7 @@ impl Webhooks {
                 counts: Arc::default(),
                 changes,
                 tests: Tests::default(),
+                signing: Signing::default(),
                 lanes: Mutex::default(),
             }),
         }

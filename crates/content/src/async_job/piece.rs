@@ -315,7 +315,8 @@ async fn change(content: &Content, site: &Arc<Site>, job: &AsyncJob, found: &mut
     let (task, caller, condition) = (&job.task, &job.credential.caller, Some(plan.condition));
     let mut context = WriteContext::load(content, site, plan.access).await?;
     if task.change == task::Change::Remove {
-        return Ok(Work::Remove(Removal { context, ids: found.ids.clone(), condition, shows: false }));
+        let context = Arc::new(context);
+        return Ok(Work::Remove(Removal { context, ids: found.ids.clone(), condition, shows: false, seen: None }));
     }
     let asked = RequestContext { content, site, caller };
     let mut references = references::of_collection(asked, &collection, true).await?;
@@ -326,9 +327,10 @@ async fn change(content: &Content, site: &Arc<Site>, job: &AsyncJob, found: &mut
         }
         let patch = references.take_patch(n, &task.patch(id))?;
         let patch = Patch::parse(&patch, caller, &collection.schema, content.limits().query.item())?;
-        changes.push(PendingChange { id: patch.id, value: NewValue::Patch(patch.modifications) });
+        changes.push(PendingChange { id: patch.id, value: NewValue::Patch(patch.modifications), seen: None });
     }
     context.references = Arc::new(references);
     found.cut(changes.len());
+    let context = Arc::new(context);
     Ok(Work::Patch(Change { context, mode: Mode::Update, changes, condition }))
 }

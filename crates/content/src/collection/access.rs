@@ -75,6 +75,7 @@ pub(crate) enum Write {
 }
 
 /// A caller's right to write items of a collection.
+#[derive(Clone)]
 pub(crate) struct ItemWrite {
     collection: Arc<Collection>,
     caller: Caller,

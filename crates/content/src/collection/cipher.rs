@@ -136,10 +136,11 @@ impl FieldCipher {
     }
 
     /// An item with the encrypted values of the stored document that it lacks: who isn't shown them doesn't
-    /// send them back.
-    pub(crate) fn keep(&self, item: &CanonicalItem, old: &str) -> Result<CanonicalItem> {
+    /// send them back. Those of `named` fields it lacks because the caller takes them out.
+    pub(crate) fn keep(&self, item: &CanonicalItem, old: &str, named: &[String]) -> Result<CanonicalItem> {
         let (data, mut kept) = (item.data(), Map::new());
-        for it in self.fields.0.iter().filter(|it| member(&data, &it.quoted).is_none()) {
+        let is_lacking = |quoted: &str, key: &String| member(&data, quoted).is_none() && !named.contains(key);
+        for it in self.fields.0.iter().filter(|it| is_lacking(&it.quoted, &it.key)) {
             if let Some(value) = member(old, &it.quoted) {
                 kept.insert(it.key.clone(), serde_json::from_str::<Json>(value).map_err(Fault::internal)?);
             }
@@ -419,13 +420,15 @@ mod tests {
         let cipher = cipher("s", 1, &["a", "b", "c"]);
         let before = stored(&cipher, "1", &json!({ "a": "x", "b": null }), None);
         let item = stoa_query::canonical(r#"{"n":1}"#, limits()).expect("an item");
-        let kept = cipher.keep(&item, &before).expect("an item").data();
+        let kept = cipher.keep(&item, &before, &[]).expect("an item").data();
         assert_eq!(
             (member(&kept, "\"a\""), member(&kept, "\"b\""), member(&kept, "\"c\"")),
             (member(&before, "\"a\""), Some("null"), None)
         );
+        let kept = cipher.keep(&item, &before, &["a".to_owned()]).expect("an item").data();
+        assert_eq!((member(&kept, "\"a\""), member(&kept, "\"b\"")), (None, Some("null")), "it was taken out");
         let item = stoa_query::canonical(r#"{"a":"new"}"#, limits()).expect("an item");
-        assert_eq!(member(&cipher.keep(&item, &before).expect("an item").data(), "\"a\""), Some("\"new\""));
+        assert_eq!(member(&cipher.keep(&item, &before, &[]).expect("an item").data(), "\"a\""), Some("\"new\""));
     }
 
     #[test]

@@ -8,16 +8,18 @@ use crate::{
     },
     fault,
     item::{
-        change::{Change, ChangeResult, Mode, PendingChange, change, condition},
+        change::{Change, ChangeResult, Mode, PendingChange, condition},
+        hooked::WriteHooks,
         insert::{Insert, insert},
         references,
-        remove::{Removal, remove},
+        remove::Removal,
         row::{NewValue, WriteContext},
         visibility::{self, Item},
     },
     wire::{items::RawItem, patch::Patch, request::Request},
 };
 use std::{collections::HashSet, sync::Arc};
+use stoa_hooks::Hook;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{CanonicalItem, Filter};
 use stoa_sql::json::quoted;
@@ -57,6 +59,28 @@ impl Outcome {
         Self { action, id, fault: Some(fault), item: None }
     }
 
+    /// What a hook that comes after makes of the answer.
+    fn take(&mut self, item: Result<Item>, is_shown: bool) {
+        match item {
+            Ok(it) => self.item = Some(it).filter(|_| is_shown),
+            Err(fault) => self.fault = Some(fault),
+        }
+    }
+
+    /// What `onFailure` makes of a failure.
+    async fn after_failure(&mut self, hooks: &WriteHooks<'_>, collection: &Arc<Collection>, shows_items: bool) {
+        let Some(fault) = &self.fault else { return };
+        match hooks.calls.failure(fault).await {
+            Ok(answer) => {
+                if let Some(it) = answer.and_then(|it| hooks.calls.document(self.id.as_deref(), &it)) {
+                    self.fault = None;
+                    self.item = shows_items.then(|| Item::new(collection, it));
+                }
+            }
+            Err(thrown) => self.fault = Some(thrown),
+        }
+    }
+
     /// One element of `results`, appended to an answer; `error` writes what a fault says.
     pub fn print(&self, index: usize, out: &mut String, error: impl Fn(&Fault) -> String) {
         use std::fmt::Write;
@@ -75,6 +99,23 @@ impl Outcome {
         }
         out.push('}');
     }
+}
+
+/// The outcomes of a call, each failure as `onFailure` has it.
+async fn answered(
+    hooks: &WriteHooks<'_>,
+    collection: &Arc<Collection>,
+    shows_items: bool,
+    mut outcomes: Vec<Outcome>,
+) -> Vec<Outcome> {
+    if hooks.calls.has(Hook::OnFailure) {
+        hooks.calls.keep_place();
+        for it in &mut outcomes {
+            it.after_failure(hooks, collection, shows_items).await;
+        }
+        hooks.calls.let_place_go();
+    }
+    outcomes
 }
 
 /// Items don't come by the thousand where there is but one (docs/protocol/content.md §21.10).
@@ -116,29 +157,40 @@ impl BulkChange {
         });
     }
 
-    async fn write(
+    async fn carry_out(
         mut self,
-        site: &Site,
+        hooks: &mut WriteHooks<'_>,
         context: WriteContext,
         mode: Mode,
         condition: Option<Filter>,
-        show: impl Fn(ChangeResult) -> Option<Item>,
+        (shows_items, show): (bool, impl Fn(ChangeResult) -> Item),
     ) -> Result<Vec<Outcome>> {
+        let collection = context.collection().clone();
         if self.pending.is_empty() {
-            return Ok(self.outcomes);
+            return Ok(answered(hooks, &collection, shows_items, self.outcomes).await);
         }
-        let results = change(site, Change { context, mode, changes: self.pending, condition }).await?;
+        let change = Change { context: Arc::new(context), mode, changes: self.pending, condition };
+        let results = hooks.change(change).await?;
+        for (hook, is_new) in [(Hook::AfterInsert, true), (Hook::AfterUpdate, false)] {
+            let written = results.iter().filter_map(|it| it.as_ref().ok().filter(|it| it.is_new == is_new));
+            hooks.ahead_of_after(hook, written.map(|it| it.doc.as_str())).await?;
+        }
+        hooks.calls.keep_place();
         for (n, result) in self.outcome_of.into_iter().zip(results) {
             let outcome = &mut self.outcomes[n];
             match result {
                 Ok(it) => {
                     outcome.action = if it.is_new { Action::Insert } else { self.action };
-                    outcome.item = show(it);
+                    if shows_items || hooks.calls.has_after() {
+                        let (is_new, told) = (it.is_new, hooks.told(&it.doc));
+                        outcome.take(hooks.after_change(is_new, told, show(it)).await, shows_items);
+                    }
                 }
                 Err(fault) => outcome.fault = Some(fault),
             }
         }
-        Ok(self.outcomes)
+        hooks.calls.let_place_go();
+        Ok(answered(hooks, &collection, shows_items, self.outcomes).await)
     }
 }
 
@@ -152,46 +204,76 @@ impl Content {
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, &collection, Write::Insert)?;
         refuse_single(&collection)?;
-        let (items, shows_items) = (request.items(self.limits())?, request.wants_items()?);
-        let mut write = WriteContext::load(self, site, access).await?;
-        let mut references = references::of_request(context, &collection, request).await?;
-        let mut outcomes = Vec::with_capacity(items.len());
-        let (mut rows, mut outcome_of) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
-        let mut ids = HashSet::with_capacity(items.len());
-        for (n, it) in items.iter().enumerate() {
-            let row = canonical_with_id(self, it, true).and_then(|(id, mut item)| {
-                if !ids.insert(id.clone()) {
-                    return Err((Some(id.clone()), fault::item_exists(collection.id.as_str(), &id)));
-                }
-                let taken = references.take(rows.len(), &mut item);
-                taken.and_then(|()| write.new_row(id.clone(), &item)).map_err(|fault| (Some(id), fault))
-            });
-            outcomes.push(match row {
-                Ok(row) => {
-                    let id = Some(row.id().to_owned());
-                    rows.push(row);
-                    outcome_of.push(n);
-                    Outcome { action: Action::Insert, id, fault: None, item: None }
-                }
-                Err((id, fault)) => Outcome::refused(Action::Insert, id, fault),
-            });
-        }
-        if rows.is_empty() {
-            return Ok(outcomes);
-        }
-        write.references = Arc::new(references);
-        let call = Arc::new(Insert { context: write, rows });
-        let answers = insert(site, &call).await?;
-        for ((n, answer), row) in outcome_of.into_iter().zip(answers).zip(&call.rows) {
-            match answer {
-                Ok(()) if shows_items => {
-                    outcomes[n].item = Some(Item::new(&collection, call.context.shown(row)?));
-                }
-                Ok(()) => {}
-                Err(fault) => outcomes[n].fault = Some(fault),
+        let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
+        let calls = hooks.calls.clone();
+        let call = async {
+            let (items, shows_items) = (request.items(self.limits())?, request.wants_items()?);
+            let mut write = WriteContext::load(self, site, access).await?;
+            let mut references = references::of_request(context, &collection, request).await?;
+            let mut outcomes = Vec::with_capacity(items.len());
+            let (mut rows, mut outcome_of) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
+            let mut ids = HashSet::with_capacity(items.len());
+            let sent: Vec<_> = items.iter().map(|it| canonical_with_id(self, it, true)).collect();
+            let valid = sent.iter().filter_map(|it| it.as_ref().ok());
+            hooks.ahead_of_inserts(valid.map(|(id, item)| (id.as_str(), item))).await?;
+            hooks.calls.keep_place();
+            for (n, it) in sent.into_iter().enumerate() {
+                let row = it.and_then(|(id, mut item)| {
+                    if !ids.insert(id.clone()) {
+                        return Err((Some(id.clone()), fault::item_exists(collection.id.as_str(), &id)));
+                    }
+                    match references.take(rows.len(), &mut item) {
+                        Ok(()) => Ok((id, item)),
+                        Err(fault) => Err((Some(id), fault)),
+                    }
+                });
+                let row = match row {
+                    Ok((id, item)) => {
+                        let item = hooks.before_insert(&id, item).await;
+                        if hooks.calls.has(Hook::BeforeInsert) {
+                            write.renew();
+                        }
+                        item.and_then(|it| write.new_row(id.clone(), &it)).map_err(|fault| (Some(id), fault))
+                    }
+                    Err(it) => Err(it),
+                };
+                outcomes.push(match row {
+                    Ok(row) => {
+                        let id = Some(row.id().to_owned());
+                        rows.push(row);
+                        outcome_of.push(n);
+                        Outcome { action: Action::Insert, id, fault: None, item: None }
+                    }
+                    Err((id, fault)) => Outcome::refused(Action::Insert, id, fault),
+                });
             }
-        }
-        Ok(outcomes)
+            hooks.calls.let_place_go();
+            if rows.is_empty() {
+                return Ok(answered(&hooks, &collection, shows_items, outcomes).await);
+            }
+            write.references = Arc::new(references);
+            let call = Arc::new(Insert { context: write, rows });
+            let answers = insert(site, &call).await?;
+            let shows = shows_items || hooks.calls.has(Hook::AfterInsert);
+            let shown = call.rows.iter().map(|it| if shows { call.context.shown(it) } else { Ok(String::new()) });
+            let documents = shown.collect::<Result<Vec<_>>>()?;
+            let written = answers.iter().zip(&documents).filter(|(it, _)| it.is_ok());
+            hooks.ahead_of_after(Hook::AfterInsert, written.map(|(_, it)| it.as_str())).await?;
+            hooks.calls.keep_place();
+            for ((n, answer), doc) in outcome_of.into_iter().zip(answers).zip(documents) {
+                match answer {
+                    Ok(()) if shows => {
+                        let item = hooks.after(Hook::AfterInsert, hooks.told(&doc), Item::new(&collection, doc)).await;
+                        outcomes[n].take(item, shows_items);
+                    }
+                    Ok(()) => {}
+                    Err(fault) => outcomes[n].fault = Some(fault),
+                }
+            }
+            hooks.calls.let_place_go();
+            Ok(answered(&hooks, &collection, shows_items, outcomes).await)
+        };
+        calls.answering(call, |_| None).await
     }
 
     /// Replaces items; those that aren't there, aren't the caller's to change or don't meet the condition
@@ -203,7 +285,7 @@ impl Content {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, &collection, Write::Update)?;
-        let condition = condition(context, request, &collection).await?;
+        let condition = condition(context, request, &collection);
         change_many(context, access, request, Mode::Update, condition).await
     }
 
@@ -216,7 +298,7 @@ impl Content {
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, &collection, Write::Save)?;
         refuse_single(&collection)?;
-        change_many(context, access, request, Mode::Save, None).await
+        change_many(context, access, request, Mode::Save, async { Ok(None) }).await
     }
 
     /// Changes the fields that patches name; those that can't be applied are refused one by one.
@@ -227,24 +309,29 @@ impl Content {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, &collection, Write::Update)?;
-        let condition = condition(context, request, &collection).await?;
-        let (patches, shows_items) = (request.patches(self.limits())?, request.wants_items()?);
-        let mut references = references::of_collection(context, &collection, true).await?;
-        let (mut call, item_limits) = (BulkChange::new(Action::Patch, patches.len()), self.limits().query.item());
-        for raw_patch in patches {
-            let patch = references.take_patch(call.pending.len(), raw_patch);
-            call.add(match patch.and_then(|it| Patch::parse(&it, caller, &collection.schema, item_limits)) {
-                Ok(it) if it.id.contains('\0') => {
-                    Err((Some(it.id.clone()), fault::item_not_found(collection.id.as_str(), &it.id)))
-                }
-                Ok(it) => Ok(PendingChange { id: it.id, value: NewValue::Patch(it.modifications) }),
-                Err(fault) => Err((Patch::id_of(raw_patch).map(str::to_owned), fault)),
-            });
-        }
-        let mut write = WriteContext::load(self, site, access).await?;
-        write.references = Arc::new(references);
-        let show = |it: ChangeResult| shows_items.then(|| visibility::patched(&collection, caller, it.doc));
-        call.write(site, write, Mode::Update, condition, show).await
+        let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
+        let calls = hooks.calls.clone();
+        let call = async {
+            let condition = condition(context, request, &collection).await?;
+            let (patches, shows_items) = (request.patches(self.limits())?, request.wants_items()?);
+            let mut references = references::of_collection(context, &collection, true).await?;
+            let (mut call, item_limits) = (BulkChange::new(Action::Patch, patches.len()), self.limits().query.item());
+            for raw_patch in patches {
+                let patch = references.take_patch(call.pending.len(), raw_patch);
+                call.add(match patch.and_then(|it| Patch::parse(&it, caller, &collection.schema, item_limits)) {
+                    Ok(it) if it.id.contains('\0') => {
+                        Err((Some(it.id.clone()), fault::item_not_found(collection.id.as_str(), &it.id)))
+                    }
+                    Ok(it) => Ok(PendingChange { id: it.id, value: NewValue::Patch(it.modifications), seen: None }),
+                    Err(fault) => Err((Patch::id_of(raw_patch).map(str::to_owned), fault)),
+                });
+            }
+            let mut write = WriteContext::load(self, site, access).await?;
+            write.references = Arc::new(references);
+            let show = |it: ChangeResult| visibility::patched(&collection, caller, it.doc);
+            call.carry_out(&mut hooks, write, Mode::Update, condition, (shows_items, show)).await
+        };
+        calls.answering(call, |_| None).await
     }
 
     /// Removes items by their ids.
@@ -255,23 +342,40 @@ impl Content {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, &collection, Write::Remove)?;
-        let condition = condition(context, request, &collection).await?;
-        let (ids, shows_items) = (request.item_ids(self.limits())?, request.wants_items()?);
-        let possible = ids.iter().filter(|it| !it.contains('\0')).map(|it| (*it).to_owned()).collect();
-        let write = WriteContext::load(self, site, access).await?;
-        let removal = Removal { context: write, ids: possible, condition, shows: shows_items };
-        let mut answers = remove(site, removal).await?.into_iter();
-        let outcome = |id: &str| {
-            let answer = if id.contains('\0') { None } else { answers.next() };
-            let answer = answer.unwrap_or_else(|| Err(fault::item_not_found(collection.id.as_str(), id)));
-            let (fault, item) = match answer {
-                Ok(doc) if shows_items => (None, visibility::removed(&collection, caller, doc)),
-                Ok(_) => (None, None),
-                Err(fault) => (Some(fault), None),
-            };
-            Outcome { action: Action::Delete, id: Some(id.to_owned()), fault, item }
+        let hooks = WriteHooks::load(context, &collection, &request.members).await?;
+        let calls = hooks.calls.clone();
+        let call = async {
+            let condition = condition(context, request, &collection).await?;
+            let (ids, shows_items) = (request.item_ids(self.limits())?, request.wants_items()?);
+            let possible = ids.iter().filter(|it| !it.contains('\0')).map(|it| (*it).to_owned()).collect();
+            let write = WriteContext::load(self, site, access).await?;
+            let shows = shows_items || hooks.calls.has(Hook::AfterRemove);
+            let removal = Removal { context: Arc::new(write), ids: possible, condition, shows, seen: None };
+            let answers = hooks.remove(removal).await?;
+            let removed = answers.iter().filter_map(|it| it.as_deref().ok());
+            hooks.ahead_of_after(Hook::AfterRemove, removed).await?;
+            let mut answers = answers.into_iter();
+            let mut outcomes = Vec::with_capacity(ids.len());
+            hooks.calls.keep_place();
+            for id in ids {
+                let answer = if id.contains('\0') { None } else { answers.next() };
+                let answer = answer.unwrap_or_else(|| Err(fault::item_not_found(collection.id.as_str(), id)));
+                let mut outcome = Outcome { action: Action::Delete, id: Some(id.to_owned()), fault: None, item: None };
+                match answer {
+                    Ok(doc) if shows => {
+                        let is_shown = shows_items && visibility::may_read(&collection, caller, &doc);
+                        let item = Item::new(&collection, doc.clone());
+                        outcome.take(hooks.after(Hook::AfterRemove, Some(doc), item).await, is_shown);
+                    }
+                    Ok(_) => {}
+                    Err(fault) => outcome.fault = Some(fault),
+                }
+                outcomes.push(outcome);
+            }
+            hooks.calls.let_place_go();
+            Ok(answered(&hooks, &collection, shows_items, outcomes).await)
         };
-        Ok(ids.into_iter().map(outcome).collect())
+        calls.answering(call, |_| None).await
     }
 }
 
@@ -280,26 +384,32 @@ async fn change_many(
     access: ItemWrite,
     request: &Request<'_>,
     mode: Mode,
-    condition: Option<Filter>,
+    condition: impl Future<Output = Result<Option<Filter>>>,
 ) -> Result<Vec<Outcome>> {
     let RequestContext { content, site, caller } = context;
     let collection = &access.collection().clone();
-    let (items, shows_items) = (request.items(content.limits())?, request.wants_items()?);
-    let mut references = references::of_request(context, collection, request).await?;
-    let mut call = BulkChange::new(Action::Update, items.len());
-    for it in items {
-        let change = canonical_with_id(content, it, mode == Mode::Save).and_then(|(id, mut item)| {
-            match references.take(call.pending.len(), &mut item) {
-                Ok(()) => Ok(PendingChange { id, value: NewValue::Whole(item) }),
+    let mut hooks = WriteHooks::load(context, collection, &request.members).await?;
+    let calls = hooks.calls.clone();
+    let call = async {
+        let condition = condition.await?;
+        let (items, shows_items) = (request.items(content.limits())?, request.wants_items()?);
+        let mut references = references::of_request(context, collection, request).await?;
+        let mut call = BulkChange::new(Action::Update, items.len());
+        for it in items {
+            let change = canonical_with_id(content, it, mode == Mode::Save).and_then(|(id, mut item)| match references
+                .take(call.pending.len(), &mut item)
+            {
+                Ok(()) => Ok(PendingChange { id, value: NewValue::Whole(item), seen: None }),
                 Err(fault) => Err((Some(id), fault)),
-            }
-        });
-        call.add(change);
-    }
-    let mut write = WriteContext::load(content, site, access).await?;
-    write.references = Arc::new(references);
-    let show = |it: ChangeResult| shows_items.then(|| visibility::replaced(collection, caller, it));
-    call.write(site, write, mode, condition, show).await
+            });
+            call.add(change);
+        }
+        let mut write = WriteContext::load(content, site, access).await?;
+        write.references = Arc::new(references);
+        let show = |it: ChangeResult| visibility::replaced(collection, caller, it);
+        call.carry_out(&mut hooks, write, mode, condition, (shows_items, show)).await
+    };
+    calls.answering(call, |_| None).await
 }
 
 /// An element of `dataItems`, with an id of ours when it may come without. In a list an id that is

@@ -11,11 +11,13 @@ use crate::{
         cipher,
     },
     fault,
+    hook::CallHooks,
     item::{
-        change::{Change, Mode, PendingChange, change, condition},
+        change::{Change, Mode, PendingChange, condition},
+        hooked::WriteHooks,
         insert::{Insert, insert},
         references,
-        remove::{Removal, remove},
+        remove::Removal,
         row::{NewValue, WriteContext},
         visibility::{self, Item},
     },
@@ -28,7 +30,9 @@ use crate::{
         request::{GetRequest, Request},
     },
 };
+use serde_json::value::RawValue;
 use std::{borrow::Cow, sync::Arc};
+use stoa_hooks::Hook;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{CanonicalItem, Projection, Scope, resolve};
 use stoa_sql::{Value, Writer};
@@ -51,48 +55,59 @@ impl Content {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let scope = access::scope(caller, Operation::Read, &collection)?;
-        let id = &request.id;
-        if scope == Scope::Nothing || id.is_empty() || id.contains('\0') {
-            return Err(fault::item_not_found(collection.id.as_str(), id));
+        if scope == Scope::Nothing {
+            return Err(fault::item_not_found(collection.id.as_str(), &request.id));
         }
-        let (reader, key) = (collection.clone(), id.clone());
-        let projection = resolve::projection(&request.fields);
-        let includes = include::plan(context, &collection, &request.references).await?;
-        let is_plain = includes.is_empty();
-        let view = cipher::view(self, site, caller, &collection).await?;
-        let most = self.limits().page_bytes;
-        let found = site.read(ReaderPool::Point, move |tx| {
-            boxed!({
-                let statements = &reader.statements;
-                let (sql, params) = match scope {
-                    Scope::Everything | Scope::Nothing => (Cow::Borrowed(&statements.get), vec![Value::Text(key)]),
-                    Scope::OwnedBy(owner) => (Cow::Borrowed(&statements.get_owned), vec![key.into(), owner.into()]),
-                    scope @ Scope::Published { .. } => {
-                        let mut sql = Writer::new(tx.dialect());
-                        sql.push("select t.doc from ").push(&statements.name).push(" t where t.id = ").bind(key);
-                        and_scope(&mut sql, "t", &scope);
-                        let (sql, params) = sql.finish();
-                        (Cow::Owned(sql), params)
+        let hooks = CallHooks::load(context, &collection, &request.options).await?;
+        let call = async {
+            let asked = hooks.asked_id(&request.id).await?;
+            let id = asked.as_ref().unwrap_or(&request.id);
+            if id.is_empty() || id.contains('\0') {
+                return Err(fault::item_not_found(collection.id.as_str(), id));
+            }
+            let (reader, key) = (collection.clone(), id.clone());
+            let projection = resolve::projection(&request.fields);
+            let includes = include::plan(context, &collection, &request.references).await?;
+            let is_plain = includes.is_empty();
+            let view = cipher::view(self, site, caller, &collection).await?;
+            let most = self.limits().page_bytes;
+            let found = site.read(ReaderPool::Point, move |tx| {
+                boxed!({
+                    let statements = &reader.statements;
+                    let (sql, params) = match scope {
+                        Scope::Everything | Scope::Nothing => (Cow::Borrowed(&statements.get), vec![Value::Text(key)]),
+                        Scope::OwnedBy(owner) => (Cow::Borrowed(&statements.get_owned), vec![key.into(), owner.into()]),
+                        scope @ Scope::Published { .. } => {
+                            let mut sql = Writer::new(tx.dialect());
+                            sql.push("select t.doc from ").push(&statements.name).push(" t where t.id = ").bind(key);
+                            and_scope(&mut sql, "t", &scope);
+                            let (sql, params) = sql.finish();
+                            (Cow::Owned(sql), params)
+                        }
+                    };
+                    let mut found = tx.row(&sql, &params, |row| Ok(row.doc(0)?.into_owned())).await?;
+                    view.show_all(found.iter_mut())?;
+                    if let (false, Some(doc)) = (includes.is_empty(), &mut found) {
+                        let mut budget = ResponseBudget::new(most);
+                        let filled = includes.fill(tx, vec![std::mem::take(doc)], &mut budget).await?;
+                        *doc = filled.into_iter().next().unwrap_or_default();
                     }
-                };
-                let mut found = tx.row(&sql, &params, |row| Ok(row.doc(0)?.into_owned())).await?;
-                view.show_all(found.iter_mut())?;
-                if let (false, Some(doc)) = (includes.is_empty(), &mut found) {
-                    let mut budget = ResponseBudget::new(most);
-                    let filled = includes.fill(tx, vec![std::mem::take(doc)], &mut budget).await?;
-                    *doc = filled.into_iter().next().unwrap_or_default();
-                }
-                Ok(match &projection {
-                    Projection::All => found,
-                    some => found.map(|it| stoa_query::project(&it, some)),
+                    Ok(match &projection {
+                        Projection::All => found,
+                        some => found.map(|it| stoa_query::project(&it, some)),
+                    })
                 })
-            })
-        });
-        match found.await? {
-            Some(doc) if is_plain => Ok(Item::read(&collection, doc)),
-            Some(doc) => Ok(Item::new(&collection, doc)),
-            None => Err(fault::item_not_found(collection.id.as_str(), id)),
-        }
+            });
+            match found.await? {
+                Some(doc) if hooks.decide_on_reads() => {
+                    Ok(Item::new(&collection, hooks.after(Hook::AfterGet, doc).await?))
+                }
+                Some(doc) if is_plain => Ok(Item::read(&collection, doc)),
+                Some(doc) => Ok(Item::new(&collection, doc)),
+                None => Err(fault::item_not_found(collection.id.as_str(), id)),
+            }
+        };
+        one(&hooks, &collection, Some(&request.id), call).await
     }
 
     /// Inserts an item.
@@ -103,14 +118,23 @@ impl Content {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, &collection, Write::Insert)?;
-        let (id, mut item) = raw_item(request)?.canonical(self.limits())?;
-        let id = single(&collection, id)?;
-        let mut write = WriteContext::load(self, site, access).await?;
-        let shows = take_references(context, &mut write, request, &mut item).await?;
-        let row = write.new_row(id.unwrap_or_else(|| self.state.world.uuid()), &item)?;
-        let doc = write.shown(&row)?;
-        only(insert(site, &Arc::new(Insert { context: write, rows: vec![row] })).await?)?;
-        visibility::inserted(context, &collection, doc, shows).await
+        let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
+        let calls = hooks.calls.clone();
+        let call = async {
+            let (id, mut item) = raw_item(request)?.canonical(self.limits())?;
+            let id = single(&collection, id)?;
+            let mut write = WriteContext::load(self, site, access).await?;
+            let shows = take_references(context, &mut write, request, &mut item).await?;
+            let id = id.unwrap_or_else(|| self.state.world.uuid());
+            let item = hooks.before_insert(&id, item).await?;
+            write.renew();
+            let row = write.new_row(id.clone(), &item)?;
+            let doc = write.shown(&row)?;
+            only(insert(site, &Arc::new(Insert { context: write, rows: vec![row] })).await?)?;
+            let told = hooks.told(&doc);
+            hooks.after(Hook::AfterInsert, told, visibility::inserted(context, &collection, doc, shows).await?).await
+        };
+        one(&calls, &collection, sent_id(request), call).await
     }
 
     /// Replaces an item whole; `_createdDate` and `_owner` stay.
@@ -122,14 +146,22 @@ impl Content {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, &collection, Write::Update)?;
-        let condition = condition(context, request, &collection).await?;
-        let (id, mut item) = raw_item(request)?.canonical(self.limits())?;
-        let id = id.ok_or_else(|| Fault::because(Code::ItemIdInvalid, "An update needs the item's _id."))?;
-        let mut write = WriteContext::load(self, site, access).await?;
-        let shows = take_references(context, &mut write, request, &mut item).await?;
-        let changes = vec![PendingChange { id, value: NewValue::Whole(item) }];
-        let result = change(site, Change { context: write, mode: Mode::Update, changes, condition }).await?;
-        visibility::write_result(context, &collection, only(result)?, shows).await
+        let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
+        let calls = hooks.calls.clone();
+        let call = async {
+            let condition = condition(context, request, &collection).await?;
+            let (id, mut item) = raw_item(request)?.canonical(self.limits())?;
+            let id = id.ok_or_else(|| Fault::because(Code::ItemIdInvalid, "An update needs the item's _id."))?;
+            let mut write = WriteContext::load(self, site, access).await?;
+            let shows = take_references(context, &mut write, request, &mut item).await?;
+            let changes = vec![PendingChange { id, value: NewValue::Whole(item), seen: None }];
+            let change = Change { context: Arc::new(write), mode: Mode::Update, changes, condition };
+            let result = only(hooks.change(change).await?)?;
+            let told = hooks.told(&result.doc);
+            let item = visibility::write_result(context, &collection, result, shows).await?;
+            hooks.after(Hook::AfterUpdate, told, item).await
+        };
+        one(&calls, &collection, sent_id(request), call).await
     }
 
     /// Changes the fields that a patch names. A caller who may not read the item is answered its id alone.
@@ -141,19 +173,26 @@ impl Content {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, &collection, Write::Update)?;
-        let condition = condition(context, request, &collection).await?;
-        let mut references = references::of_collection(context, &collection, true).await?;
-        let patch = references.take_patch(0, request.patch()?)?;
-        let item_limits = self.limits().query.item();
-        let Patch { id, modifications } = Patch::parse(&patch, caller, &collection.schema, item_limits)?;
-        if id.contains('\0') {
-            return Err(fault::item_not_found(collection.id.as_str(), &id));
-        }
-        let mut write = WriteContext::load(self, site, access).await?;
-        write.references = Arc::new(references);
-        let changes = vec![PendingChange { id, value: NewValue::Patch(modifications) }];
-        let result = change(site, Change { context: write, mode: Mode::Update, changes, condition }).await?;
-        Ok(visibility::patched(&collection, caller, only(result)?.doc))
+        let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
+        let calls = hooks.calls.clone();
+        let call = async {
+            let condition = condition(context, request, &collection).await?;
+            let mut references = references::of_collection(context, &collection, true).await?;
+            let patch = references.take_patch(0, request.patch()?)?;
+            let item_limits = self.limits().query.item();
+            let Patch { id, modifications } = Patch::parse(&patch, caller, &collection.schema, item_limits)?;
+            if id.contains('\0') {
+                return Err(fault::item_not_found(collection.id.as_str(), &id));
+            }
+            let mut write = WriteContext::load(self, site, access).await?;
+            write.references = Arc::new(references);
+            let changes = vec![PendingChange { id, value: NewValue::Patch(modifications), seen: None }];
+            let change = Change { context: Arc::new(write), mode: Mode::Update, changes, condition };
+            let doc = only(hooks.change(change).await?)?.doc;
+            let told = hooks.told(&doc);
+            hooks.after(Hook::AfterUpdate, told, visibility::patched(&collection, caller, doc)).await
+        };
+        one(&calls, &collection, request.patch().ok().and_then(Patch::id_of), call).await
     }
 
     /// Updates the item with this id, or inserts it when there is none.
@@ -164,15 +203,25 @@ impl Content {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, &collection, Write::Save)?;
-        let (id, mut item) = raw_item(request)?.canonical(self.limits())?;
-        let id = single(&collection, id)?.unwrap_or_else(|| self.state.world.uuid());
-        let mut write = WriteContext::load(self, site, access).await?;
-        let shows = take_references(context, &mut write, request, &mut item).await?;
-        let changes = vec![PendingChange { id, value: NewValue::Whole(item) }];
-        let change = change(site, Change { context: write, mode: Mode::Save, changes, condition: None });
-        let result = only(change.await?)?;
-        let is_new = result.is_new;
-        Ok(Saved { item: visibility::write_result(context, &collection, result, shows).await?, is_new })
+        let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
+        let calls = hooks.calls.clone();
+        let call = async {
+            let (id, mut item) = raw_item(request)?.canonical(self.limits())?;
+            let id = single(&collection, id)?.unwrap_or_else(|| self.state.world.uuid());
+            let mut write = WriteContext::load(self, site, access).await?;
+            let shows = take_references(context, &mut write, request, &mut item).await?;
+            let changes = vec![PendingChange { id, value: NewValue::Whole(item), seen: None }];
+            let change = Change { context: Arc::new(write), mode: Mode::Save, changes, condition: None };
+            let result = only(hooks.change(change).await?)?;
+            let (is_new, told) = (result.is_new, hooks.told(&result.doc));
+            let item = visibility::write_result(context, &collection, result, shows).await?;
+            Ok(Saved { item: hooks.after_change(is_new, told, item).await?, is_new })
+        };
+        let saved = |it: &RawValue| {
+            let document = calls.document(sent_id(request), it)?;
+            Some(Saved { item: Item::new(&collection, document), is_new: false })
+        };
+        calls.answering(call, saved).await
     }
 
     /// Removes an item and answers it, unless the caller may not read it.
@@ -183,16 +232,39 @@ impl Content {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, &collection, Write::Remove)?;
-        let condition = condition(context, request, &collection).await?;
-        let id = request.item_id()?;
-        if id.contains('\0') {
-            return Err(fault::item_not_found(collection.id.as_str(), id));
-        }
-        let write = WriteContext::load(self, site, access).await?;
-        let removal = Removal { context: write, ids: vec![id.to_owned()], condition, shows: true };
-        let doc = only(remove(site, removal).await?)?;
-        Ok(visibility::removed(&collection, caller, doc))
+        let hooks = WriteHooks::load(context, &collection, &request.members).await?;
+        let calls = hooks.calls.clone();
+        let call = async {
+            let condition = condition(context, request, &collection).await?;
+            let id = request.item_id()?;
+            if id.contains('\0') {
+                return Err(fault::item_not_found(collection.id.as_str(), id));
+            }
+            let context_of_write = Arc::new(WriteContext::load(self, site, access).await?);
+            let (ids, shows) = (vec![id.to_owned()], true);
+            let doc =
+                only(hooks.remove(Removal { context: context_of_write, ids, condition, shows, seen: None }).await?)?;
+            let (told, is_shown) = (hooks.told(&doc), visibility::may_read(&collection, caller, &doc));
+            let removed = hooks.after(Hook::AfterRemove, told, Item::new(&collection, doc)).await?;
+            Ok(is_shown.then_some(removed))
+        };
+        let removed = |it: &RawValue| Some(Some(Item::new(&collection, calls.document(request.item_id().ok(), it)?)));
+        calls.answering(call, removed).await
     }
+}
+
+/// Does a call on one item, whose failure is answered by an item of `onFailure` where that has one.
+async fn one(
+    calls: &CallHooks,
+    collection: &Arc<Collection>,
+    id: Option<&str>,
+    call: impl Future<Output = Result<Item>>,
+) -> Result<Item> {
+    calls.answering(call, |it| Some(Item::new(collection, calls.document(id, it)?))).await
+}
+
+fn sent_id<'r>(request: &'r Request<'_>) -> Option<&'r str> {
+    request.item.as_ref().and_then(RawItem::id)
 }
 
 /// Takes the references of the one item of a call out of it, and answers whether the call wants to be

@@ -12,7 +12,7 @@ use crate::{
         insert::insert_new,
         ownership,
         references::Unresolved,
-        row::{Before, DocumentPart, Existing, NewValue, WriteContext},
+        row::{Before, DocumentPart, Existing, NewValue, Seen, WriteContext},
         unique,
     },
     reference::filter,
@@ -31,6 +31,8 @@ use stoa_store::{Site, Tx, boxed};
 pub(crate) struct PendingChange {
     pub id: String,
     pub value: NewValue,
+    /// What the item must still be, where a hook saw it.
+    pub seen: Option<Seen>,
 }
 
 /// An item that was written, as the caller is shown it.
@@ -52,7 +54,7 @@ pub(crate) enum Mode {
 
 /// A call that changes items.
 pub(crate) struct Change {
-    pub context: WriteContext,
+    pub context: Arc<WriteContext>,
     pub mode: Mode,
     pub changes: Vec<PendingChange>,
     /// Items that it doesn't hold for are refused.
@@ -112,14 +114,15 @@ async fn one_by_one(site: &Site, change: &Arc<Change>) -> Result<Vec<Result<Chan
 /// statement finds out. Nothing when the caller may not insert, or when an item can't be such a row.
 fn new_rows(change: &Change) -> Option<Vec<Row>> {
     let context = &change.context;
-    if unique::guards(context.collection()) {
+    let is_seen = change.changes.iter().any(|it| it.seen.is_some());
+    if is_seen || unique::guards(context.collection()) {
         return None;
     }
     context.access().may_insert().ok()?;
     let mut ids = HashSet::with_capacity(change.changes.len());
     let row = |it: &PendingChange| match &it.value {
         NewValue::Whole(item) => context.new_row(it.id.clone(), item).ok(),
-        NewValue::Patch(_) => None,
+        NewValue::Patch(_) | NewValue::Patched(..) | NewValue::Refused => None,
     };
     change.changes.iter().map(|it| row(it).filter(|_| ids.insert(&it.id))).collect()
 }
@@ -321,12 +324,19 @@ struct Decision<'d> {
 }
 
 fn decide(context: &WriteContext, decision: Decision<'_>, budget: &mut PatchBudget) -> Result<Row> {
-    let Decision { mode, change: PendingChange { id, value }, before, meeting } = decision;
+    let Decision { mode, change: PendingChange { id, value, seen }, before, meeting } = decision;
     let not_found = || -> Fault { fault::item_not_found(context.collection().id.as_str(), id) };
+    let changed = || -> Fault { fault::item_changed(context.collection().id.as_str(), id) };
+    if matches!(value, NewValue::Refused) {
+        return Err(changed());
+    }
     let Some(before) = before else {
         let NewValue::Whole(item) = value else { return Err(not_found()) };
         if mode != Mode::Save {
             return Err(not_found());
+        }
+        if matches!(seen, Some(Seen::Text(_))) {
+            return Err(changed());
         }
         return context.new_row(id.clone(), item);
     };
@@ -335,6 +345,9 @@ fn decide(context: &WriteContext, decision: Decision<'_>, budget: &mut PatchBudg
     }
     if !meeting.is_none_or(|it| it.contains(id)) {
         return Err(fault::condition_failed(context.collection().id.as_str(), id));
+    }
+    if seen.as_ref().is_some_and(|it| *it != Seen::of(before.doc)) {
+        return Err(changed());
     }
     context.changed_row(id.clone(), value, before, budget)
 }

@@ -7,6 +7,7 @@
 use crate::{
     Content, ContentLimits, Origin, RequestContext,
     collection::{self, Collection, access, cipher},
+    hook::CallHooks,
     index::auto::{self, Answered},
     item::page_query::{PageQuery, is_bounded},
     page::{
@@ -19,6 +20,7 @@ use crate::{
 };
 use serde_json::{Map, Value as Json, json};
 use std::{borrow::Cow, sync::Arc};
+use stoa_hooks::Hook;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
     Context, Filter, Schema, Scope, compile,
@@ -50,54 +52,61 @@ impl Content {
     ) -> Result<Page> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
-        let (paging, members) = cursor::paging(context, &collection, &QUERY, members).await?;
-        let mut query = wire::Query::parse(&members, &self.limits().query)?;
-        if let wire::Sort::Random { seed: seed @ None } = &mut query.sort {
-            // Within the integers that clients count with.
-            *seed = Some(u32::from_le_bytes(self.state.world.bytes::<4>()).into());
-        }
-        let schema = filter::schema(context, &collection, &query.filter).await?;
-        let mut plan = resolve::find(&query, query_context(caller, &collection, &schema)?)?;
-        if let Some(paging) = &paging
-            && let Some(start) = paging.start(Some(&plan.order))?
-        {
-            plan.page.start = start;
-        }
-        let includes = include::plan(context, &collection, &query.references).await?;
-        let is_plain = includes.is_empty();
-        // Cursors are for one kind of caller, and what is referred to has permissions of its own.
-        let is_random = matches!(query.sort, wire::Sort::Random { .. });
-        let is_same_for_all = is_plain && paging.is_none() && !is_random && matches!(schema, Cow::Borrowed(_));
-        let cache_seconds = collection.definition.cache_seconds().filter(|_| is_same_for_all);
-        let view = cipher::view(self, site, caller, &collection).await?;
-        let pool = match is_plain && is_bounded(&plan) {
-            true => ReaderPool::Point,
-            false => {
-                check_cost(self.limits(), caller, &plan.indexes, &plan.scope, &plan.filter)?;
-                self.scan(caller, origin)
+        let hooks = reader_hooks(context, &collection, members).await?;
+        let call = async {
+            let (paging, members) = cursor::paging(context, &collection, &QUERY, members).await?;
+            let narrowed = narrowed(&hooks, &members).await?;
+            let mut query = wire::Query::parse(narrowed.as_ref().unwrap_or(&members), &self.limits().query)?;
+            if let wire::Sort::Random { seed: seed @ None } = &mut query.sort {
+                // Within the integers that clients count with.
+                *seed = Some(u32::from_le_bytes(self.state.world.bytes::<4>()).into());
             }
-        };
-        let (most, began) = (self.limits().page_bytes, self.state.world.now());
-        let find = Arc::new(PageQuery { collection, plan, view, includes, most, asked: None });
-        let found = find.clone().answer(site, pool, is_plain).await;
-        let PageQuery { collection, plan, .. } = &*find;
-        if is_plain && pool != ReaderPool::Point {
-            let (filter, order) = (&plan.filter, Some(&plan.order));
-            auto::record(self, site, collection, &Answered { scope: &plan.scope, filter, order, began });
-        }
-        let (mut page, ends) = found?;
-        page.cache_seconds = cache_seconds;
-        if let Some(paging) = paging {
-            let first = || {
-                let mut request = QUERY.take(&members);
-                if let wire::Sort::Random { seed: Some(seed) } = query.sort {
-                    request.insert("randomOptions".to_owned(), json!({ "seed": seed }));
+            let schema = filter::schema(context, &collection, &query.filter).await?;
+            let mut plan = resolve::find(&query, query_context(caller, &collection, &schema)?)?;
+            if let Some(paging) = &paging
+                && let Some(start) = paging.start(Some(&plan.order))?
+            {
+                plan.page.start = start;
+            }
+            let includes = include::plan(context, &collection, &query.references).await?;
+            let is_plain = includes.is_empty();
+            // Cursors are for one kind of caller, and what is referred to has permissions of its own.
+            let is_random = matches!(query.sort, wire::Sort::Random { .. });
+            let is_same_for_all = is_plain && paging.is_none() && !is_random && matches!(schema, Cow::Borrowed(_));
+            let cache_seconds =
+                collection.definition.cache_seconds().filter(|_| is_same_for_all && !hooks.decide_on_reads());
+            let view = cipher::view(self, site, caller, &collection).await?;
+            let pool = match is_plain && is_bounded(&plan) {
+                true => ReaderPool::Point,
+                false => {
+                    check_cost(self.limits(), caller, &plan.indexes, &plan.scope, &plan.filter)?;
+                    self.scan(caller, origin)
                 }
-                request
             };
-            page.add_cursors(paging, first, &plan.page.start, ends)?;
-        }
-        Ok(page)
+            let (most, began) = (self.limits().page_bytes, self.state.world.now());
+            let find = Arc::new(PageQuery { collection: collection.clone(), plan, view, includes, most, asked: None });
+            let found = find.clone().answer(site, pool, is_plain).await;
+            let PageQuery { collection, plan, .. } = &*find;
+            if is_plain && pool != ReaderPool::Point {
+                let (filter, order) = (&plan.filter, Some(&plan.order));
+                auto::record(self, site, collection, &Answered { scope: &plan.scope, filter, order, began });
+            }
+            let (mut page, ends) = found?;
+            page.cache_seconds = cache_seconds;
+            page.elements = hooks.after_each(Hook::AfterQuery, page.elements).await?;
+            if let Some(paging) = paging {
+                let first = || {
+                    let mut request = QUERY.take(&members);
+                    if let wire::Sort::Random { seed: Some(seed) } = query.sort {
+                        request.insert("randomOptions".to_owned(), json!({ "seed": seed }));
+                    }
+                    request
+                };
+                page.add_cursors(paging, first, &plan.page.start, ends)?;
+            }
+            Ok(page)
+        };
+        hooks.answering(call, |it| hooks.page(&collection, it)).await
     }
 
     /// How many items there are.
@@ -113,21 +122,26 @@ impl Content {
     ) -> Result<i64> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
-        let filter = wire::Filter::parse_member(members, &self.limits().query)?;
-        let schema = filter::schema(context, &collection, &filter).await?;
-        let plan = Arc::new(resolve::count(&filter, query_context(caller, &collection, &schema)?)?);
-        check_cost(self.limits(), caller, &plan.indexes, &plan.scope, &plan.filter)?;
-        let (counted, table, began) = (plan.clone(), collection.table, self.state.world.now());
-        let count = site.query(self.scan(caller, origin), move |tx| {
-            boxed!({
-                let (sql, params) = compile::count(tx.dialect(), table, &counted);
-                Ok(tx.row(&sql, &params, |row| row.get(0)).await?.unwrap_or(0))
-            })
-        });
-        let count = count.await;
-        let (scope, filter) = (&plan.scope, &plan.filter);
-        auto::record(self, site, &collection, &Answered { scope, filter, order: None, began });
-        count
+        let hooks = reader_hooks(context, &collection, members).await?;
+        let call = async {
+            let members = &*hooks.narrowed(Hook::BeforeCount, Cow::Borrowed(members), &["filter"]).await?;
+            let filter = wire::Filter::parse_member(members, &self.limits().query)?;
+            let schema = filter::schema(context, &collection, &filter).await?;
+            let plan = Arc::new(resolve::count(&filter, query_context(caller, &collection, &schema)?)?);
+            check_cost(self.limits(), caller, &plan.indexes, &plan.scope, &plan.filter)?;
+            let (counted, table, began) = (plan.clone(), collection.table, self.state.world.now());
+            let count = site.query(self.scan(caller, origin), move |tx| {
+                boxed!({
+                    let (sql, params) = compile::count(tx.dialect(), table, &counted);
+                    Ok(tx.row(&sql, &params, |row| row.get(0)).await?.unwrap_or(0))
+                })
+            });
+            let count = count.await;
+            let (scope, filter) = (&plan.scope, &plan.filter);
+            auto::record(self, site, &collection, &Answered { scope, filter, order: None, began });
+            hooks.after_count(count?).await
+        };
+        hooks.answering(call, CallHooks::number).await
     }
 
     /// A page of the different values of a field, in order.
@@ -143,51 +157,85 @@ impl Content {
     ) -> Result<Page> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
-        let (paging, members) = cursor::paging(context, &collection, &DISTINCT, members).await?;
-        let distinct = wire::Distinct::parse(&members, &self.limits().query)?;
-        let schema = filter::schema(context, &collection, &distinct.filter).await?;
-        let mut plan = resolve::distinct(&distinct, query_context(caller, &collection, &schema)?)?;
-        // Different values are looked for without an index.
-        check_cost(self.limits(), caller, &[], &plan.scope, &plan.filter)?;
-        if let Some(paging) = &paging
-            && let Some(start) = paging.start(None)?
-        {
-            plan.page.start = start;
-        }
-        let (start, table) = (plan.page.start.clone(), collection.table);
-        let found = site.query(self.scan(caller, origin), move |tx| {
-            boxed!({
-                let (mut page, limit) = (Page::new(&plan.page.start), plan.page.limit as usize);
-                let (sql, params) = compile::distinct(tx.dialect(), table, &plan);
-                let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?));
-                let mut keys = tx.rows(&sql, &params, read).await?;
-                page.has_next = keys.len() > limit;
-                keys.truncate(limit);
-                if plan.page.start.is_backward() {
-                    keys.reverse();
-                }
-                page.count = keys.len();
-                for (n, (key, _)) in keys.iter().enumerate() {
-                    print_value(key, page.element(n));
-                }
-                if plan.total {
-                    let (sql, params) = compile::distinct_count(tx.dialect(), table, &plan);
-                    page.total = tx.row(&sql, &params, |row| row.get(0)).await?;
-                }
-                let position = |(_, keyset_value): &(String, String)| Position {
-                    keyset: vec![KeysetValue::Key(keyset_value.clone())],
-                    id: String::new(),
-                    is_included: false,
-                };
-                Ok((page, keys.first().map(position).zip(keys.last().map(position))))
-            })
-        });
-        let (mut page, ends) = found.await?;
-        if let Some(paging) = paging {
-            page.add_cursors(paging, || DISTINCT.take(&members), &start, ends)?;
-        }
-        Ok(page)
+        let hooks = reader_hooks(context, &collection, members).await?;
+        let call = async {
+            let (paging, members) = cursor::paging(context, &collection, &DISTINCT, members).await?;
+            let names = ["fieldName", "filter", "order"];
+            let narrowed = hooks.narrowed(Hook::BeforeDistinct, Cow::Borrowed(&*members), &names).await?;
+            let distinct = wire::Distinct::parse(&narrowed, &self.limits().query)?;
+            let schema = filter::schema(context, &collection, &distinct.filter).await?;
+            let mut plan = resolve::distinct(&distinct, query_context(caller, &collection, &schema)?)?;
+            // Different values are looked for without an index.
+            check_cost(self.limits(), caller, &[], &plan.scope, &plan.filter)?;
+            if let Some(paging) = &paging
+                && let Some(start) = paging.start(None)?
+            {
+                plan.page.start = start;
+            }
+            let (start, table) = (plan.page.start.clone(), collection.table);
+            let found = site.query(self.scan(caller, origin), move |tx| {
+                boxed!({
+                    let (mut page, limit) = (Page::new(&plan.page.start), plan.page.limit as usize);
+                    let (sql, params) = compile::distinct(tx.dialect(), table, &plan);
+                    let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?));
+                    let mut keys = tx.rows(&sql, &params, read).await?;
+                    page.has_next = keys.len() > limit;
+                    keys.truncate(limit);
+                    if plan.page.start.is_backward() {
+                        keys.reverse();
+                    }
+                    page.count = keys.len();
+                    for (n, (key, _)) in keys.iter().enumerate() {
+                        print_value(key, page.element(n));
+                    }
+                    if plan.total {
+                        let (sql, params) = compile::distinct_count(tx.dialect(), table, &plan);
+                        page.total = tx.row(&sql, &params, |row| row.get(0)).await?;
+                    }
+                    let position = |(_, keyset_value): &(String, String)| Position {
+                        keyset: vec![KeysetValue::Key(keyset_value.clone())],
+                        id: String::new(),
+                        is_included: false,
+                    };
+                    Ok((page, keys.first().map(position).zip(keys.last().map(position))))
+                })
+            });
+            let (mut page, ends) = found.await?;
+            hooks.after_distinct(&mut page).await?;
+            if let Some(paging) = paging {
+                page.add_cursors(paging, || DISTINCT.take(&members), &start, ends)?;
+            }
+            Ok(page)
+        };
+        hooks.answering(call, CallHooks::values).await
     }
+}
+
+/// The request as its hook has it, where it has one. What cursors hold is the request as it was sent: they are signed but
+/// not hidden, and the hook is asked about each page.
+async fn narrowed(hooks: &CallHooks, members: &Map<String, Json>) -> Result<Option<Map<String, Json>>> {
+    let query = match members.get("query") {
+        _ if !hooks.has(Hook::BeforeQuery) => return Ok(None),
+        None | Some(Json::Null) => Map::new(),
+        Some(Json::Object(it)) => it.clone(),
+        // Is refused as it is read.
+        Some(_) => return Ok(None),
+    };
+    let names = ["filter", "sort", "paging", "fields"];
+    let query = hooks.narrowed(Hook::BeforeQuery, Cow::Owned(query), &names).await?;
+    let mut members = members.clone();
+    members.insert("query".to_owned(), query.into_owned().into());
+    Ok(Some(members))
+}
+
+/// The hooks of a call by one who may read something: none is asked for others.
+async fn reader_hooks(
+    context: RequestContext<'_>,
+    collection: &Collection,
+    members: &Map<String, Json>,
+) -> Result<CallHooks> {
+    access::scope(context.caller, Operation::Read, collection)?;
+    CallHooks::of_members(context, collection, members).await
 }
 
 /// Anonymous callers cost the server little to make, so what each of their requests may cost is bounded.

@@ -4,11 +4,14 @@ use crate::{
     collection::access::covers,
     event::write::{DeletedItem, pieces},
     fault,
-    item::row::{DocumentPart, Existing, WriteContext},
+    item::row::{DocumentPart, Existing, Seen, WriteContext},
     reference::link,
     schema::level::Operation,
 };
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 use stoa_kernel::Result;
 use stoa_query::Filter;
 use stoa_sql::params;
@@ -16,11 +19,13 @@ use stoa_store::{Row, Site, Tx, boxed};
 
 /// A call that removes items.
 pub(crate) struct Removal {
-    pub context: WriteContext,
+    pub context: Arc<WriteContext>,
     pub ids: Vec<String>,
     pub condition: Option<Filter>,
     /// Whether the documents are answered: a thousand of them need not be read to be removed.
     pub shows: bool,
+    /// What the items must still be, where hooks saw them; one that isn't among them wasn't there.
+    pub seen: Option<HashMap<String, Seen>>,
 }
 
 /// Removes items and answers, for each id, the document that was there as the caller is shown it, or an empty
@@ -31,13 +36,13 @@ pub(crate) async fn remove(site: &Site, removal: Removal) -> Result<Vec<Result<S
 
 impl Removal {
     pub(crate) async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Result<String>>> {
-        let Self { context, ids, condition, shows } = self;
+        let Self { context, ids, condition, shows, seen: _ } = self;
         let collection = context.collection();
         let scope = context.access().scope(Operation::Remove)?;
         if ids.len() > 1 {
             collection.statements.lock_rows(tx, ids).await?;
         }
-        let part = match (*shows, context.events.keeps_old()) {
+        let part = match (*shows || self.seen.is_some(), context.events.keeps_old()) {
             (true, _) => DocumentPart::Whole,
             (false, true) => DocumentPart::Length,
             (false, false) => DocumentPart::Nothing,
@@ -46,8 +51,16 @@ impl Removal {
         let meeting = context.meeting(tx, ids, condition.as_ref()).await?;
         there.retain(|_, it| covers(&scope, it.owner.as_deref()));
         let meets = |id: &String| meeting.as_ref().is_none_or(|it| it.contains(id));
-        let mut seen = HashSet::with_capacity(there.len());
-        let removed = ids.iter().filter(|it| there.contains_key(*it) && meets(it) && seen.insert(it.as_str()));
+        let mut found = HashSet::with_capacity(there.len());
+        let changed: HashSet<String> = match &self.seen {
+            None => HashSet::new(),
+            Some(seen) => {
+                let is_changed = |it: &(&String, &Existing)| seen.get(it.0) != Some(&Seen::of(&it.1.doc));
+                there.iter().filter(is_changed).map(|it| it.0.clone()).collect()
+            }
+        };
+        let is_removed = |it: &String| there.contains_key(it) && meets(it) && !changed.contains(it);
+        let removed = ids.iter().filter(|it| is_removed(it) && found.insert(it.as_str()));
         let removed: Vec<String> = removed.cloned().collect();
         if !removed.is_empty() {
             self.delete(tx, &removed, &there).await?;
@@ -55,6 +68,7 @@ impl Removal {
         // An id that stands twice in the list is found once.
         let answer = |id: &String| match there.remove(id) {
             Some(_) if !meets(id) => Err(fault::condition_failed(collection.id.as_str(), id)),
+            Some(_) if changed.contains(id) => Err(fault::item_changed(collection.id.as_str(), id)),
             Some(it) if *shows => Ok(context.view.show_last(&it.doc)),
             Some(_) => Ok(String::new()),
             None => Err(fault::item_not_found(collection.id.as_str(), id)),

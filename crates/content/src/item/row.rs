@@ -19,7 +19,7 @@ use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
 };
-use stoa_kernel::{Caller, Result, SiteId, clock::Millis};
+use stoa_kernel::{Caller, Fault, Result, SiteId, TokenHash, clock::Millis};
 use stoa_query::{
     CanonicalItem, Filter, Stamp, compile,
     plan::{Field, Scalar, Test},
@@ -28,6 +28,7 @@ use stoa_sql::{Writer, params};
 use stoa_store::{Site, Tx};
 
 /// What a call that writes items writes to, and by what right.
+#[derive(Clone)]
 pub(crate) struct WriteContext {
     pub content: Content,
     pub site: SiteId,
@@ -43,10 +44,39 @@ pub(crate) struct WriteContext {
 }
 
 /// What an item is to become.
+#[derive(Clone)]
 pub(crate) enum NewValue {
     Whole(CanonicalItem),
     /// What is there, changed so.
     Patch(Vec<Modification>),
+    /// What a patch and then a hook made of what is there, and the fields that the patch names.
+    Patched(CanonicalItem, Vec<String>),
+    /// Nothing: a hook refused the change, or it is done.
+    Refused,
+}
+
+impl NewValue {
+    /// The fields that are what the caller says, if they are hidden from the caller as well.
+    fn named(&self) -> &[String] {
+        match self {
+            Self::Patched(_, named) => named,
+            Self::Whole(_) | Self::Patch(_) | Self::Refused => &[],
+        }
+    }
+}
+
+/// What a hook saw of an item.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Seen {
+    Nothing,
+    /// The hash of the stored text.
+    Text(Vec<u8>),
+}
+
+impl Seen {
+    pub(crate) fn of(document: &str) -> Self {
+        Self::Text(TokenHash::of(document).to_vec())
+    }
 }
 
 /// An item that is there.
@@ -86,11 +116,16 @@ impl WriteContext {
 
     pub(crate) fn new(content: &Content, site: &Site, access: ItemWrite, cipher: Option<Arc<FieldCipher>>) -> Self {
         let now = content.state.world.now();
-        let events = EventWriter::new(&site.id, access.collection(), access.caller(), now);
-        let events = if access.is_import() { events.for_import() } else { events };
+        let events = events(&site.id, &access, now);
         let view = FieldView::new(access.caller(), cipher.as_ref());
         let (content, site, references) = (content.clone(), site.id.clone(), Arc::default());
         Self { content, site, access, events, now, cipher, view, references }
+    }
+
+    /// Has what is written from now on be of this moment: hooks take time, in which others may have written.
+    pub(crate) fn renew(&mut self) {
+        self.now = self.content.state.world.now();
+        self.events = events(&self.site, &self.access, self.now);
     }
 
     /// The right by which is written.
@@ -148,18 +183,21 @@ impl WriteContext {
     ) -> Result<Row> {
         let patched;
         let (item, patch) = match value {
-            NewValue::Whole(it) => (it, None),
+            NewValue::Whole(it) | NewValue::Patched(it, _) => (it, None),
             NewValue::Patch(modifications) => {
                 patched = patch::apply(before.doc, modifications, budget, self.limits().query.item())?;
                 (&patched, Some(modifications.as_slice()))
             }
+            NewValue::Refused => return Err(Fault::internal("a refused change was written")),
         };
         let readable = self.cipher.as_ref().map(|it| it.readable(before.doc)).transpose()?;
         let old = readable.as_deref().unwrap_or(before.doc);
         let validated = self.collection().rules().validate_change(item, patch, old, self.caller(), self.now)?;
         let item = validated.as_ref().unwrap_or(item);
         let kept = match &self.cipher {
-            Some(it) if patch.is_none() && !self.caller().bare().is_privileged() => Some(it.keep(item, before.doc)?),
+            Some(it) if patch.is_none() && !self.caller().bare().is_privileged() => {
+                Some(it.keep(item, before.doc, value.named())?)
+            }
             _ => None,
         };
         let item = kept.as_ref().unwrap_or(item);
@@ -239,4 +277,9 @@ impl WriteContext {
         let (sql, params) = sql.finish();
         Ok(Some(tx.rows(&sql, &params, |row| row.get(0)).await?.into_iter().collect()))
     }
+}
+
+fn events(site: &SiteId, access: &ItemWrite, now: Millis) -> EventWriter {
+    let events = EventWriter::new(site, access.collection(), access.caller(), now);
+    if access.is_import() { events.for_import() } else { events }
 }

@@ -23,6 +23,10 @@ pub struct Item {
 }
 
 impl Item {
+    pub(crate) fn collection(&self) -> &Collection {
+        &self.collection
+    }
+
     pub(crate) fn new(collection: &Arc<Collection>, doc: String) -> Self {
         Self { collection: collection.clone(), doc, cache_seconds: None }
     }
@@ -91,11 +95,7 @@ pub(crate) fn replaced(collection: &Arc<Collection>, caller: &Caller, result: Ch
     Item::new(collection, without(without(doc, "_owner"), "_createdDate"))
 }
 
-/// A removed item, if the caller might have read it.
-pub(crate) fn removed(collection: &Arc<Collection>, caller: &Caller, doc: String) -> Option<Item> {
-    may_read(collection, caller, &doc).then(|| Item::new(collection, doc))
-}
-
-fn may_read(collection: &Collection, caller: &Caller, doc: &str) -> bool {
+/// Whether the caller may read the item of a document.
+pub(crate) fn may_read(collection: &Collection, caller: &Caller, doc: &str) -> bool {
     access::scope(caller, Operation::Read, collection).is_ok_and(|it| access::shows(&it, doc))
 }

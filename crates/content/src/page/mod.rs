@@ -5,7 +5,7 @@ pub(crate) mod cursor;
 pub(crate) mod print;
 
 use crate::page::cursor::{CursorPaging, Cursors, Ends};
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, value::RawValue};
 use stoa_kernel::Result;
 use stoa_query::plan::Start;
 
@@ -48,6 +48,14 @@ impl Page {
             let named = named.iter().filter_map(|(name, it)| Some(format!("\"{name}\":\"{}\"", it.as_ref()?)));
             let _ = write!(out, ",\"cursors\":{{{}}}", named.collect::<Vec<_>>().join(","));
         }
+    }
+
+    /// Has other values on the page, if they are a list.
+    pub(crate) fn set_values(&mut self, list: &RawValue) -> Option<()> {
+        let values: Vec<&RawValue> = serde_json::from_str(list.get()).ok()?;
+        self.count = values.len();
+        self.elements = values.iter().map(|it| it.get()).collect::<Vec<_>>().join(",");
+        Some(())
     }
 
     /// The text to which element `n` is to be appended.

@@ -60,7 +60,9 @@ pub(super) async fn compare(
                 write.changed_row(change.id.clone(), value, before, &mut PatchBudget::default())
             }
             (None, NewValue::Whole(item)) => write.new_row(change.id.clone(), item),
-            (None, NewValue::Patch(_)) => Err(Fault::new(Code::ItemNotFound)),
+            (None, NewValue::Patch(_) | NewValue::Patched(..) | NewValue::Refused) => {
+                Err(Fault::new(Code::ItemNotFound))
+            }
         };
         let verdict = match (row, before) {
             (Err(fault), _) => Verdict::Refused(fault),

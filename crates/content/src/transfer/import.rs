@@ -166,7 +166,7 @@ fn parse(
         RawId::Absent => content.state.world.uuid(),
         RawId::Null | RawId::Other => return Err(Fault::new(Code::ItemIdInvalid)),
     };
-    Ok(PendingChange { id, value: NewValue::Whole(item) })
+    Ok(PendingChange { id, value: NewValue::Whole(item), seen: None })
 }
 
 /// An item's text with the id that it has by a field, and that id. One with an `_id` stays as it is.
@@ -282,7 +282,7 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
         let RequestContext { content, site, .. } = self.context;
         let mut write = WriteContext::load(content, site, self.command.import(&self.collection)).await?;
         write.references = references.clone();
-        let call = Change { context: write, mode: Mode::Save, changes, condition: None };
+        let call = Change { context: Arc::new(write), mode: Mode::Save, changes, condition: None };
         let results = change(site, call).await?;
         for (n, ((line, item), result)) in lines.into_iter().zip(ids).zip(results).enumerate() {
             match result {

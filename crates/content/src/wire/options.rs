@@ -9,10 +9,11 @@ use stoa_kernel::{Caller, Code, Fault, LanguageTag, Result};
 pub struct Options {
     is_sandbox: bool,
     language: Option<LanguageTag>,
+    suppresses_hooks: bool,
 }
 
 /// Options that are true, false or null. `showDrafts` is the form that pipelines have (docs/protocol/content.md §3.11).
-const FLAGS: [&str; 3] = ["suppressHooks", "consistentRead", "showDrafts"];
+const FLAGS: [&str; 2] = ["consistentRead", "showDrafts"];
 
 impl Options {
     /// Reads the options among the members of a call. A call that has no use for one refuses it all the same when it is
@@ -24,6 +25,7 @@ impl Options {
         let mut faults = Faults::default();
         let is_sandbox = faults.take(is_sandbox(members));
         let language = faults.take(language(members));
+        let suppresses_hooks = faults.take(flag(members, "suppressHooks")).unwrap_or_default();
         for name in FLAGS {
             faults.take(flag(members, name));
         }
@@ -32,7 +34,7 @@ impl Options {
             faults.take(flag_at(it, "includeDraftItems", "publishPluginOptions.includeDraftItems"));
         }
         faults.refuse()?;
-        Ok(Self { is_sandbox: is_sandbox.unwrap_or_default(), language: language.flatten() })
+        Ok(Self { is_sandbox: is_sandbox.unwrap_or_default(), language: language.flatten(), suppresses_hooks })
     }
 
     /// No collection has a sandbox yet.
@@ -48,6 +50,11 @@ impl Options {
                 "The current user does not have permissions to use the sandbox.",
             )),
         }
+    }
+
+    /// Whether hooks aren't to be asked: owners, apps and editors may say so, and from others it is without effect.
+    pub(crate) fn suppresses_hooks(&self, caller: &Caller) -> bool {
+        self.suppresses_hooks && caller.bare().is_editor()
     }
 
     /// # Errors

@@ -9,6 +9,8 @@ mod common;
 mod contention;
 mod cursors;
 mod events;
+mod hook_failures;
+mod hooks;
 mod indexes;
 mod items;
 mod jobs;

@@ -197,6 +197,7 @@ fn path_parameters(path: &str) -> impl Iterator<Item = Value> + '_ {
         let about = match name {
             "id" => "An id.",
             "key" => "The key of a role.",
+            "number" => "The number of a version.",
             _ => "A token.",
         };
         json!({ "name": name, "in": "path", "required": true, "description": about, "schema": { "type": "string", "minLength": 1 } })

@@ -62,6 +62,24 @@ pub(super) const SHARED: &[SharedError] = &[
         applies: |_| true,
     },
     SharedError {
+        name: "HooksRefuse",
+        about: "A hook of the collection threw, failed, or took too long. `data` has what it threw.",
+        codes: &[Code::HookThrew, Code::HookFailed, Code::HookTimeout],
+        applies: asks_hooks,
+    },
+    SharedError {
+        name: "HooksBusy",
+        about: "Too many calls wait for the hooks of the site.",
+        codes: &[Code::HookQuota],
+        applies: asks_hooks,
+    },
+    SharedError {
+        name: "ChangedMeanwhile",
+        about: "Others changed it meanwhile: an item each time its hook had run, or what the revision was of.",
+        codes: &[Code::RevisionWrong],
+        applies: |it| asks_hooks(it) && it.operation.codes().contains(&Code::RevisionWrong),
+    },
+    SharedError {
         name: "TimeLimit",
         about: "The engine took too long.",
         codes: &[Code::TimeLimit],
@@ -92,6 +110,10 @@ pub(super) fn shared(codes: &[Code]) -> Option<&'static SharedError> {
 /// What a status is called.
 pub(super) fn phrase(status: u16) -> &'static str {
     StatusCode::from_u16(status).ok().and_then(|it| it.canonical_reason()).unwrap_or("Refused")
+}
+
+fn asks_hooks(listed: &Listed) -> bool {
+    listed.operation.codes().contains(&Code::HookThrew)
 }
 
 fn takes_body(listed: &Listed) -> bool {

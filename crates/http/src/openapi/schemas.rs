@@ -12,6 +12,7 @@ pub(super) const FILES: &[(&str, &str)] = &[
     ("permissions", include_str!("schemas/permissions.json")),
     ("realtime", include_str!("schemas/realtime.json")),
     ("graphql", include_str!("schemas/graphql.json")),
+    ("hooks", include_str!("schemas/hooks.json")),
     ("tokens", include_str!("schemas/tokens.json")),
     ("sign_in", include_str!("schemas/sign_in.json")),
     ("redirects", include_str!("schemas/redirects.json")),

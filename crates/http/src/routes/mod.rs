@@ -5,6 +5,7 @@ mod account;
 mod community;
 mod content;
 mod graphql;
+mod hooks;
 mod members;
 mod site;
 mod webhooks;
@@ -30,6 +31,7 @@ pub(crate) fn groups() -> Vec<Group> {
         group(Kind::Identity, Opening::Area(Area::Members), members::routes()),
         group(Kind::Identity, Opening::Area(Area::Members), community::routes()),
         group(Kind::Identity, Opening::Own(Area::Site), webhooks::routes()),
+        group(Kind::Content, Opening::Whole, hooks::routes()),
         group(Kind::Content, Opening::Collections, content::routes()),
         group(Kind::Content, Opening::Collections, graphql::routes()),
     ]

@@ -117,7 +117,8 @@ fn dead_words_take_no_place_among_the_like() {
 
 #[test]
 fn words_of_others_take_no_place_where_each_sees_their_own() {
-    let words: Vec<String> = (0..100).map(|n| format!("bbbb{}{}", char::from(b'c' + n / 10), char::from(b'c' + n % 10))).collect();
+    let words: Vec<String> =
+        (0..100).map(|n| format!("bbbb{}{}", char::from(b'c' + n / 10), char::from(b'c' + n % 10))).collect();
     let mut builder = Builder::default();
     for (rid, text) in (1..).zip(&words) {
         builder.put(rid, &[FieldText { bit: 1, is_display: true, text }]);

@@ -6,6 +6,7 @@ mod audit;
 mod choice;
 mod client;
 mod collection;
+mod hooks;
 mod item;
 mod key;
 mod log;
@@ -22,6 +23,7 @@ pub use audit::Audit;
 pub use choice::SiteChoice;
 pub use client::{Client, ClientVerb};
 pub use collection::{Collection, CollectionChange, CollectionVerb, LevelName, Levels, NewCollection, NewField};
+pub use hooks::{Hooks, HooksVerb, Trial as HookTrial};
 pub use item::{Item, ItemVerb};
 pub use key::{Key, KeyVerb};
 pub use log::{Log, LogVerb};
@@ -113,6 +115,8 @@ pub enum Verb {
     Seal(SealVerb),
     /// Webhooks: what happens on a site is posted to its applications
     Webhook(Webhook),
+    /// A site's own code, asked before and after what is done with its items
+    Hooks(Hooks),
     /// The log of a site: how far its consumers are, what is in it, and that its data were restored
     Log(Log),
     /// Read items from a file into a collection, and link them
@@ -139,6 +143,10 @@ pub enum Verb {
         /// The shell
         shell: Shell,
     },
+    /// Run a site's hooks for the server at the other end of standard input, which starts this by itself
+    #[serde(skip)]
+    #[command(hide = true)]
+    HookHost,
 }
 
 #[cfg(test)]
@@ -146,13 +154,13 @@ mod tests {
     use super::Cli;
     use clap::{Command, CommandFactory};
 
-    /// Every command that does something, with the words that lead to it.
+    /// Every command that does something for who types it, with the words that lead to it.
     fn leaves<'c>(command: &'c Command, path: &str, each: &mut impl FnMut(&'c Command, &str)) {
         let path = format!("{path}{}{}", if path.is_empty() { "" } else { " " }, command.get_name());
         if command.get_subcommands().next().is_none() {
             each(command, &path);
         }
-        for subcommand in command.get_subcommands() {
+        for subcommand in command.get_subcommands().filter(|it| !it.is_hide_set()) {
             leaves(subcommand, &path, each);
         }
     }

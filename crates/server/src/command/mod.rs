@@ -5,6 +5,7 @@ mod audit;
 mod captcha;
 mod client;
 mod collection;
+mod hooks;
 mod import;
 mod item;
 mod key;
@@ -59,6 +60,7 @@ pub fn from_command_line(verb: Verb, config: &Config, as_json: bool) -> Result<(
         Verb::Item(it) if matches!(it.verb, ItemVerb::Query { .. }) => item::query_typed(&mut terminal, it),
         Verb::Webhook(Webhook { site, verb: WebhookVerb::Listen(it) }) => listen::listen(&mut terminal, site, it),
         Verb::Webhook(it) => webhook::run_typed(&mut terminal, it),
+        Verb::Hooks(it) => hooks::run_typed(&mut terminal, it),
         verb => {
             let input = input_of(&verb)?;
             let value = terminal.run(&verb, input)?;
@@ -137,13 +139,17 @@ pub fn run(
         Verb::Item(it) => runtime.block_on(item::run(services, &*choose(&it.site)?, &it.verb, input)),
         Verb::Seal(it) => runtime.block_on(seal::run(services, *it, output)),
         Verb::Webhook(it) => runtime.block_on(webhook::run(services, &choose(&it.site)?, &it.verb)),
+        Verb::Hooks(it) => runtime.block_on(hooks::run(services, &*choose(&it.site)?, &it.verb, input)),
         Verb::Log(it) => log::run(services, runtime, &choose(&it.site)?, &it.verb, output),
         Verb::Audit(it) => runtime.block_on(audit::list(services, &*choose(&it.site)?, it)),
         Verb::Import(it) => import::run(services, runtime, &*choose(&it.site)?, it, input, output),
         Verb::Export(it) => transfer::export(services, runtime, &*choose(&it.site)?, &it.collection, it.format, output),
-        Verb::Serve { .. } | Verb::Migrate | Verb::Check | Verb::Openapi | Verb::Completions { .. } => {
-            Err("this command runs by itself".into())
-        }
+        Verb::Serve { .. }
+        | Verb::Migrate
+        | Verb::Check
+        | Verb::Openapi
+        | Verb::Completions { .. }
+        | Verb::HookHost => Err("this command runs by itself".into()),
     }
 }
 

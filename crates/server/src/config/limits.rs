@@ -11,6 +11,7 @@ use stoa_kernel::{limit::Limited, nearest::hint};
 pub struct ServerLimits {
     pub content: stoa_content::ContentLimits,
     pub graphql: stoa_http::GraphqlLimits,
+    pub hooks: stoa_hooks::HookLimits,
     pub http: stoa_http::HttpLimits,
     pub identity: stoa_identity::IdentityLimits,
     pub realtime: stoa_realtime::RealtimeLimits,
@@ -59,6 +60,7 @@ impl ServerLimits {
             stoa_http::GraphqlLimits::DECLARED,
             stoa_realtime::RealtimeLimits::DECLARED,
             stoa_webhooks::WebhookLimits::DECLARED,
+            stoa_hooks::HookLimits::DECLARED,
         ];
         let names: Vec<&str> = names.iter().copied().flatten().map(|it| it.name).collect();
         let set = |key: &str, text: &str| {
@@ -67,7 +69,8 @@ impl ServerLimits {
                 || it.http.set(key, text)?
                 || it.graphql.set(key, text)?
                 || it.realtime.set(key, text)?
-                || it.webhooks.set(key, text)?)
+                || it.webhooks.set(key, text)?
+                || it.hooks.set(key, text)?)
         };
         limits.apply("limits", &names, set, mistakes);
         let names: Vec<&str> = stoa_identity::IdentityLimits::DECLARED.iter().map(|it| it.name).collect();
@@ -161,6 +164,7 @@ mod tests {
             of("limits", stoa_http::GraphqlLimits::DECLARED),
             of("limits", stoa_realtime::RealtimeLimits::DECLARED),
             of("limits", stoa_webhooks::WebhookLimits::DECLARED),
+            of("limits", stoa_hooks::HookLimits::DECLARED),
             of("identity", stoa_identity::IdentityLimits::DECLARED),
         ]
         .concat()

@@ -21,7 +21,7 @@ impl Cluster {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/with-postgres");
         let says = "echo $STOA_TEST_POSTGRES; echo $STOA_TEST_POSTGRES_BIN; exec cat";
         let mut command = Command::new(script);
-        command.args(["sh", "-c", says]).env_remove("STOA_TEST_POSTGRES");
+        command.args(["sh", "-c", says]).env_remove("STOA_TEST_POSTGRES").env("STOA_TEST_POSTGRES_FSYNC", "on");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let (url, programs) = (lines.next().unwrap().unwrap(), lines.next().unwrap().unwrap().into());

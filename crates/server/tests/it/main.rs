@@ -13,6 +13,7 @@ mod contract;
 mod directory;
 mod disk;
 mod faults;
+mod hooks;
 mod keys;
 mod kill;
 mod limits;

@@ -79,6 +79,15 @@ impl Follower {
         }
     }
 
+    /// Waits until something can be read, and reads nothing: a server that stops serves no request that it hasn't begun.
+    fn wait_for_answer(&self) {
+        let begun = Instant::now();
+        while let Err(error) = self.socket.peek(&mut [0]) {
+            assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{error}");
+            assert!(begun.elapsed() < PATIENCE, "nothing was answered");
+        }
+    }
+
     /// Reads a byte.
     fn sip(&mut self) {
         let _ = self.socket.read(&mut [0]);
@@ -175,6 +184,7 @@ fn node_that_stops_says_so_and_waits_for_no_stream() {
     make_followed(&server, &key);
     let mut followers: Vec<Follower> = (0..10).map(|_| Follower::ready(&server, &key)).collect();
     let mut silent = Follower::open(&server, &key, &json!({ "key": "a", "dataCollectionId": "things" }));
+    silent.wait_for_answer();
     let begun = Instant::now();
     assert!(server.stop());
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());

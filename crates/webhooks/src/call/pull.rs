@@ -147,7 +147,7 @@ impl Webhooks {
 
 async fn heard(core: &Core, site: &Site, reaches: &Reaches, pull: &Pull) -> Result<Heard> {
     let refuse = |field: &str, why: &str| Fault::invalid(vec![Violation::new(field, "FORMAT", why)]);
-    let app = app(core, site, &pull.app).await?.filter(|it| reaches.includes(&it.id));
+    let app = app(core, &site.id, &pull.app).await?.filter(|it| reaches.includes(&it.id));
     let app = app.ok_or_else(|| refuse("appId", "an application of the site, or the caller's own, is expected"))?;
     let hearing = Hearing::of(reaches.scopes(), &app);
     if let Some(why) = unheard(&hearing, &pull.types, pull.collections.as_deref()) {

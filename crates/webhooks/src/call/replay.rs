@@ -174,7 +174,7 @@ impl Webhooks {
 
 /// What an endpoint hears.
 async fn heard(core: &Core, site: &Site, endpoint: &Endpoint) -> Result<Heard> {
-    let hearing = match app(core, site, &endpoint.app).await? {
+    let hearing = match app(core, &site.id, &endpoint.app).await? {
         Some(app) => match hearing(core, endpoint, &app).await {
             // No owner has installed it.
             Err(fault) if fault.code() == Code::OauthUnauthorized => Hearing::of(Some(&Scopes::default()), &app),

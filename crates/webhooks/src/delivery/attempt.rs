@@ -72,7 +72,7 @@ pub(crate) async fn attempt(core: &Core, site: &Site, receiver: Arc<Receiver>, e
 async fn send(core: &Core, site: &Site, receiver: Arc<Receiver>, event: Arc<Event>) -> Result<Report> {
     let lanes = core.lanes()?;
     let turn = lanes.turn(&site.id).await;
-    let Some(app) = app(core, site, &receiver.maker.app).await? else {
+    let Some(app) = app(core, &site.id, &receiver.maker.app).await? else {
         return Ok(Report::of(Verdict::Gone, REVOKED));
     };
     if app.is_third_party && !is_installed(core, &app).await? {
@@ -93,7 +93,7 @@ pub(crate) const REVOKED: &str = "The application was revoked.";
 /// Why nothing is sent to one of others yet.
 pub(crate) const NOT_INSTALLED: &str = "No owner of the site has installed the application.";
 
-async fn is_installed(core: &Core, app: &Client) -> Result<bool> {
+pub(crate) async fn is_installed(core: &Core, app: &Client) -> Result<bool> {
     match core.identity.app_agreement(app).await {
         Ok(_) => Ok(true),
         Err(fault) if fault.code() == Code::OauthUnauthorized => Ok(false),

@@ -133,7 +133,7 @@ impl Runner {
     /// Before something is read or sent, not too often: whether the application is still there, and what it may hear.
     pub(super) async fn look(&mut self) -> Result<(), Stop> {
         self.looked = elapsing();
-        let Some(app) = app(&self.core, &self.site, &self.endpoint.app).await? else {
+        let Some(app) = app(&self.core, &self.site.id, &self.endpoint.app).await? else {
             return self.disable(REVOKED, false).await;
         };
         match hearing(&self.core, &self.endpoint, &app).await {

@@ -324,7 +324,7 @@ async fn check(core: &Core, site: &Site, reaches: &Reaches, endpoint: &Endpoint)
     if !is_fit {
         refuse("url", "the address may not be called: https and a host of the public internet are expected".to_owned());
     }
-    match app(core, site, &endpoint.app).await? {
+    match app(core, &site.id, &endpoint.app).await? {
         Some(app) if reaches.includes(&app.id) => {
             let hearing = Hearing::of(endpoint.scopes.as_ref(), &app);
             if let Some(why) = unheard(&hearing, &endpoint.types, endpoint.collections.as_deref()) {
@@ -351,9 +351,9 @@ pub(crate) fn unheard(hearing: &Hearing, types: &[String], collections: Option<&
 }
 
 /// An application of a site; nothing when there is none of this id.
-pub(crate) async fn app(core: &Core, site: &Site, id: &ClientId) -> Result<Option<Arc<Client>>> {
+pub(crate) async fn app(core: &Core, site: &SiteId, id: &ClientId) -> Result<Option<Arc<Client>>> {
     match core.identity.client_get(id).await {
-        Ok(app) if app.site == site.id && app.secret_hash.is_some() => Ok(Some(app)),
+        Ok(app) if app.site == *site && app.secret_hash.is_some() => Ok(Some(app)),
         Ok(_) => Ok(None),
         Err(fault) if fault.code() == Code::ClientUnknown => Ok(None),
         Err(fault) => Err(fault),

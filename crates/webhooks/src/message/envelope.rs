@@ -12,7 +12,7 @@ use stoa_identity::app_key::{AppSigner, SigningKey};
 use stoa_kernel::{ClientId, Fault, Millis, Result, SiteId, date::iso_from_millis, limit::SECOND};
 
 /// How long a token is good, in seconds.
-const LIFE: i64 = 300;
+pub(crate) const LIFE: i64 = 300;
 /// Bytes of a token beside its claims, with a key of 4096 bits.
 const TOKEN_BYTES: usize = 900;
 

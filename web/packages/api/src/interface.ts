@@ -1972,6 +1972,96 @@ export type GraphqlError = {
   };
 };
 
+export type HookName = 'beforeInsert' | 'afterInsert' | 'beforeUpdate' | 'afterUpdate' | 'beforeRemove' | 'afterRemove' | 'beforeGet' | 'afterGet' | 'beforeQuery' | 'afterQuery' | 'beforeCount' | 'afterCount' | 'beforeDistinct' | 'afterDistinct' | 'onFailure';
+
+export type HookVersion = {
+  /** Counted from 1 in each site. */
+  number: number;
+  /** Whether it is the version that runs. */
+  active: boolean;
+  /** The application that is asked in place of code. */
+  plugin?: {
+    appId: string;
+    url: string;
+  };
+  /** Its functions, such as `cars_beforeInsert`. */
+  exports: Array<string>;
+  /** The id of who deployed it. */
+  author: string;
+  createdDate: string;
+};
+
+export type HookVersionResponse = {
+  version: HookVersion;
+};
+
+export type HookVersionListResponse = {
+  versions: Array<HookVersion>;
+};
+
+export type HookVersionDeployRequest = {
+  /** One module of JavaScript, of 1 MB at most. */
+  source?: string;
+  /** An application that is asked in place of code, at `url` followed by `/v1/data-hooks/HOOK`. */
+  plugin?: {
+    /** A client of the site with a secret and an active key. */
+    appId: string;
+    /** Without a query. */
+    url: string;
+    /** Those that it answers, such as `cars_beforeInsert`. */
+    hooks: Array<string>;
+  } | null;
+};
+
+/** `NOTHING`: it answered nothing, or what such a hook can't answer, which is ignored. */
+export type HookOutcome = 'VALUE' | 'NOTHING' | 'THROWN' | 'TIMED_OUT' | 'OUT_OF_MEMORY' | 'TOO_LARGE' | 'DIED' | 'NOT_STARTED' | 'FAILING';
+
+export type HookLogListResponse = {
+  entries: Array<{
+    /** Later entries have greater ones. */
+    id: string;
+    time: string;
+    collectionId: string;
+    hook: HookName;
+    version: number;
+    /** The request that it was asked in (`x-wix-request-id`); null for what a command on the machine did. */
+    requestId: string | null;
+    milliseconds: number;
+    outcome: HookOutcome;
+    /** What it said to `console`. */
+    console: string;
+  }>;
+};
+
+export type HookTryRequest = {
+  collectionId: string;
+  hook: HookName;
+  /** What the hook is given: an item, an id, a query, a number, as it stands in requests. */
+  argument: Json;
+  /** `context.currentItem` of an update or a removal: an object. */
+  currentItem?: Json;
+  /** Code that is not deployed. */
+  source?: string | null;
+};
+
+export type HookTryResponse = {
+  /** The number of the version; 0 for code that was sent. */
+  version: number;
+  outcome: HookOutcome;
+  /** What it answered, or threw where that is no `Error`. */
+  value?: Json;
+  /** The `Error` that it threw. */
+  error?: {
+    name: string;
+    message: string;
+    code?: string | number;
+  };
+  /** What it said to `console`, 4 kB at most. */
+  console: string;
+  /** How long it took, with all that it waited for. */
+  milliseconds: number;
+};
+
 /** A grant with what it needs. Each name may be written with `_` or in camel case; where both stand, they must be equal. An empty `client_secret` is none. The client's id and secret may stand in `Authorization: Basic` instead. */
 export type TokenRequest = unknown;
 
@@ -5880,6 +5970,61 @@ export interface Calls {
     query: Record<string, never>;
     request: WebhookPullRequest;
     answer: WebhookPullResponse;
+  };
+  /** Lists the versions of the code that are kept */
+  hookVersionList: {
+    method: 'GET';
+    path: '/_api/hooks/v1/versions';
+    query: Record<string, never>;
+    request: undefined;
+    answer: HookVersionListResponse;
+  };
+  /** Deploys code, which runs from now on in place of what ran before */
+  hookVersionDeploy: {
+    method: 'POST';
+    path: '/_api/hooks/v1/versions';
+    query: Record<string, never>;
+    request: HookVersionDeployRequest;
+    answer: HookVersionResponse;
+  };
+  /** Has another version run: the way back */
+  hookVersionActivate: {
+    method: 'POST';
+    path: '/_api/hooks/v1/versions/{number}/activate';
+    query: Record<string, never>;
+    request: Empty;
+    answer: Empty;
+  };
+  /** Lists calls of hooks that failed or said something */
+  hookLogList: {
+    method: 'GET';
+    path: '/_api/hooks/v1/log';
+    query: {
+      /** As many, 1 to 1000; 100 without it. */
+      limit?: number;
+      /** The id of an entry: those after it, the oldest first. Without it the newest are listed. */
+      after?: string;
+      /** All that stands in the query, as JSON in base64url. */
+      '.r'?: string;
+    };
+    request: undefined;
+    answer: HookLogListResponse;
+  };
+  /** Lets hooks be asked again on this server, after so many of their processes died that none is */
+  hooksResume: {
+    method: 'POST';
+    path: '/_api/hooks/v1/resume';
+    query: Record<string, never>;
+    request: Empty;
+    answer: Empty;
+  };
+  /** Asks one hook, and writes nothing */
+  hookTry: {
+    method: 'POST';
+    path: '/_api/hooks/v1/try';
+    query: Record<string, never>;
+    request: HookTryRequest;
+    answer: HookTryResponse;
   };
   /** Inserts an item */
   itemInsert: {

@@ -43,11 +43,15 @@ const NAMES: &[Code] = &[Code::FieldNotText, Code::NameEmpty, Code::NotMultiRefe
 /// What is wrong with how many items a reference brings.
 const COUNTS: &[Code] = &[Code::NotNumber, Code::NotPositive, Code::NotInteger, Code::AboveMaximum];
 const LONG: &[Code] = &[Code::PayloadTooLarge];
-const READS: &[&[Code]] = &[ON_ITEMS, ID, MISSING, NAMES, COUNTS, LONG];
-const INSERTS: &[&[Code]] = &[ON_ITEMS, ITEM_VALUES, MISSING, &[Code::ItemIdRefused, Code::ItemExists]];
-const CHANGES: &[&[Code]] = &[ON_ITEMS, ITEM_VALUES, MISSING, FILTER];
-const SAVES: &[&[Code]] = &[ON_ITEMS, ITEM_VALUES, MISSING, &[Code::ItemIdRefused]];
-const PATCHES: &[&[Code]] = &[ON_ITEMS, ID, MISSING, PATCH_VALUES, FILTER];
+/// Calls of which a hook is asked.
+const HOOKS: &[Code] = &[Code::HookThrew];
+/// Those that write only what their hook has seen.
+const HOOKS_OF_CHANGES: &[Code] = &[Code::HookThrew, Code::RevisionWrong];
+const READS: &[&[Code]] = &[ON_ITEMS, ID, MISSING, NAMES, COUNTS, LONG, HOOKS];
+const INSERTS: &[&[Code]] = &[ON_ITEMS, ITEM_VALUES, MISSING, &[Code::ItemIdRefused, Code::ItemExists], HOOKS];
+const CHANGES: &[&[Code]] = &[ON_ITEMS, ITEM_VALUES, MISSING, FILTER, HOOKS_OF_CHANGES];
+const SAVES: &[&[Code]] = &[ON_ITEMS, ITEM_VALUES, MISSING, &[Code::ItemIdRefused], HOOKS_OF_CHANGES];
+const PATCHES: &[&[Code]] = &[ON_ITEMS, ID, MISSING, PATCH_VALUES, FILTER, HOOKS_OF_CHANGES];
 const PATCH_VALUES: &[Code] = &[
     Code::ItemTooLarge,
     Code::ItemTooDeep,
@@ -60,7 +64,7 @@ const PATCH_VALUES: &[Code] = &[
 /// What is wrong with the modifications of a patch that has no item yet.
 const PATCH_BY_FILTER: &[Code] =
     &[Code::ItemTooDeep, Code::FieldNameDollar, Code::MultiReferenceValue, Code::NotSupported];
-const REMOVES: &[&[Code]] = &[ON_ITEMS, ID, MISSING, FILTER];
+const REMOVES: &[&[Code]] = &[ON_ITEMS, ID, MISSING, FILTER, HOOKS_OF_CHANGES];
 const MANY: &[Code] = &[Code::ItemsNotObjects, Code::TooManyItems, Code::NotSupported];
 const MANY_IDS: &[Code] = &[Code::RemoveIdsInvalid, Code::TooManyIds];
 
@@ -82,7 +86,7 @@ pub(crate) const ITEM_GET: Operation = item("itemGet", "Reads an item")
     .notes("An id may hold slashes. What can't stand in a path goes into `dataItemId`.")
     .query(&[COLLECTION_ID, ITEM_ID, ENVIRONMENT, FIELDS, INCLUDES, PACKED_GET])
     .answers(READ)
-    .errors(&[ON_ITEMS, ID, MISSING, NAMES, COUNTS, LONG, &[Code::NotSupported]]);
+    .errors(&[ON_ITEMS, ID, MISSING, NAMES, COUNTS, LONG, &[Code::NotSupported], HOOKS]);
 
 pub(crate) const ITEM_GET_BY_QUERY: Operation =
     item("itemGetByQuery", "Reads an item whose id stands in the query alone")
@@ -94,7 +98,7 @@ pub(crate) const ITEM_QUERY: Operation = item("itemQuery", "Finds items by a fil
     .notes("Of the page that follows, the answer has the cursor. The language of filters: docs/semantics.md.")
     .takes("ItemQueryRequest")
     .answers(PAGE)
-    .errors(&[ON_ITEMS, FILTER, PAGING, SORT, CURSORS, NAMES]);
+    .errors(&[ON_ITEMS, FILTER, PAGING, SORT, CURSORS, NAMES, HOOKS]);
 
 pub(crate) const ITEM_QUERY_BY_GET: Operation =
     item("itemQueryByGet", "Finds items, asked in the query of the address")
@@ -104,18 +108,18 @@ pub(crate) const ITEM_QUERY_BY_GET: Operation =
         )
         .query(&[COLLECTION_ID, ITEM_ID, ENVIRONMENT, PACKED_QUERY])
         .answers(&[Answer::json("ItemQueryByGetResponse", "A page of items."), UNCHANGED])
-        .errors(&[ON_ITEMS, FILTER, PAGING, SORT, CURSORS, NAMES, MISSING, LONG]);
+        .errors(&[ON_ITEMS, FILTER, PAGING, SORT, CURSORS, NAMES, MISSING, LONG, HOOKS]);
 
 pub(crate) const ITEM_COUNT: Operation = item("itemCount", "Counts the items that a filter finds")
     .takes("ItemCountRequest")
     .answers(&[Answer::json("ItemCountResponse", "How many there are.")])
-    .errors(&[ON_ITEMS, FILTER]);
+    .errors(&[ON_ITEMS, FILTER, HOOKS]);
 
 pub(crate) const ITEM_DISTINCT_QUERY: Operation =
     item("itemDistinctQuery", "Reads the values that a field has, each once")
         .takes("ItemDistinctQueryRequest")
         .answers(&[Answer::json("ItemDistinctQueryResponse", "A page of values.")])
-        .errors(&[ON_ITEMS, FILTER, PAGING, &[Code::SortDirection, Code::FieldNotText]]);
+        .errors(&[ON_ITEMS, FILTER, PAGING, &[Code::SortDirection, Code::FieldNotText], HOOKS]);
 
 pub(crate) const ITEM_AGGREGATE: Operation =
     item("itemAggregate", "Groups items and counts, sums or compares their values")

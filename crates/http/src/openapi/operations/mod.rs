@@ -5,6 +5,7 @@ pub(crate) mod badges;
 pub(crate) mod collections;
 pub(crate) mod fields;
 pub(crate) mod graphql;
+pub(crate) mod hooks;
 pub(crate) mod indexes;
 pub(crate) mod items;
 pub(crate) mod members;

@@ -1,0 +1,524 @@
+//! Which processes there are, and who has them.
+//!
+//! A place of the site and one of the server are taken before a process is; so at most so many run code that all of them
+//! together stay within the memory of the server, each counted with all that it may take. Idle ones are counted with what
+//! they have, and make room, the one that was idle longest first.
+
+use super::{
+    deaths::Deaths,
+    process::{Broken, HostProgram, Process},
+};
+use crate::{
+    call::{Call, Failure, Outcome},
+    limits::HookLimits,
+    message::Settings,
+    version::Version,
+};
+use parking_lot::Mutex;
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+use stoa_kernel::{Network, SiteId, clock::elapsing};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::{Instant, timeout_at},
+};
+
+pub struct Pool {
+    pub limits: HookLimits,
+    program: HostProgram,
+    settings: Settings,
+    /// Of processes that run code at the same time.
+    places: Arc<Semaphore>,
+    state: Mutex<State>,
+    counted: Counted,
+    is_swept: AtomicBool,
+}
+
+#[derive(Default)]
+struct State {
+    sites: HashMap<SiteId, Arc<Site>>,
+    /// The one that was idle longest is the first.
+    idle: Vec<Idle>,
+    /// Processes that run code, or are started to.
+    running: usize,
+    deaths: Deaths,
+    is_closed: bool,
+}
+
+struct Site {
+    places: Arc<Semaphore>,
+    /// Those of requests to an application.
+    plugin_places: Arc<Semaphore>,
+    /// Of trials: code that is deployed, tried or tested.
+    trial_places: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    /// Calls by the network that they come from, those that wait as well.
+    networks: Mutex<HashMap<Network, usize>>,
+}
+
+struct Idle {
+    process: Process,
+    site: SiteId,
+    since: Instant,
+    memory: usize,
+}
+
+#[derive(Default)]
+struct Counted {
+    calls: AtomicU64,
+    thrown: AtomicU64,
+    timed_out: AtomicU64,
+    failed: AtomicU64,
+    refused: AtomicU64,
+    started: AtomicU64,
+    died: AtomicU64,
+}
+
+/// What hooks did since the start, and what they hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HookFigures {
+    pub calls: u64,
+    /// Of the calls, those whose hook threw.
+    pub thrown: u64,
+    pub timed_out: u64,
+    /// Those that failed otherwise: memory, size, a process that died or was not started.
+    pub failed: u64,
+    /// Those that were not tried: too many waited, or the hooks were failing.
+    pub refused: u64,
+    /// Processes that were started, and those that died or were killed for what they did.
+    pub started: u64,
+    pub died: u64,
+    /// Processes there are.
+    pub processes: usize,
+    /// Bytes that they are counted with.
+    pub memory: usize,
+}
+
+impl Pool {
+    pub fn new(limits: HookLimits, program: HostProgram) -> Self {
+        let settings =
+            Settings { memory: limits.hook_memory << 20, answer: limits.hook_answer, console: limits.hook_console };
+        let fitting = (limits.hook_memory_of_server << 20) / largest(settings);
+        let places = fitting.min(limits.hook_processes).max(1);
+        Self {
+            limits,
+            program,
+            settings,
+            places: Arc::new(Semaphore::new(places)),
+            state: Mutex::default(),
+            counted: Counted::default(),
+            is_swept: AtomicBool::new(false),
+        }
+    }
+
+    /// A right to run code of a version.
+    ///
+    /// # Errors
+    /// Why there is none, in the time that is left.
+    pub async fn lease(
+        self: &Arc<Self>,
+        version: &Version,
+        network: Option<Network>,
+        until: Instant,
+    ) -> Result<Lease, Failure> {
+        let places = self.site_of(version)?;
+        let share = self.share(&places, network)?;
+        let of_site = places.place(&places.places, self.limits.hook_waiting, until).await?;
+        let of_server = placed(&self.places, until).await?;
+        self.sweep_from_now_on();
+        self.state.lock().running += 1;
+        let (pool, of_server, of_site) = (Arc::clone(self), Some(of_server), Some(of_site));
+        Ok(Lease { pool, site: version.site.clone(), places, process: None, of_server, of_site, _share: share })
+    }
+
+    /// A right to ask the application of a version.
+    ///
+    /// # Errors
+    /// Why there is none, in the time that is left.
+    pub async fn plugin_place(
+        self: &Arc<Self>,
+        version: &Version,
+        network: Option<Network>,
+        until: Instant,
+    ) -> Result<(OwnedSemaphorePermit, Option<Share>), Failure> {
+        let site = self.site_of(version)?;
+        let share = self.share(&site, network)?;
+        self.sweep_from_now_on();
+        let place = site.place(&site.plugin_places, self.limits.hook_waiting, until).await?;
+        let (now, most) = (elapsing(), self.limits.hook_deaths);
+        match self.state.lock().deaths.is_pausing(&version.site, version.number, now, most) {
+            true => Err(Failure::Failing),
+            false => Ok((place, share)),
+        }
+    }
+
+    /// An application could not be asked, or said what is none of the answers.
+    pub fn plugin_failed(&self, version: &Version, failure: &Failure, call: &Call) {
+        let (site, number) = (&version.site, version.number);
+        tracing::warn!(%site, version = number, collection = call.collection, hook = call.hook.name(), "an application failed to answer about a hook: {failure:?}");
+        self.state.lock().deaths.note(site, number, elapsing());
+    }
+
+    /// A process for one use. A site has one of them at a time, so that those who try code can't take all places of the
+    /// server.
+    ///
+    /// # Errors
+    /// Why there is none, in the time that is left.
+    pub async fn apart(self: &Arc<Self>, site: &SiteId, until: Instant) -> Result<Apart, Failure> {
+        let site = self.places_of(&mut self.state.lock(), site);
+        self.sweep_from_now_on();
+        let of_site = site.place(&site.trial_places, self.limits.hook_waiting, until).await?;
+        let of_server = placed(&self.places, until).await?;
+        self.state.lock().running += 1;
+        let running = Running { pool: Arc::clone(self), _places: [of_site, of_server] };
+        self.make_room();
+        let process = self.start(until).await?;
+        Ok(Apart { process, _running: running })
+    }
+
+    /// A process broke while it ran this version's code.
+    pub fn lost(&self, version: &Version, broken: &Broken, call: &Call) {
+        self.counted.died.fetch_add(1, Ordering::Relaxed);
+        let (site, number) = (&version.site, version.number);
+        tracing::warn!(%site, version = number, collection = call.collection, hook = call.hook.name(), "a process of hooks was lost: {broken:?}");
+        if self.state.lock().deaths.add(site, number, elapsing(), self.limits.hook_deaths) {
+            tracing::error!(%site, version = number, "hooks are failing: too many of their processes died within a minute");
+        }
+    }
+
+    pub fn count(&self, outcome: &Result<Outcome, Failure>) {
+        let counted = &self.counted;
+        counted.calls.fetch_add(1, Ordering::Relaxed);
+        let also = match outcome {
+            Ok(_) => return,
+            Err(Failure::Thrown(_)) => &counted.thrown,
+            Err(Failure::TimedOut) => &counted.timed_out,
+            Err(Failure::Busy | Failure::Failing) => &counted.refused,
+            Err(Failure::OutOfMemory | Failure::TooLarge | Failure::Died | Failure::NotStarted) => &counted.failed,
+        };
+        also.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn figures(&self) -> HookFigures {
+        let of = |it: &AtomicU64| it.load(Ordering::Relaxed);
+        let state = self.state.lock();
+        HookFigures {
+            calls: of(&self.counted.calls),
+            thrown: of(&self.counted.thrown),
+            timed_out: of(&self.counted.timed_out),
+            failed: of(&self.counted.failed),
+            refused: of(&self.counted.refused),
+            started: of(&self.counted.started),
+            died: of(&self.counted.died),
+            processes: state.running + state.idle.len(),
+            memory: state.memory(self.settings),
+        }
+    }
+
+    pub fn resume(&self, site: &SiteId) {
+        self.state.lock().deaths.forget(site);
+    }
+
+    pub async fn shutdown(&self) {
+        let idle = {
+            let mut state = self.state.lock();
+            state.is_closed = true;
+            std::mem::take(&mut state.idle)
+        };
+        self.places.close();
+        for it in idle {
+            it.process.end().await;
+        }
+    }
+
+    fn site_of(&self, version: &Version) -> Result<Arc<Site>, Failure> {
+        let mut state = self.state.lock();
+        if state.is_closed {
+            return Err(Failure::NotStarted);
+        }
+        if state.deaths.is_failing(&version.site, version.number) {
+            return Err(Failure::Failing);
+        }
+        Ok(self.places_of(&mut state, &version.site))
+    }
+
+    fn places_of(&self, state: &mut State, site: &SiteId) -> Arc<Site> {
+        let places = |most: usize| Arc::new(Semaphore::new(most));
+        let site = state.sites.entry(site.clone()).or_insert_with(|| {
+            Arc::new(Site {
+                places: places(self.limits.hook_processes_of_site),
+                plugin_places: places(self.limits.hook_plugin_calls),
+                trial_places: places(1),
+                waiting: AtomicUsize::new(0),
+                networks: Mutex::default(),
+            })
+        });
+        Arc::clone(site)
+    }
+
+    /// One of the calls that a network may have at a site: a quarter of all.
+    fn share(&self, site: &Arc<Site>, network: Option<Network>) -> Result<Option<Share>, Failure> {
+        let Some(network) = network else { return Ok(None) };
+        let most = (self.limits.hook_processes_of_site + self.limits.hook_waiting).div_ceil(4);
+        let mut networks = site.networks.lock();
+        let count = networks.entry(network).or_default();
+        if *count >= most {
+            return Err(Failure::Busy);
+        }
+        *count += 1;
+        Ok(Some(Share { site: Arc::clone(site), network }))
+    }
+
+    /// An idle process of the site, rather one that has the version.
+    fn take_idle(&self, version: &Version) -> Option<Process> {
+        loop {
+            let mut process = {
+                let mut state = self.state.lock();
+                let of_site = |it: &Idle| it.site == version.site;
+                let has_it = state.idle.iter().rposition(|it| of_site(it) && it.process.has_loaded(version));
+                let at = has_it.or_else(|| state.idle.iter().rposition(of_site))?;
+                state.idle.remove(at).process
+            };
+            if process.is_alive() {
+                return Some(process);
+            }
+        }
+    }
+
+    async fn start(&self, until: Instant) -> Result<Process, Failure> {
+        self.counted.started.fetch_add(1, Ordering::Relaxed);
+        let started = Process::start(&self.program, self.settings, until).await;
+        started.map_err(|why| {
+            if Instant::now() >= until {
+                return Failure::TimedOut;
+            }
+            tracing::error!("a process of hooks is not started: {why}");
+            Failure::NotStarted
+        })
+    }
+
+    /// Ends idle processes until what runs has room.
+    fn make_room(&self) {
+        let mut ended = Vec::new();
+        let mut state = self.state.lock();
+        let most = self.limits.hook_memory_of_server << 20;
+        while !state.idle.is_empty()
+            && (state.memory(self.settings) > most || state.running + state.idle.len() > self.limits.hook_processes)
+        {
+            ended.push(state.idle.remove(0));
+        }
+        drop(state);
+        // They are killed as they are dropped, which needs no lock.
+        drop(ended);
+    }
+
+    /// Ends what is idle for too long, from the first use on.
+    fn sweep_from_now_on(self: &Arc<Self>) {
+        if self.is_swept.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let pool = Arc::downgrade(self);
+        let idle = Duration::from_millis(self.limits.hook_idle.unsigned_abs());
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(idle / 4).await;
+                match Weak::upgrade(&pool) {
+                    Some(pool) => pool.sweep(idle),
+                    None => break,
+                }
+            }
+        });
+    }
+
+    fn sweep(&self, idle: Duration) {
+        let mut ended = Vec::new();
+        let mut state = self.state.lock();
+        while state.idle.first().is_some_and(|it| it.since.elapsed() >= idle) {
+            ended.push(state.idle.remove(0));
+        }
+        let is_used = |it: &Arc<Semaphore>| Arc::strong_count(it) > 1;
+        state.sites.retain(|_, it| {
+            Arc::strong_count(it) > 1 || [&it.places, &it.plugin_places, &it.trial_places].into_iter().any(is_used)
+        });
+        state.deaths.sweep(elapsing());
+        drop(state);
+        drop(ended);
+    }
+}
+
+impl State {
+    fn memory(&self, settings: Settings) -> usize {
+        self.running * largest(settings) + self.idle.iter().map(|it| it.memory).sum::<usize>()
+    }
+}
+
+/// Bytes that a process may have at most.
+fn largest(settings: Settings) -> usize {
+    settings.memory + settings.beside()
+}
+
+impl Site {
+    /// One of the site's places of a kind. So many may wait for one.
+    async fn place(
+        &self,
+        places: &Arc<Semaphore>,
+        most: usize,
+        until: Instant,
+    ) -> Result<OwnedSemaphorePermit, Failure> {
+        if let Ok(place) = Arc::clone(places).try_acquire_owned() {
+            return Ok(place);
+        }
+        let _waiting = Waiting::begin(&self.waiting, most)?;
+        placed(places, until).await
+    }
+}
+
+/// A call of a network, until this is dropped.
+pub struct Share {
+    site: Arc<Site>,
+    network: Network,
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut networks = self.site.networks.lock();
+        if let Some(count) = networks.get_mut(&self.network) {
+            *count -= 1;
+            if *count == 0 {
+                networks.remove(&self.network);
+            }
+        }
+    }
+}
+
+struct Waiting<'s>(&'s AtomicUsize);
+
+impl<'s> Waiting<'s> {
+    fn begin(count: &'s AtomicUsize, most: usize) -> Result<Self, Failure> {
+        let waiting = Self(count);
+        match count.fetch_add(1, Ordering::Relaxed) < most {
+            true => Ok(waiting),
+            false => Err(Failure::Busy),
+        }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+async fn placed(places: &Arc<Semaphore>, until: Instant) -> Result<OwnedSemaphorePermit, Failure> {
+    match timeout_at(until, Arc::clone(places).acquire_owned()).await {
+        Ok(Ok(place)) => Ok(place),
+        Ok(Err(_)) => Err(Failure::NotStarted),
+        Err(_) => Err(Failure::TimedOut),
+    }
+}
+
+/// A right to run code of a site, and the process that does. When it is dropped the process is idle; one that is out of it
+/// meanwhile is killed as it is dropped, for what it still does is not known.
+pub struct Lease {
+    pool: Arc<Pool>,
+    site: SiteId,
+    places: Arc<Site>,
+    process: Option<Process>,
+    of_server: Option<OwnedSemaphorePermit>,
+    of_site: Option<OwnedSemaphorePermit>,
+    _share: Option<Share>,
+}
+
+impl Lease {
+    /// The process, out of the lease.
+    ///
+    /// # Errors
+    /// [`Failure::NotStarted`]
+    pub async fn process(&mut self, version: &Version, until: Instant) -> Result<Process, Failure> {
+        let process = self.process.take().or_else(|| self.pool.take_idle(version));
+        self.pool.make_room();
+        match process {
+            Some(process) => Ok(process),
+            None => self.pool.start(until).await,
+        }
+    }
+
+    pub fn give_back(&mut self, process: Process) {
+        self.process = Some(process);
+    }
+
+    /// Lets others run code, where some wait for that, and waits for the next turn.
+    ///
+    /// # Errors
+    /// Why there is none, in the time that is left.
+    pub async fn take_turns(&mut self, until: Instant) -> Result<(), Failure> {
+        let others_wait = self.places.waiting.load(Ordering::Relaxed) > 0;
+        if others_wait || self.pool.places.available_permits() == 0 {
+            self.rest();
+            if others_wait {
+                self.of_site = None;
+                self.of_site = Some(placed(&self.places.places, until).await?);
+            }
+            self.of_server = Some(placed(&self.pool.places, until).await?);
+            self.pool.state.lock().running += 1;
+        }
+        Ok(())
+    }
+
+    /// Gives the place of the server away. The process is idle meanwhile, and may have to make room.
+    fn rest(&mut self) {
+        let Some(place) = self.of_server.take() else { return };
+        let process = self.process.take();
+        let memory = process.as_ref().and_then(Process::memory).unwrap_or_else(|| largest(self.pool.settings));
+        let mut state = self.pool.state.lock();
+        state.running -= 1;
+        if let Some(process) = process.filter(|_| !state.is_closed) {
+            state.idle.push(Idle { process, site: self.site.clone(), since: Instant::now(), memory });
+        }
+        drop(state);
+        drop(place);
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.rest();
+    }
+}
+
+/// The places of something that runs beside the calls of a site.
+struct Running {
+    pool: Arc<Pool>,
+    _places: [OwnedSemaphorePermit; 2],
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.pool.state.lock().running -= 1;
+    }
+}
+
+/// A process that ends when this is dropped.
+pub struct Apart {
+    process: Process,
+    _running: Running,
+}
+
+impl std::ops::Deref for Apart {
+    type Target = Process;
+    fn deref(&self) -> &Process {
+        &self.process
+    }
+}
+
+impl std::ops::DerefMut for Apart {
+    fn deref_mut(&mut self) -> &mut Process {
+        &mut self.process
+    }
+}

@@ -1,0 +1,256 @@
+//! One process that runs code of a site.
+
+use crate::{
+    call::Call,
+    frame::{self, HEADER},
+    hook::Hook,
+    message::{Exported, Reply, Request, Settings, Told, build},
+    version::Version,
+};
+use serde_json::value::{RawValue, to_raw_value};
+use std::{
+    borrow::Cow,
+    ffi::OsString,
+    io::{Error, ErrorKind},
+    os::fd::OwnedFd,
+    path::PathBuf,
+    process::Stdio,
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, BufReader},
+    net::UnixStream,
+    process::{Child, Command},
+    time::{Instant, timeout_at},
+};
+
+/// How long a process gets to stop code by itself when its time is over, before it is killed.
+const GRACE: Duration = Duration::from_millis(25);
+/// How long a process may take to start.
+const STARTING: Duration = Duration::from_secs(10);
+/// How long a module may take to be loaded.
+pub const LOADING: Duration = Duration::from_secs(1);
+
+/// How the program is started that runs the code.
+#[derive(Debug, Clone)]
+pub struct HostProgram {
+    pub path: PathBuf,
+    pub arguments: Vec<OsString>,
+}
+
+impl HostProgram {
+    /// The running program with these arguments. On Linux it is the same even when its file was replaced meanwhile.
+    ///
+    /// # Errors
+    /// Where the system doesn't tell which file that is.
+    pub fn this_program(arguments: &[&str]) -> std::io::Result<Self> {
+        let path = match cfg!(target_os = "linux") {
+            true => PathBuf::from("/proc/self/exe"),
+            false => std::env::current_exe()?,
+        };
+        Ok(Self { path, arguments: arguments.iter().map(OsString::from).collect() })
+    }
+}
+
+pub struct Process {
+    /// Killed when it is dropped.
+    child: Child,
+    socket: BufReader<UnixStream>,
+    settings: Settings,
+    loaded: Option<Arc<Version>>,
+    calls: u64,
+}
+
+/// Why a process can't be used any more; it is to be dropped.
+#[derive(Debug)]
+pub enum Broken {
+    /// It didn't answer in time.
+    TimedOut,
+    /// It ended, or said what it may not.
+    Ended(String),
+}
+
+/// Why a module isn't loaded.
+pub enum NotLoaded {
+    Told(Told),
+    Broken(Broken),
+}
+
+impl Process {
+    /// # Errors
+    /// Why there is none.
+    pub async fn start(program: &HostProgram, settings: Settings, until: Instant) -> Result<Self, String> {
+        let until = until.min(Instant::now() + STARTING);
+        let (child, socket) =
+            spawn(program).map_err(|it| format!("{} can't be started: {it}", program.path.display()))?;
+        let mut process = Self { child, socket: BufReader::new(socket), settings, loaded: None, calls: 0 };
+        let begin = Request::Begin { build: build().into(), settings };
+        match process.exchange(&begin, until).await {
+            Ok(Reply::Ready { build: theirs }) if theirs == build() => Ok(process),
+            Ok(Reply::Ready { build: theirs }) => Err(format!("it is build {theirs}, and the server is {}", build())),
+            Ok(other) => Err(format!("it began with {other:?}")),
+            Err(broken) => Err(format!("it doesn't begin: {broken:?}")),
+        }
+    }
+
+    /// Whether it is still there. Something else may have killed it while it was idle.
+    pub fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    pub fn has_loaded(&self, version: &Version) -> bool {
+        self.loaded.as_ref().is_some_and(|it| it.number == version.number && Arc::ptr_eq(&it.source, &version.source))
+    }
+
+    /// Bytes of memory that are its own; nothing where the system doesn't tell.
+    pub fn memory(&self) -> Option<usize> {
+        let text = std::fs::read_to_string(format!("/proc/{}/statm", self.child.id()?)).ok()?;
+        let mut pages = text.split(' ').skip(1).map(|it| it.parse::<usize>().ok());
+        let (resident, shared) = (pages.next()??, pages.next()??);
+        Some(resident.saturating_sub(shared) * rustix::param::page_size())
+    }
+
+    /// Ends it, and waits until it has.
+    pub async fn end(mut self) {
+        let _ = self.child.kill().await;
+    }
+
+    /// Loads a module, and tells what it exports.
+    ///
+    /// # Errors
+    /// Why it isn't loaded.
+    pub async fn load_source(
+        &mut self,
+        source: &str,
+        tests: Option<&str>,
+        time: Duration,
+    ) -> Result<Vec<Exported>, NotLoaded> {
+        self.loaded = None;
+        let (source, tests) = (Cow::Borrowed(source), tests.map(Cow::Borrowed));
+        let request = Request::Load { source, tests, milliseconds: milliseconds(time) };
+        match self.exchange(&request, Instant::now() + time + GRACE).await {
+            Ok(Reply::Loaded { exports }) => Ok(exports),
+            Ok(Reply::NotLoaded { told }) => Err(NotLoaded::Told(told)),
+            Ok(other) => Err(NotLoaded::Broken(unexpected(&other))),
+            Err(broken) => Err(NotLoaded::Broken(broken)),
+        }
+    }
+
+    /// Asks a hook, and tells its answer and what it said to the console. `time` is what a call may take, `until` the end
+    /// of the request.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn ask(
+        &mut self,
+        version: &Arc<Version>,
+        call: &Call,
+        time: Duration,
+        until: Instant,
+    ) -> Result<(Told, String), Broken> {
+        if !self.has_loaded(version) {
+            match self.load_source(&version.source, None, LOADING.min(left(until))).await {
+                Ok(_) => self.loaded = Some(Arc::clone(version)),
+                Err(NotLoaded::Told(told)) => return Ok((told, String::new())),
+                Err(NotLoaded::Broken(broken)) => return Err(broken),
+            }
+        }
+        let time = time.min(left(until));
+        if time.as_millis() == 0 {
+            return Ok((Told::TimedOut, String::new()));
+        }
+        let answer = self.call(call, time).await?;
+        if matches!(answer.0, Told::TimedOut | Told::OutOfMemory) {
+            // Code was stopped where it stood, so it begins anew.
+            self.loaded = None;
+        }
+        Ok(answer)
+    }
+
+    async fn call(&mut self, call: &Call, time: Duration) -> Result<(Told, String), Broken> {
+        let context = to_raw_value(&call.context).map_err(|it| Broken::Ended(it.to_string()))?;
+        let export = format!("{}_{}", call.collection, call.hook);
+        self.run(&export, call.hook, &call.argument, &context, time).await
+    }
+
+    /// Calls a function of what is loaded.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn run(
+        &mut self,
+        export: &str,
+        hook: Hook,
+        argument: &RawValue,
+        context: &RawValue,
+        time: Duration,
+    ) -> Result<(Told, String), Broken> {
+        self.calls += 1;
+        let (id, export, milliseconds) = (self.calls, Cow::Borrowed(export), milliseconds(time));
+        let request = Request::Call { id, export, hook, milliseconds, argument, context };
+        match self.exchange(&request, Instant::now() + time + GRACE).await? {
+            Reply::Answer { id, console, told } if id == self.calls && console.len() <= self.settings.console => {
+                Ok((told, console))
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    async fn exchange(&mut self, request: &Request<'_>, until: Instant) -> Result<Reply, Broken> {
+        let message = serde_json::to_vec(request).map_err(|it| Broken::Ended(it.to_string()))?;
+        let bytes = frame::framed(&message).ok_or_else(|| Broken::Ended("the request is too long".to_owned()))?;
+        let most = self.settings.longest_reply();
+        match timeout_at(until, exchanged(&mut self.socket, &bytes, most)).await {
+            Ok(Ok(reply)) => Reply::read(&reply).map_err(|it| Broken::Ended(format!("it said what is no reply: {it}"))),
+            Ok(Err(error)) => Err(Broken::Ended(error.to_string())),
+            Err(_) => Err(Broken::TimedOut),
+        }
+    }
+}
+
+async fn exchanged(socket: &mut BufReader<UnixStream>, request: &[u8], most: usize) -> std::io::Result<Vec<u8>> {
+    socket.get_mut().write_all(request).await?;
+    let mut header = [0; HEADER];
+    socket.read_exact(&mut header).await?;
+    let length =
+        frame::length(header, most).ok_or_else(|| Error::new(ErrorKind::InvalidData, "its reply is too long"))?;
+    let mut reply = vec![0; length];
+    socket.read_exact(&mut reply).await?;
+    Ok(reply)
+}
+
+/// Starts the program with nothing of ours but a socket: no environment, no terminal, no directory.
+fn spawn(program: &HostProgram) -> std::io::Result<(Child, UnixStream)> {
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+    let child = Command::new(&program.path)
+        .args(&program.arguments)
+        .arg0("stoa-hook-host")
+        .env_clear()
+        .current_dir("/")
+        .process_group(0)
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()?;
+    ours.set_nonblocking(true)?;
+    Ok((child, UnixStream::from_std(ours)?))
+}
+
+fn unexpected(reply: &Reply) -> Broken {
+    let kind = match reply {
+        Reply::Ready { .. } => "a beginning",
+        Reply::Loaded { .. } | Reply::NotLoaded { .. } => "that it loaded something",
+        Reply::Answer { .. } => "an answer to another call, or with too much of a console",
+    };
+    Broken::Ended(format!("it said {kind}"))
+}
+
+fn left(until: Instant) -> Duration {
+    until.saturating_duration_since(Instant::now())
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,187 @@
+//! What the server and a process of hooks say to each other. The server is trusted by the process, but nothing that the
+//! process says is by the server.
+
+use crate::hook::Hook;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// Which build of this crate speaks. Both sides are one program, but a server may still run while its file was replaced.
+pub fn build() -> String {
+    format!("{} {STAMP:016x}", env!("CARGO_PKG_VERSION"))
+}
+
+/// A hash of what the two sides must agree on.
+const STAMP: u64 = {
+    let files: [&[u8]; 5] = [
+        include_bytes!("message.rs"),
+        include_bytes!("frame.rs"),
+        include_bytes!("child/engine.rs"),
+        include_bytes!("child/prelude/query.js"),
+        include_bytes!("child/prelude/run.js"),
+    ];
+    // FNV-1a: it only has to differ where the files do.
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut file = 0;
+    while file < files.len() {
+        let mut at = 0;
+        while at < files[file].len() {
+            hash = (hash ^ files[file][at] as u64).wrapping_mul(0x0100_0000_01b3);
+            at += 1;
+        }
+        file += 1;
+    }
+    hash
+};
+
+/// What the server says.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Request<'a> {
+    /// The first: what speaks, and what code may take. Answered by [`Reply::Ready`].
+    Begin { build: Cow<'a, str>, settings: Settings },
+    /// Answered by [`Reply::Loaded`] or [`Reply::NotLoaded`]. What was loaded before is gone.
+    Load {
+        #[serde(borrow)]
+        source: Cow<'a, str>,
+        /// Tests of it, which are told and called in place of what it exports.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        tests: Option<Cow<'a, str>>,
+        milliseconds: u64,
+    },
+    /// Answered by [`Reply::Answer`].
+    Call {
+        id: u64,
+        /// The name of the exported function.
+        #[serde(borrow)]
+        export: Cow<'a, str>,
+        hook: Hook,
+        milliseconds: u64,
+        #[serde(borrow)]
+        argument: &'a RawValue,
+        #[serde(borrow)]
+        context: &'a RawValue,
+    },
+}
+
+/// What code may take, in bytes.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Settings {
+    pub memory: usize,
+    pub answer: usize,
+    pub console: usize,
+}
+
+impl Settings {
+    /// The longest message of a process: an answer, and a console each of whose bytes is escaped.
+    pub fn longest_reply(&self) -> usize {
+        self.answer + 6 * self.console + 4_096
+    }
+
+    /// Bytes of addresses beside what the code holds: the engine's own, messages, the stack.
+    pub fn beside(&self) -> usize {
+        8_388_608 + 4 * self.answer
+    }
+}
+
+/// What a process says.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Reply {
+    Ready { build: String },
+    Loaded { exports: Vec<Exported> },
+    NotLoaded { told: Told },
+    Answer { id: u64, console: String, told: Told },
+}
+
+/// Something that a module exports.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exported {
+    pub name: String,
+    pub callable: bool,
+}
+
+/// How a call ended.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Told {
+    Value(Box<RawValue>),
+    Nothing,
+    Error {
+        name: String,
+        message: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<Box<RawValue>>,
+    },
+    Thrown(Box<RawValue>),
+    TimedOut,
+    OutOfMemory,
+    TooLarge,
+}
+
+impl Reply {
+    /// What a process said. Whatever its bytes are, they are this or refused.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn read(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn reply_is_read_as_it_was_told() {
+        let told = |text: &str| {
+            let bytes = format!(r#"{{"answer":{{"id":7,"console":"","told":{text}}}}}"#);
+            Reply::read(bytes.as_bytes()).map(|it| match it {
+                Reply::Answer { id: 7, told, .. } => serde_json::to_string(&told).expect("json"),
+                other => panic!("{other:?}"),
+            })
+        };
+        for text in [
+            r#"{"value":{"a":[1,{"$date":"x"}],"__proto__":1}}"#,
+            r#""nothing""#,
+            r#"{"error":{"name":"E","message":"m"}}"#,
+            r#"{"error":{"name":"E","message":"m","code":7}}"#,
+            r#"{"thrown":null}"#,
+            r#""timedOut""#,
+        ] {
+            assert_eq!(told(text).expect(text), text);
+        }
+        for text in ["", "{}", r#""other""#, r#"{"value":}"#, r#"{"value":{"a":1}} x"#, r#"{"error":{"name":1}}"#] {
+            told(text).expect_err(text);
+        }
+    }
+
+    #[test]
+    fn depth_of_an_answer_costs_no_stack() {
+        let deep = format!(
+            r#"{{"answer":{{"id":1,"console":"","told":{{"value":{}1{}}}}}}}"#,
+            "[".repeat(200_000),
+            "]".repeat(200_000)
+        );
+        assert!(matches!(Reply::read(deep.as_bytes()), Ok(Reply::Answer { .. })));
+        Reply::read("[".repeat(400_000).as_bytes()).expect_err("no reply");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_reply_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = Reply::read(&bytes);
+        }
+
+        #[test]
+        fn a_damaged_reply_is_a_reply_or_refused(at in 0usize..80, byte in any::<u8>()) {
+            let mut bytes = br#"{"answer":{"id":7,"console":"x\u0001","told":{"value":{"a":[1,"\ud800"]}}}}"#.to_vec();
+            let at = at % bytes.len();
+            bytes[at] = byte;
+            let _ = Reply::read(&bytes);
+        }
+    }
+}
