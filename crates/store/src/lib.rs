@@ -6,6 +6,7 @@
 
 mod consumers;
 mod database;
+mod deadline;
 mod directory;
 mod error;
 mod fold;
@@ -38,6 +39,7 @@ mod worker;
 
 pub use consumers::{Consumers, Serving};
 pub use database::{Database, ReaderPool};
+pub use deadline::Deadline;
 pub use directory::DataDirectory;
 pub use error::Error;
 pub use fold::Fold;

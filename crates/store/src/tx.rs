@@ -1,7 +1,7 @@
 //! A transaction, or a read, of either engine: the only match on the engine outside opening and migrating.
 
-use crate::{Error, Fold, InsertRows, Row, postgres::PgTx, sqlite::SqliteTx, trace};
-use stoa_kernel::Result;
+use crate::{Error, Fold, InsertRows, Row, deadline::Deadline, postgres::PgTx, sqlite::SqliteTx, trace};
+use stoa_kernel::{Fault, Result};
 use stoa_sql::{Dialect, Value};
 
 /// What the closure of a write or a read works with.
@@ -14,6 +14,8 @@ pub struct Tx<'t> {
     pub(crate) first_error: Option<Error>,
     /// Whether a row was written to the outbox: it is announced after the commit.
     pub(crate) has_entry: bool,
+    /// When a read is to end.
+    pub(crate) deadline: Deadline,
 }
 
 pub(crate) enum EngineTx<'t> {
@@ -23,7 +25,7 @@ pub(crate) enum EngineTx<'t> {
 
 impl<'t> Tx<'t> {
     pub(crate) fn new(engine: EngineTx<'t>) -> Self {
-        Self { engine, first_error: None, has_entry: false }
+        Self { engine, first_error: None, has_entry: false, deadline: Deadline::default() }
     }
 
     /// The body's own result, unless it passed over a refusal of the engine: then nothing of it is kept.
@@ -93,6 +95,22 @@ impl Tx<'_> {
         }
     }
 
+    /// Does work that takes the processor for long, in a read: not on a thread that other calls need. The work looks at
+    /// its deadline now and then.
+    pub async fn compute<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&Deadline) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let deadline = self.deadline.clone();
+        match &self.engine {
+            // The thread is one for scans.
+            EngineTx::Sqlite(_) => work(&deadline),
+            EngineTx::Postgres(_) => {
+                tokio::task::spawn_blocking(move || work(&deadline)).await.map_err(Fault::internal)?
+            }
+        }
+    }
+
     /// The first row, if there is one.
     pub async fn row<T: Send>(
         &mut self,
@@ -127,7 +145,7 @@ impl Tx<'_> {
 
     /// Says that this run rests on what is no longer so: on PostgreSQL the transaction is run again, as if
     /// the engine had found it. On SQLite nothing can come between.
-    pub fn again(&mut self, why: &str) -> stoa_kernel::Fault {
+    pub fn again(&mut self, why: &str) -> Fault {
         let error = Error::Retry(why.to_owned());
         self.first_error = Some(error.clone());
         error.into()

@@ -22,6 +22,7 @@ pub(crate) use tx::{PgTx, command};
 
 use crate::{
     Error, Requester, SchemaChange, Tx, TxFuture,
+    deadline::{CancelOnDrop, Deadline},
     line::{Line, Places},
     tx::EngineTx,
 };
@@ -157,7 +158,7 @@ impl Postgres {
         };
         let result = body(&mut tx, input).await;
         let result = tx.verdict(result);
-        let Tx { engine: EngineTx::Postgres(mut tx), first_error, has_entry } = tx else {
+        let Tx { engine: EngineTx::Postgres(mut tx), first_error, has_entry, .. } = tx else {
             unreachable!("it was made for this engine")
         };
         match result {
@@ -226,6 +227,9 @@ impl Postgres {
         let _turn = self.scans.turn(requester).await?;
         let mut scan = Scan(Some(self.client().await?));
         let mut tx = Tx::new(EngineTx::Postgres(PgTx::new(scan.client())));
+        let gone = Arc::default();
+        tx.deadline = Deadline::new(Arc::clone(&gone), SCAN_LIMIT);
+        let _cancel = CancelOnDrop(gone);
         let result = tokio::time::timeout(SCAN_LIMIT, body(&mut tx)).await;
         drop(tx);
         match result {

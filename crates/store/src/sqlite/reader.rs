@@ -7,6 +7,7 @@
 use super::{SqliteTx, log::Gate, map};
 use crate::{
     Error, Requester, Tx, TxFuture,
+    deadline::{CancelOnDrop, Deadline},
     fold::step_back,
     line::{Line, Places},
     tx::EngineTx,
@@ -67,7 +68,7 @@ impl Readers {
         F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
     {
         let mut conn = self.idle_connection()?;
-        let result = with(&mut conn, body);
+        let result = with(&mut conn, Deadline::default(), body);
         self.keep(conn);
         result
     }
@@ -86,7 +87,7 @@ impl Readers {
         // Once at nothing it stays there, so that no later statement of the body runs on.
         let is_over = move || counter.fetch_update(Relaxed, Relaxed, |it| it.checked_sub(1)).is_err();
         let _ = conn.progress_handler(STEPS, Some(is_over));
-        let result = with(&mut conn, body);
+        let result = with(&mut conn, Deadline::default(), body);
         let _ = conn.progress_handler(0, None::<fn() -> bool>);
         self.keep(conn);
         (result.is_ok() || left.load(Relaxed) > 0).then_some(result)
@@ -125,8 +126,9 @@ impl Readers {
             if gone.load(Relaxed) {
                 return;
             }
-            limit(conn, gone);
-            let result = with(conn, body);
+            let deadline = Deadline::new(gone, SCAN_LIMIT);
+            limit(conn, deadline.clone());
+            let result = with(conn, deadline, body);
             let _ = conn.progress_handler(0, None::<fn() -> bool>);
             let _ = answer.send(result);
         });
@@ -160,18 +162,16 @@ fn run(mut conn: Connection, waiting: &Receiver<Scan>, gate: &Gate) {
 }
 
 /// Stops the statement when the caller has gone or the time is over.
-fn limit(conn: &mut Connection, gone: Arc<AtomicBool>) {
-    #[expect(clippy::disallowed_methods, reason = "a monotonic limit on one statement, not a time that is stored")]
-    let start = std::time::Instant::now();
-    let handler = move || gone.load(Relaxed) || start.elapsed() > SCAN_LIMIT;
-    let _ = conn.progress_handler(10_000, Some(handler));
+fn limit(conn: &mut Connection, deadline: Deadline) {
+    let _ = conn.progress_handler(10_000, Some(move || deadline.is_over()));
 }
 
-fn with<T, F>(conn: &mut Connection, body: F) -> Result<T>
+fn with<T, F>(conn: &mut Connection, deadline: Deadline, body: F) -> Result<T>
 where
     F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
 {
     let mut tx = Tx::new(EngineTx::Sqlite(SqliteTx::new(conn)));
+    tx.deadline = deadline;
     let result = super::writer::complete(body(&mut tx));
     drop(tx);
     // A reader that stayed in an old state of the data would show it to all that come after.
@@ -179,12 +179,4 @@ where
         let _ = conn.execute_batch("rollback");
     }
     result
-}
-
-struct CancelOnDrop(Arc<AtomicBool>);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Relaxed);
-    }
 }
