@@ -20,7 +20,7 @@ pub struct Bounds {
     pub answer: usize,
 }
 
-/// Bytes of all pipelines of the process.
+/// Memory that several share: all pipelines of the process, or all searches.
 #[derive(Debug)]
 pub struct SharedMemory {
     used: AtomicUsize,
@@ -38,9 +38,7 @@ const LARGEST_ROW: usize = 16 << 20;
 /// What a pipeline has used so far.
 pub(super) struct Budget {
     bounds: Bounds,
-    shared: Arc<SharedMemory>,
-    /// Taken from the shared memory.
-    reserved: usize,
+    share: Share,
     used: usize,
     rows: u64,
     is_over: Box<dyn Fn() -> bool + Send>,
@@ -56,16 +54,51 @@ impl SharedMemory {
         self.used.load(Relaxed)
     }
 
-    /// Pipelines that are at work.
+    /// Those that are at work.
     pub fn running(&self) -> usize {
         self.running.load(Relaxed)
     }
 }
 
+/// What one of those that share a memory has of it.
+#[derive(Debug)]
+pub struct Share {
+    shared: Arc<SharedMemory>,
+    taken: usize,
+}
+
+impl Share {
+    pub fn new(shared: Arc<SharedMemory>) -> Self {
+        shared.running.fetch_add(1, Relaxed);
+        Self { shared, taken: 0 }
+    }
+
+    /// Sees to it that so many bytes are taken.
+    ///
+    /// # Errors
+    /// UNAVAILABLE when others have all.
+    pub fn hold(&mut self, bytes: usize) -> Result<()> {
+        let Some(more) = bytes.checked_sub(self.taken).filter(|it| *it > 0) else { return Ok(()) };
+        let more = more.next_multiple_of(CHUNK);
+        let before = self.shared.used.fetch_add(more, Relaxed);
+        self.taken += more;
+        if before + more > self.shared.most {
+            return Err(Fault::new(Code::Unavailable));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.shared.used.fetch_sub(self.taken, Relaxed);
+        self.shared.running.fetch_sub(1, Relaxed);
+    }
+}
+
 impl Budget {
     pub(super) fn new(bounds: Bounds, shared: Arc<SharedMemory>, is_over: Box<dyn Fn() -> bool + Send>) -> Self {
-        shared.running.fetch_add(1, Relaxed);
-        Self { bounds, shared, reserved: 0, used: 0, rows: 0, is_over }
+        Self { bounds, share: Share::new(shared), used: 0, rows: 0, is_over }
     }
 
     /// Counts a row that leaves a stage.
@@ -97,15 +130,7 @@ impl Budget {
             );
             return Err(Fault::because(Code::SortTooLarge, text));
         }
-        if self.used > self.reserved {
-            let more = (self.used - self.reserved).next_multiple_of(CHUNK);
-            let before = self.shared.used.fetch_add(more, Relaxed);
-            self.reserved += more;
-            if before + more > self.shared.most {
-                return Err(Fault::new(Code::Unavailable));
-            }
-        }
-        Ok(())
+        self.share.hold(self.used)
     }
 
     pub(super) fn give(&mut self, bytes: usize) {
@@ -120,13 +145,6 @@ impl Budget {
             return Err(Fault::because(Code::PayloadTooLarge, text));
         }
         Ok(())
-    }
-}
-
-impl Drop for Budget {
-    fn drop(&mut self) {
-        self.shared.used.fetch_sub(self.reserved, Relaxed);
-        self.shared.running.fetch_sub(1, Relaxed);
     }
 }
 

@@ -19,7 +19,7 @@ mod sort;
 mod sum;
 mod value;
 
-pub use budget::{Bounds, SharedMemory};
+pub use budget::{Bounds, Share, SharedMemory};
 pub use output::Results;
 pub use reading::Reading;
 pub use sum::Sum;
