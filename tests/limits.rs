@@ -374,6 +374,24 @@ on_both_engines! {
         }
     }
 
+    async fn searches_have_bounded_memory(engine) {
+        let mut app = TestApp::new(engine).await;
+        open(&app).await;
+        let serving = app.searched().await;
+        assert_eq!(app.app().post("/v2/bulk/items/insert", &in_c(json!({ "dataItems": items(20) }))).await.verdict(), "200");
+        app.search_caught_up().await;
+        serving.end().await;
+        let body = in_c(json!({ "search": { "search": { "expression": "x" } } }));
+        let search = async |app: &TestApp| app.app().post("/v2/items/search", &body).await;
+        restart(&mut app, |it| it.content.search_bytes = 1_000);
+        assert_refused("search_bytes", &search(&app).await, "400 WDE0092", 1_000);
+        restart(&mut app, |it| it.content.searches_bytes = 2_000);
+        assert_eq!(search(&app).await.verdict(), "503 UNAVAILABLE");
+        restart(&mut app, |_| {});
+        let reply = search(&app).await;
+        assert_eq!(reply.json()["dataItems"].as_array().map(Vec::len), Some(20), "{reply:?}");
+    }
+
     async fn bodies_of_every_call_are_counted_to_the_last(engine) {
         let mut app = TestApp::new(engine).await;
         open(&app).await;

@@ -29,6 +29,8 @@ on_both_engines! {
         let paging = json!({ "count": 1, "offset": 0, "hasNext": true, "tooManyToCount": false });
         assert_eq!(page, json!({ "dataItems": [item], "pagingMetadata": paging }));
         let lag = app.visitor().await.get("/_api/search/v1/lag").await.json();
+        assert_eq!(lag, json!({ "isCurrent": true, "lagMilliseconds": 0 }));
+        let lag = app.app().get("/_api/search/v1/lag").await.json();
         assert_eq!(lag, json!({ "isCurrent": true, "pendingEntries": 0, "lagMilliseconds": 0, "unbuiltCollections": 0 }));
     }
 

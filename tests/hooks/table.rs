@@ -21,12 +21,13 @@ enum Act {
     BulkRemove,
     Get,
     Query,
+    Search,
     GraphqlList,
     Count,
     Distinct,
 }
 
-const ACTS: [Act; 17] = [
+const ACTS: [Act; 18] = [
     Act::Insert,
     Act::BulkInsert,
     Act::SaveNew,
@@ -41,6 +42,7 @@ const ACTS: [Act; 17] = [
     Act::BulkRemove,
     Act::Get,
     Act::Query,
+    Act::Search,
     Act::GraphqlList,
     Act::Count,
     Act::Distinct,
@@ -128,6 +130,7 @@ impl Act {
                 ("/v2/bulk/items/remove", of_cars(json!({ "dataItemIds": ["a"], "returnEntity": true })))
             }
             Self::Query => ("/v2/items/query", of_cars(json!({ "query": { "sort": [{ "fieldName": "price" }] } }))),
+            Self::Search => ("/v2/items/search", of_cars(json!({ "search": { "sort": [{ "fieldName": "price" }] } }))),
             Self::GraphqlList => {
                 ("/graphql/v1", json!({ "query": "{it: cars(sort: [{field: \"price\"}]) {items {price}}}" }))
             }
@@ -153,7 +156,7 @@ impl Act {
             list.as_array().unwrap_or_else(|| panic!("{told}")).iter().map(|it| it.pointer(path).cloned()).collect()
         };
         Ok(match self {
-            Self::Query => prices(&told["dataItems"], "/data/price"),
+            Self::Query | Self::Search => prices(&told["dataItems"], "/data/price"),
             Self::Count => json!([told["totalCount"]]),
             Self::Distinct => told["distinctValues"].clone(),
             Self::GraphqlList => prices(&told["data"]["it"]["items"], "/price"),
@@ -185,7 +188,9 @@ impl Act {
                 [(json!([1]), without_a.clone()), (json!([1]), without_a.clone()), (json!([7]), without_a)]
             }
             Self::Get => [json!([1]), json!([2]), json!([7])].map(|it| (it, first.clone())),
-            Self::Query | Self::GraphqlList => [json!([1, 2]), json!([2]), json!([7, 7])].map(|it| (it, first.clone())),
+            Self::Query | Self::Search | Self::GraphqlList => {
+                [json!([1, 2]), json!([2]), json!([7, 7])].map(|it| (it, first.clone()))
+            }
             Self::Count => [json!([2]), json!([1]), json!([7])].map(|it| (it, first.clone())),
             Self::Distinct => [json!([1, 2]), json!([2]), json!([7])].map(|it| (it, first.clone())),
         }

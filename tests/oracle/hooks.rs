@@ -48,6 +48,7 @@ on_both_engines! {
         let app = TestApp::new(engine).await;
         app.app.content.keep_hooks(host());
         let callers = callers(&app).await;
+        let _serving = app.searched().await;
         run(&app, &callers, engine, 21_908, 0..HOOKED_WORLDS, true).await;
         let fresh = from_environment().unwrap_or_else(fresh_seed);
         run(&app, &callers, engine, fresh, HOOKED_WORLDS..HOOKED_WORLDS + rounds(HOOKED_WORLDS), true).await;
@@ -63,7 +64,7 @@ impl World<'_> {
         self.has_hooks = true;
     }
 
-    /// A filter of a query, a count or different values, and whether an item passes what is asked then.
+    /// A filter of a query, a search, a count or different values, and whether an item passes what is asked then.
     pub fn question(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> (Value, Passes) {
         let (filter, passes) = self.filter(caller, random, is_source);
         (filter, if self.has_hooks { Box::new(|_| true) } else { passes })

@@ -73,7 +73,7 @@ impl World<'_> {
 
     /// A filter, words, and whether an item passes both.
     fn words(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> (Value, Value, Passes) {
-        let (filter, passes) = self.filter(caller, random, is_source);
+        let (filter, passes) = self.question(caller, random, is_source);
         let (expression, is_and) = (text(random), random.one_in(2));
         let search = json!({ "expression": expression, "mode": if is_and { "AND" } else { "OR" } });
         let passes = move |it: &Value| {

@@ -66,10 +66,10 @@ use std::{
     sync::{Arc, OnceLock},
 };
 use stoa_hooks::Host;
-use stoa_kernel::{Caller, Fault, Network, Result, World};
+use stoa_kernel::{Caller, Network, Result, World};
 use stoa_query::pipeline::SharedMemory;
 use stoa_store::{Area, Memory, ReaderPool, Requester, Site, Standing, Store, TxFuture, boxed};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
 /// The content of all sites of this process. Cheap to clone: clones share what they know of schemas.
 #[derive(Clone)]
@@ -96,6 +96,7 @@ struct State {
     index_places: Arc<Semaphore>,
     /// What aggregations keep in memory, all together.
     pipeline_memory: Arc<SharedMemory>,
+    search_memory: Arc<SharedMemory>,
     /// Who knows whether callers are still who they were.
     standing: OnceLock<Arc<dyn Standing>>,
     /// What runs the code of sites; without it none is asked.
@@ -128,6 +129,7 @@ struct RequestContext<'a> {
 impl Content {
     pub fn new(world: World, limits: ContentLimits) -> Self {
         let pipeline_memory = SharedMemory::new(limits.pipelines_bytes);
+        let search_memory = SharedMemory::new(limits.searches_bytes);
         let state = State {
             world,
             limits,
@@ -141,6 +143,7 @@ impl Content {
             job_runs: Default::default(),
             index_places: Arc::new(Semaphore::new(INDEX_PLACES)),
             pipeline_memory,
+            search_memory,
             standing: OnceLock::new(),
             hook_host: OnceLock::new(),
             hook_versions: Default::default(),
@@ -183,11 +186,6 @@ impl Content {
         (origin, caller.id()).hash(&mut hasher);
         let (caller, max_wait) = (hasher.finish(), self.state.limits.scan_wait);
         Requester { network: origin.map(Network::site), caller, max_wait }
-    }
-
-    /// A place among those who make segments, when one is free.
-    async fn index_place(&self) -> Result<OwnedSemaphorePermit> {
-        self.state.index_places.clone().acquire_owned().await.map_err(Fault::internal)
     }
 
     /// Bytes that aggregations keep at the moment.

@@ -22,6 +22,11 @@ stoa_kernel::limits! {
         pipelines_bytes: usize = 201_326_592, 1_048_576..=8_589_934_592;
         /// Rows that the stages of one aggregation let through, all together; the items are rows too (WDE0080).
         pipeline_rows: usize = 50_000_000, 10_000..=1_000_000_000;
+        /// Bytes that one search keeps of lists of words and of what it finds (WDE0092): about 75 for each item that holds
+        /// one of the words.
+        search_bytes: usize = 134_217_728, 1_048_576..=4_294_967_296;
+        /// The same of all that run at the same time (503).
+        searches_bytes: usize = 402_653_184, 1_048_576..=8_589_934_592;
         /// How long a query that may look at many items waits for its turn (429): they take turns by network, and
         /// within one by caller.
         scan_wait: Millis = 10_000, 1_000..=60_000;

@@ -71,6 +71,8 @@ kinds! {
     ReferencesChanged = "data_item_references_changed";
     // The values of a deleted field have left the items.
     FieldPurged = "data_field_purged";
+    // A search met lists that are damaged; the index is to be built anew.
+    SearchDamaged = "data_search_damaged";
 
     // Collections.
     CollectionCreated  = "data_collection_created";

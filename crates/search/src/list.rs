@@ -30,6 +30,13 @@ pub struct Part {
     pub bytes: Vec<u8>,
 }
 
+impl Part {
+    /// Its postings, or a bound of them where it is damaged.
+    pub(crate) fn most(&self) -> usize {
+        (self.count as usize).min(self.bytes.len())
+    }
+}
+
 /// The parts of a list.
 ///
 /// # Panics

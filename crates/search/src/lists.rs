@@ -78,7 +78,12 @@ impl Lists {
 
     /// How many postings of a term there are, dead ones too. Of lists that are damaged it may be wrong.
     pub(crate) fn count(&self, term: &str) -> usize {
-        self.parts(term).iter().map(|it| (it.count as usize).min(it.bytes.len())).sum()
+        self.parts(term).iter().map(Part::most).sum()
+    }
+
+    /// The same of all terms.
+    pub(crate) fn count_all(&self) -> usize {
+        self.terms.iter().flat_map(|it| &it.1).map(Part::most).sum()
     }
 
     fn parts(&self, term: &str) -> &[Part] {

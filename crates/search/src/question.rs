@@ -14,7 +14,7 @@ use crate::list::Posting;
 use crate::lists::Lists;
 use crate::varint::Damaged;
 use crate::words::{Form, Word, pairs, words};
-use best::{Best, Found};
+use best::{ARRAY_BYTES, Best, Found};
 use likeness::{distance, first};
 use std::cmp::{Ordering, Reverse};
 use std::fmt;
@@ -25,6 +25,9 @@ pub const MAX_CHARACTERS: usize = 100;
 pub const MAX_WORDS: usize = 16;
 /// The most words that a word with errors stands for, where all items are seen.
 const MAX_LIKE: usize = 50;
+
+/// Bytes of a found item on its way through [`Question::ask`], where it is up to four times at once.
+const FOUND_BYTES: usize = 64;
 
 /// How the words of an expression are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,19 +130,39 @@ impl Question {
     /// The items that answer, of segments in which each item is live once at most. Their lists hold at least what
     /// [`Self::reads`] says.
     pub fn ask<L: AsRef<Lists>>(&self, segments: &[L]) -> Result<Hits, Damaged> {
+        Ok(self.ask_until(segments, &|| false)?.unwrap_or_default())
+    }
+
+    /// The same, and nothing once `is_over` says so: it is asked before each list.
+    pub fn ask_until<L: AsRef<Lists>>(
+        &self,
+        segments: &[L],
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Option<Hits>, Damaged> {
         let live: usize = segments.iter().map(|it| it.as_ref().live()).sum();
         let most_like = if self.options.rarity { MAX_LIKE } else { usize::MAX };
-        let index = Index { segments, fields: self.options.fields, most_like };
+        let index = Index { segments, fields: self.options.fields, most_like, is_over };
         let mut hits: Vec<Hit> = Vec::new();
         for asked in &self.asked {
             let found = index.find(asked)?;
+            if is_over() {
+                return Ok(None);
+            }
             let factor = if self.options.rarity { rarity(live, found.len()) } else { 16 };
-            hits = add(&hits, &found, factor);
+            hits = add(&hits, &found, factor, live);
         }
         if self.options.mode == Mode::And {
             hits.retain(|it| it.words as usize == self.asked.len());
         }
-        Ok(Hits { rest: hits, next: 0, is_backward: false })
+        Ok(Some(Hits { rest: hits, next: 0, is_backward: false }))
+    }
+
+    /// Bytes that [`Self::ask`] works with at most, beside these lists.
+    pub fn working_bytes<L: AsRef<Lists>>(segments: &[L]) -> usize {
+        let segments = || segments.iter().map(AsRef::as_ref);
+        let postings: usize = segments().map(Lists::count_all).sum();
+        let live: usize = segments().map(Lists::live).sum();
+        FOUND_BYTES * postings.min(live) + ARRAY_BYTES.min(8 * postings)
     }
 }
 
@@ -164,6 +187,7 @@ struct Index<'s, L> {
     fields: u8,
     /// The most words that a word with errors stands for.
     most_like: usize,
+    is_over: &'s dyn Fn() -> bool,
 }
 
 /// A term of a segment that a word stands for, with its errors.
@@ -205,7 +229,7 @@ impl<L: AsRef<Lists>> Index<'_, L> {
         like.sort_by_key(|it| it.1);
         let mut live = Vec::new();
         for it in like {
-            if live.len() == self.most_like {
+            if live.len() == self.most_like || (self.is_over)() {
                 break;
             }
             if self.is_live(it.0)? {
@@ -227,6 +251,9 @@ impl<L: AsRef<Lists>> Index<'_, L> {
         let first = firsts.map(|it| it.map(|it| it.rid)).try_fold(u64::MAX, |least, it| it.map(|it| it.min(least)))?;
         let mut best = Best::new(count, first);
         for &(lists, term, errors) in terms {
+            if (self.is_over)() {
+                break;
+            }
             for posting in self.postings(lists, term) {
                 let Posting { rid, impact, .. } = posting?;
                 let impact = usize::from(impact) * (3 - errors) / 3;
@@ -270,9 +297,9 @@ fn log16(number: u64) -> u32 {
     16 * whole + fraction
 }
 
-/// Adds a word to hits; both are in ascending order of rows.
-fn add(hits: &[Hit], found: &[(u64, u8)], factor: u32) -> Vec<Hit> {
-    let mut all = Vec::with_capacity(hits.len().max(found.len()));
+/// Adds a word to hits, of so many items at most; both are in ascending order of rows.
+fn add(hits: &[Hit], found: &[(u64, u8)], factor: u32, items: usize) -> Vec<Hit> {
+    let mut all = Vec::with_capacity((hits.len() + found.len()).min(items));
     let mut hits = hits.iter().copied().peekable();
     for &(rid, impact) in found {
         while let Some(before) = hits.next_if(|it| it.rid < rid) {

@@ -104,7 +104,8 @@ fn area(kind: EntryKind) -> Area {
         | EntryKind::RestorationStateChanged
         | EntryKind::MovementJobCreated
         | EntryKind::MovementJobUpdated
-        | EntryKind::MovementJobDeleted => Area::Site,
+        | EntryKind::MovementJobDeleted
+        | EntryKind::SearchDamaged => Area::Site,
         EntryKind::MemberCreated
         | EntryKind::MemberUpdated
         | EntryKind::MemberDeleted

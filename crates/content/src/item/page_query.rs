@@ -95,7 +95,7 @@ impl PageQuery {
         page.has_next = count > limit;
         page.count = count.min(limit);
         if let Some(asked) = asked {
-            documents = answering(asked, documents)?;
+            documents = asked.answering(tx, documents).await?;
             page.count = documents.len();
         }
         self.print(tx, &mut page, documents, held).await?;
@@ -134,17 +134,6 @@ impl PageQuery {
         }
         Ok(())
     }
-}
-
-/// Those documents whose items answer.
-pub(super) fn answering(asked: &Asked, documents: Vec<String>) -> Result<Vec<String>> {
-    let mut answering = Vec::with_capacity(documents.len());
-    for it in documents {
-        if asked.is_answered_by(&it)? {
-            answering.push(it);
-        }
-    }
-    Ok(answering)
 }
 
 /// The rows of a page that were read so far.

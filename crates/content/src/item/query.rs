@@ -55,7 +55,7 @@ impl Content {
         let hooks = reader_hooks(context, &collection, members).await?;
         let call = async {
             let (paging, members) = cursor::paging(context, &collection, &QUERY, members).await?;
-            let narrowed = narrowed(&hooks, &members).await?;
+            let narrowed = narrowed(&hooks, &members, "query").await?;
             let mut query = wire::Query::parse(narrowed.as_ref().unwrap_or(&members), &self.limits().query)?;
             if let wire::Sort::Random { seed: seed @ None } = &mut query.sort {
                 // Within the integers that clients count with.
@@ -213,8 +213,13 @@ impl Content {
 
 /// The request as its hook has it, where it has one. What cursors hold is the request as it was sent: they are signed but
 /// not hidden, and the hook is asked about each page.
-async fn narrowed(hooks: &CallHooks, members: &Map<String, Json>) -> Result<Option<Map<String, Json>>> {
-    let query = match members.get("query") {
+/// `within`: the member that has the query.
+pub(super) async fn narrowed(
+    hooks: &CallHooks,
+    members: &Map<String, Json>,
+    within: &str,
+) -> Result<Option<Map<String, Json>>> {
+    let query = match members.get(within) {
         _ if !hooks.has(Hook::BeforeQuery) => return Ok(None),
         None | Some(Json::Null) => Map::new(),
         Some(Json::Object(it)) => it.clone(),
@@ -224,12 +229,12 @@ async fn narrowed(hooks: &CallHooks, members: &Map<String, Json>) -> Result<Opti
     let names = ["filter", "sort", "paging", "fields"];
     let query = hooks.narrowed(Hook::BeforeQuery, Cow::Owned(query), &names).await?;
     let mut members = members.clone();
-    members.insert("query".to_owned(), query.into_owned().into());
+    members.insert(within.to_owned(), query.into_owned().into());
     Ok(Some(members))
 }
 
 /// The hooks of a call by one who may read something: none is asked for others.
-async fn reader_hooks(
+pub(super) async fn reader_hooks(
     context: RequestContext<'_>,
     collection: &Collection,
     members: &Map<String, Json>,

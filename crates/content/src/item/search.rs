@@ -7,16 +7,17 @@ use crate::{
     Content, Origin, RequestContext,
     collection::{self, Collection, cipher},
     fault,
+    hook::CallHooks,
     item::{
-        page_query::{PageQuery, answering},
-        query::{check_cost, query_context},
+        page_query::PageQuery,
+        query::{check_cost, narrowed, query_context, reader_hooks},
     },
     page::{
         Page,
-        cursor::{self, CursorCall, Ends},
+        cursor::{self, CursorCall, CursorPaging, Ends},
     },
     reference::{filter, include},
-    search::{Asked, Index, Layout, build_anew},
+    search::{Asked, Index, Layout, SearchMemory, note_damage},
     wire::request,
 };
 use serde_json::{Map, Value as Json};
@@ -24,10 +25,11 @@ use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
 };
+use stoa_hooks::Hook;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
     Filter, Scope, compile,
-    plan::{KeysetValue, PageSpec, Position},
+    plan::{KeysetValue, PageSpec, Position, Start},
     resolve, wire,
 };
 use stoa_search::question::{Hit, Hits, Mode, Options, Question};
@@ -41,13 +43,16 @@ const SEARCH: CursorCall =
 const FIRST_CHUNK: usize = 256;
 /// So many rows are looked up one by one and put in order, rather than met in the order of an index.
 const LISTED: usize = 20_000;
+/// Bytes of the number of a row in a statement that has it in a list.
+const LISTED_BYTES: usize = 100;
 
 impl Content {
     /// A page of the items that hold words.
     ///
     /// # Errors
     /// As for a query; WDE0080 for too long an expression, WDE0147 for a field that isn't searched, WDE0190 where the
-    /// collection isn't; UNAVAILABLE when the index is damaged.
+    /// collection isn't; WDE0092 for words of too many items; UNAVAILABLE when the index is damaged, or other searches
+    /// have all the memory.
     pub async fn item_search(
         &self,
         site: &Site,
@@ -57,25 +62,45 @@ impl Content {
     ) -> Result<Page> {
         let context = RequestContext { content: self, site, caller };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
-        let (paging, members) = cursor::paging(context, &collection, &SEARCH, members).await?;
-        let request = wire::Search::parse(&members, &self.limits().query)?;
-        let schema = filter::schema(context, &collection, &request.filter).await?;
+        let hooks = reader_hooks(context, &collection, members).await?;
+        let call = async {
+            let mut page = self.searched(context, origin, &collection, &hooks, members).await?;
+            page.elements = hooks.after_each(Hook::AfterQuery, page.elements).await?;
+            Ok(page)
+        };
+        hooks.answering(call, |it| hooks.page(&collection, it)).await
+    }
+
+    async fn searched(
+        &self,
+        context: RequestContext<'_>,
+        origin: Origin,
+        collection: &Arc<Collection>,
+        hooks: &CallHooks,
+        members: &Map<String, Json>,
+    ) -> Result<Page> {
+        let RequestContext { site, caller, .. } = context;
+        let (paging, members) = cursor::paging(context, collection, &SEARCH, members).await?;
+        let narrowed = narrowed(hooks, &members, SEARCH.within).await?;
+        let request = wire::Search::parse(narrowed.as_ref().unwrap_or(&members), &self.limits().query)?;
+        let schema = filter::schema(context, collection, &request.filter).await?;
         let resolve::Search { find: mut plan, is_ranked } =
-            resolve::search(&request, query_context(caller, &collection, &schema)?)?;
-        let asked = asked(&collection, request.words, &plan.scope)?.map(Arc::new);
+            resolve::search(&request, query_context(caller, collection, &schema)?)?;
+        let asked = asked(collection, request.words, &plan.scope)?.map(Arc::new);
         let is_ranked = is_ranked && asked.is_some();
         if let Some(paging) = &paging
             && let Some(start) = paging.start(Some(&plan.order).filter(|_| !is_ranked))?
         {
-            plan.page.start = start;
+            plan.page.start = if is_ranked { revealed(paging, start)? } else { start };
         }
         check_cost(self.limits(), caller, &plan.indexes, &plan.scope, &plan.filter)?;
-        let includes = include::plan(context, &collection, &request.references).await?;
-        let view = cipher::view(self, site, caller, &collection).await?;
-        let start = plan.page.start.clone();
+        let includes = include::plan(context, collection, &request.references).await?;
+        let view = cipher::view(self, site, caller, collection).await?;
+        let mut start = plan.page.start.clone();
         let most = self.limits().page_bytes;
+        let collection = collection.clone();
         let page = PageQuery { collection, plan, view, includes, most, asked: asked.clone() };
-        let (mut page, ends) = match asked {
+        let (mut page, mut ends) = match asked {
             Some(asked) => self.found(context, origin, Search { page, asked, is_ranked }).await?,
             None => {
                 let is_plain = page.includes.is_empty();
@@ -83,6 +108,11 @@ impl Content {
             }
         };
         if let Some(paging) = paging {
+            if is_ranked {
+                let once = || i64::from_le_bytes(self.state.world.bytes());
+                start = with_position(start, |it| Ok(hidden(&paging, once(), &it)))?;
+                ends = ends.map(|(first, last)| (hidden(&paging, once(), &first), hidden(&paging, once(), &last)));
+            }
             page.add_cursors(paging, || SEARCH.take(&members), &start, ends)?;
         }
         Ok(page)
@@ -93,18 +123,18 @@ impl Content {
         let table = search.page.collection.table;
         let index = || Index { site: site.id.clone(), collection: table.number };
         let asked = index();
+        let memory = SearchMemory::new(self.limits().search_bytes, self.state.search_memory.clone());
         let found = site.read_snapshot(self.requester(caller, origin), move |tx| {
-            boxed!(match asked.ask(tx, &search.asked).await {
-                Ok(hits) => search.answer(tx, hits).await.map(Ok),
+            boxed!(match asked.ask(tx, &search.asked, memory).await {
+                Ok((hits, memory)) => search.answer(tx, hits, memory).await.map(Ok),
                 Err(fault) => Ok(Err(fault)),
             })
         });
         match found.await? {
             Err(fault) if fault.code() == Code::Internal => {
                 tracing::warn!(site = %site.id, collection = table.number, "an index of words is built anew: {fault:?}");
-                let anew =
-                    site.write_with(index(), |tx, it| boxed!(build_anew(tx, &it.site, Some(it.collection)).await));
-                anew.await?;
+                let now = self.state.world.now();
+                site.write_with(index(), move |tx, it| boxed!(note_damage(tx, it, now).await)).await?;
                 Err(Fault::because(Code::Unavailable, "The index of words is built anew; search again in a while."))
             }
             found => found,
@@ -149,10 +179,11 @@ struct Search {
 }
 
 impl Search {
-    async fn answer(mut self, tx: &mut Tx<'_>, hits: Hits) -> Result<(Page, Ends)> {
+    async fn answer(mut self, tx: &mut Tx<'_>, hits: Hits, mut memory: SearchMemory) -> Result<(Page, Ends)> {
         if self.is_ranked {
             return self.ranked(tx, hits).await;
         }
+        memory.take(LISTED_BYTES * hits.count())?;
         let plan = &mut self.page.plan;
         if hits.count() <= LISTED {
             plan.indexes = Arc::default();
@@ -178,7 +209,7 @@ impl Search {
             shown.reverse();
         }
         let (documents, held) = self.documents(tx, &shown).await?;
-        let documents = answering(&self.asked, documents)?;
+        let documents = self.asked.answering(tx, documents).await?;
         page.count = documents.len();
         self.page.print(tx, &mut page, documents, held).await?;
         Ok((page, shown.first().map(position).zip(shown.last().map(position))))
@@ -229,6 +260,38 @@ impl Search {
         let rows = hits.iter().map(|it| it.rid.cast_signed()).collect();
         Filter::all([self.page.plan.filter.clone(), Filter::Rows(rows)])
     }
+}
+
+/// The position at which a page starts, as it is turned into another one.
+fn with_position(start: Start, turn: impl FnOnce(Position) -> Result<Position>) -> Result<Start> {
+    Ok(match start {
+        Start::After(it) => Start::After(turn(it)?),
+        Start::Before(it) => Start::Before(turn(it)?),
+        start => start,
+    })
+}
+
+/// A position as it stands in a cursor. The number of a row would tell how many items others have written.
+fn hidden(paging: &CursorPaging, once: i64, position: &Position) -> Position {
+    let mut keyset = position.keyset.clone();
+    if let Some(KeysetValue::Time(rid)) = keyset.last_mut() {
+        *rid = paging.hidden(*rid, once);
+        keyset.push(KeysetValue::Time(once));
+    }
+    Position { keyset, ..position.clone() }
+}
+
+/// # Errors
+/// WDE0151 for a place of another order.
+fn revealed(paging: &CursorPaging, start: Start) -> Result<Start> {
+    with_position(start, |mut position| {
+        let once = position.keyset.pop();
+        match (position.keyset.last_mut(), once) {
+            (Some(KeysetValue::Time(rid)), Some(KeysetValue::Time(once))) => *rid = paging.hidden(*rid, once),
+            _ => return Err(fault::cursor_invalid()),
+        }
+        Ok(position)
+    })
 }
 
 /// The place of a hit in the order of ranks.

@@ -4,7 +4,7 @@
 //! which each environment has one), the call that it continues and the kind of caller. It holds no
 //! permission: the caller who comes with one is authenticated again, and the request is resolved again with
 //! today's schema. It is signed, not hidden, and holds nothing but the request and the keyset values of an
-//! item that the caller has been shown.
+//! item that the caller has been shown; a number that nobody is told is hidden in it ([`CursorPaging::hidden`]).
 
 use crate::{Content, RequestContext, collection::Collection, fault};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -111,6 +111,15 @@ impl CursorPaging {
     /// Where the page begins; nothing when the paging begins with it.
     pub(crate) fn start(&self, order: Option<&Order>) -> Result<Option<Start>> {
         self.state.as_ref().map(|it| it.start(order)).transpose()
+    }
+
+    /// A number as it can stand in a cursor, and the number again from that: only the site's key tells one from the other.
+    /// `once`: another number for each, else two that are hidden tell how far they are apart.
+    pub(crate) fn hidden(&self, number: i64, once: i64) -> i64 {
+        // What is signed begins with a bracket.
+        let mask = hmac::sign(&self.signer.key, format!("hidden {once}").as_bytes());
+        let mask: [u8; 8] = std::array::from_fn(|n| mask.as_ref()[n]);
+        number ^ i64::from_le_bytes(mask)
     }
 
     /// The cursors of a page that began there: its first and last positions, and whether more follows the way

@@ -1,8 +1,9 @@
 //! What the index of a collection answers, and whether an item does.
 
-use super::{layout::Layout, row::Index, state};
+use super::{layout::Layout, memory::SearchMemory, row::Index, state};
 use serde_json::{Map, Value};
-use stoa_kernel::{Fault, Result};
+use std::sync::Arc;
+use stoa_kernel::{Code, Fault, Result};
 use stoa_search::{
     question::{Hits, Question},
     words::VERSION,
@@ -18,9 +19,29 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Whether an item with this document answers. The index may be older than the item, pairs of characters don't say
-    /// whether they are neighbours, and some fields share a bit.
-    pub(crate) fn is_answered_by(&self, document: &str) -> Result<bool> {
+    /// Those documents whose items answer. The index may be older than an item, pairs of characters don't say whether
+    /// they are neighbours, and some fields share a bit.
+    ///
+    /// # Errors
+    /// WDE0028 when the time of the read is over.
+    pub(crate) async fn answering(self: &Arc<Self>, tx: &mut Tx<'_>, documents: Vec<String>) -> Result<Vec<String>> {
+        let asked = self.clone();
+        tx.compute(move |deadline| {
+            let mut answering = Vec::with_capacity(documents.len());
+            for it in documents {
+                if deadline.is_over() {
+                    return Err(Fault::new(Code::TimeLimit));
+                }
+                if asked.is_answered_by(&it)? {
+                    answering.push(it);
+                }
+            }
+            Ok(answering)
+        })
+        .await
+    }
+
+    fn is_answered_by(&self, document: &str) -> Result<bool> {
         let document: Map<String, Value> = serde_json::from_str(document).map_err(Fault::internal)?;
         Ok(self.layout.with_texts_of(&self.within, &document, |texts| self.question.is_answered_by(texts)))
     }
@@ -31,19 +52,30 @@ impl Index {
     /// those that are in it, and none of one that is of other words or other fields than these.
     ///
     /// # Errors
-    /// As for [`Index::lists`].
-    pub(crate) async fn ask(&self, tx: &mut Tx<'_>, asked: &Asked) -> Result<Hits> {
-        let Asked { question, layout, .. } = asked;
+    /// As for [`Index::lists`]; WDE0028 when the time of the read is over.
+    pub(crate) async fn ask(
+        &self,
+        tx: &mut Tx<'_>,
+        asked: &Arc<Asked>,
+        mut memory: SearchMemory,
+    ) -> Result<(Hits, SearchMemory)> {
+        let Asked { question, layout, .. } = &**asked;
         let state = state::of(tx, self).await?;
         if !state.is_some_and(|it| it.is_on && it.is_of(&layout.text())) {
-            return Ok(Hits::default());
+            return Ok((Hits::default(), memory));
         }
         let mut lists = Vec::new();
         for segment in self.segments(tx).await? {
             if segment.version == VERSION && segment.items > segment.dead.len() {
-                lists.push(self.lists(tx, &segment, question).await?);
+                lists.push(self.lists(tx, &segment, question, &mut memory).await?);
             }
         }
-        question.ask(&lists.iter().collect::<Vec<_>>()).map_err(|it| self.damaged(it))
+        memory.take(Question::working_bytes(&lists))?;
+        let (asked, index) = (asked.clone(), self.clone());
+        tx.compute(move |deadline| {
+            let hits = asked.question.ask_until(&lists, &|| deadline.is_over()).map_err(|it| index.damaged(it))?;
+            Ok((hits.ok_or_else(|| Fault::new(Code::TimeLimit))?, memory))
+        })
+        .await
     }
 }

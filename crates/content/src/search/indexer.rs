@@ -12,10 +12,11 @@ use std::{
     collections::{BTreeSet, HashMap},
     sync::Arc,
 };
-use stoa_kernel::{Code, Fault, Millis, Result};
+use stoa_kernel::{Code, Fault, Millis, Result, clock::elapsing};
 use stoa_search::{rows::Rows, segment::Segment};
 use stoa_sql::Table;
 use stoa_store::{Held, Site, boxed, outbox::Position};
+use tokio::sync::OwnedSemaphorePermit;
 
 /// Why the work ends.
 #[derive(Debug)]
@@ -51,6 +52,16 @@ pub(super) struct Made {
     pub built: Option<i64>,
 }
 
+/// How long a collection is left alone.
+pub(super) struct Rest {
+    /// By the clock that only goes forward.
+    until: Millis,
+    pause: Millis,
+}
+
+const FIRST_REST: Millis = 5_000;
+const LONGEST_REST: Millis = 10 * 60_000;
+
 pub(super) struct Indexer {
     pub content: Content,
     pub site: Arc<Site>,
@@ -67,6 +78,12 @@ pub(super) struct Indexer {
     pub sizes: HashMap<i64, HashMap<i64, u64>>,
     /// Whether there may be segments that no question reads.
     pub has_waste: bool,
+    /// Collections that were met by a fault and wait.
+    pub resting: HashMap<i64, Rest>,
+    /// When the log was read last, by the clock that only goes forward.
+    pub followed: Option<Millis>,
+    /// Whether there was more of it.
+    pub has_unread: bool,
     /// When all collections were looked at last, by the clock that only goes forward; nothing if they are to be.
     pub looked: Option<Millis>,
 }
@@ -83,8 +100,16 @@ impl Indexer {
             merged_last: 0,
             sizes: HashMap::new(),
             has_waste: true,
+            resting: HashMap::new(),
+            followed: None,
+            has_unread: false,
             looked: None,
         }
+    }
+
+    /// A place among those who make segments on this node, when one is free.
+    pub(super) async fn place(&self) -> Result<OwnedSemaphorePermit> {
+        self.content.state.index_places.clone().acquire_owned().await.map_err(Fault::internal)
     }
 
     /// Writes a segment, if it has items, and lets it be seen.
@@ -127,6 +152,27 @@ impl Indexer {
             }
             it => it,
         }
+    }
+
+    /// Lets a collection rest whose index can't be worked on now, so that the others' are, and their waste is swept.
+    /// Nothing if it rests.
+    pub(super) fn rested<T>(&mut self, collection: i64, done: Result<T, Stop>) -> Result<Option<T>, Stop> {
+        let fault = match done {
+            Ok(it) => {
+                self.resting.remove(&collection);
+                return Ok(Some(it));
+            }
+            Err(Stop::Lost) => return Err(Stop::Lost),
+            Err(Stop::Fault(fault)) => fault,
+        };
+        let pause = self.resting.get(&collection).map_or(FIRST_REST, |it| LONGEST_REST.min(2 * it.pause));
+        tracing::warn!(site = %self.site.id, collection, "an index of words is left alone for {pause} ms: {fault:?}");
+        self.resting.insert(collection, Rest { until: elapsing() + pause, pause });
+        Ok(None)
+    }
+
+    pub(super) fn rests(&self, collection: i64) -> bool {
+        self.resting.get(&collection).is_some_and(|it| elapsing() < it.until)
     }
 
     /// Has the index of a collection, or of all, built anew: the next turn begins with it.

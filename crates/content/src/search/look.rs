@@ -67,6 +67,7 @@ impl Indexer {
             // Another may have been cut off before it merged.
             self.unmerged.extend(known.values().map(|it| it.index.collection));
         }
+        self.resting.retain(|rests, _| known.values().any(|it| it.index.collection == *rests));
         self.known = known;
         self.looked = Some(elapsing());
         Ok(())

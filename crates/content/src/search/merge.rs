@@ -24,19 +24,23 @@ impl Indexer {
         while let Some(collection) = self.next_unmerged() {
             let index = Index { site: self.site.id.clone(), collection };
             let done = self.merge_next(&index).await;
-            if self.healed(collection, done).await? {
-                self.merged_last = collection;
-                self.has_waste = true;
-                return Ok(true);
+            let done = self.healed(collection, done).await;
+            match self.rested(collection, done)? {
+                Some(true) => {
+                    self.merged_last = collection;
+                    self.has_waste = true;
+                    return Ok(true);
+                }
+                Some(false) => drop(self.unmerged.remove(&collection)),
+                None => {}
             }
-            self.unmerged.remove(&collection);
         }
         Ok(false)
     }
 
     fn next_unmerged(&self) -> Option<i64> {
-        let behind = self.unmerged.iter().find(|it| **it > self.merged_last);
-        behind.or_else(|| self.unmerged.first()).copied()
+        let awake = || self.unmerged.iter().copied().filter(|it| !self.rests(*it));
+        awake().find(|it| *it > self.merged_last).or_else(|| awake().next())
     }
 
     async fn merge_next(&mut self, index: &Index) -> Result<bool, Stop> {
@@ -61,7 +65,7 @@ impl Indexer {
         let Some(Merge { segments: places, level }) = due else { return Ok(false) };
         let chosen: Vec<StoredSegment> = places.into_iter().map(|at| segments[at].clone()).collect();
         let replaced = chosen.iter().map(|it| it.number).collect();
-        let _place = self.content.index_place().await?;
+        let _place = self.place().await?;
         let segment = self.merged(index.clone(), chosen).await?;
         self.publish(index.clone(), Made { segment, level, dead: Vec::new(), replaced, built: None }).await?;
         Ok(true)

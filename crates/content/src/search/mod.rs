@@ -6,12 +6,13 @@
 //!
 //! `layout` says which texts of an item are searched. A consumer of the site's log keeps the indexes (`serve`, `indexer`, `turn`):
 //! it deals with what the log tells (`touched`), makes segments of rows (`rows`), merges them (`merge`), and sees to
-//! collections that come, go and change (`look`, `state`). `ask` answers a question.
+//! collections that come, go and change (`look`, `state`). `ask` answers a question, within the bytes of its `memory`.
 
 mod ask;
 mod indexer;
 mod layout;
 mod look;
+mod memory;
 mod merge;
 mod read;
 mod row;
@@ -24,8 +25,9 @@ mod write;
 
 pub(crate) use ask::Asked;
 pub use layout::Layout;
+pub use memory::SearchMemory;
 pub use row::{Index, StoredSegment};
 pub use serve::SearchLag;
 pub use write::{Publication, pieces};
 
-pub(crate) use state::build_anew;
+pub(crate) use state::{build_anew, note_damage};

@@ -1,7 +1,10 @@
 //! What is read of the lists of a segment.
 
-use super::row::{Index, StoredSegment};
-use stoa_kernel::Result;
+use super::{
+    memory::SearchMemory,
+    row::{Index, StoredSegment},
+};
+use stoa_kernel::{Fault, Result};
 use stoa_search::{
     Damaged,
     list::Part,
@@ -11,7 +14,10 @@ use stoa_search::{
     segment::Segment,
 };
 use stoa_sql::{Value, params};
-use stoa_store::Tx;
+use stoa_store::{Error, Tx};
+
+/// Bytes of a row in memory beside its term and its list.
+const ROW_BYTES: usize = 128;
 
 const SELECT: &str = "select term, part, postings, list from stoa.search_list \
                       where site = $1 and collection = $2 and segment = $3";
@@ -20,21 +26,28 @@ impl Index {
     /// The lists of a segment that a question reads.
     ///
     /// # Errors
-    /// [`stoa_kernel::Code::Internal`] where what is stored is damaged: the index is to be built anew.
-    pub async fn lists(&self, tx: &mut Tx<'_>, segment: &StoredSegment, question: &Question) -> Result<Lists> {
+    /// [`stoa_kernel::Code::Internal`] where what is stored is damaged: the index is to be built anew. WDE0092 and
+    /// UNAVAILABLE where there are more than `memory` has.
+    pub async fn lists(
+        &self,
+        tx: &mut Tx<'_>,
+        segment: &StoredSegment,
+        question: &Question,
+        memory: &mut SearchMemory,
+    ) -> Result<Lists> {
         let (mut reads, mut rows) = (question.reads(), Vec::new());
         for prefix in &reads.like {
-            reads.terms.extend(self.terms(tx, segment, prefix).await?.into_iter().filter(|it| question.is_like(it)));
+            reads.terms.extend(self.like(tx, segment, prefix, question, memory).await?);
         }
         for prefix in &reads.prefixes {
             let sql = format!("{SELECT} and term >= $4 and term < $5");
-            rows.extend(self.rows(tx, segment, &sql, params![prefix, end(prefix)]).await?);
+            rows.extend(self.rows(tx, segment, &sql, params![prefix, end(prefix)], |it| memory.take(it)).await?);
         }
         let of_prefix = |term: &String| reads.prefixes.iter().any(|it| term.starts_with(it.as_str()));
         reads.terms.retain(|it| !of_prefix(it));
         if !reads.terms.is_empty() {
             let sql = format!("{SELECT} and {}", tx.dialect().any_of("term", "$4"));
-            rows.extend(self.rows(tx, segment, &sql, params![reads.terms]).await?);
+            rows.extend(self.rows(tx, segment, &sql, params![reads.terms], |it| memory.take(it)).await?);
         }
         // One prefix may begin with another one.
         rows.sort_unstable_by(|a: &Row, b| (&a.term, a.number).cmp(&(&b.term, b.number)));
@@ -47,7 +60,7 @@ impl Index {
     /// # Errors
     /// As for [`Self::lists`].
     pub async fn whole(&self, tx: &mut Tx<'_>, segment: &StoredSegment) -> Result<Segment> {
-        let rows = self.rows(tx, segment, SELECT, []).await?;
+        let rows = self.rows(tx, segment, SELECT, [], unbounded).await?;
         let dead = segment.dead.to_bytes();
         let whole = Segment::read(segment.version, [&dead[..]], rows).map_err(|it| self.damaged(it))?;
         if whole.items().len() == segment.items { Ok(whole) } else { Err(self.damaged(Damaged { at: 0 })) }
@@ -84,31 +97,69 @@ impl Index {
     /// The rows of a segment's items.
     async fn items(&self, tx: &mut Tx<'_>, segment: &StoredSegment) -> Result<Rows> {
         let sql = format!("{SELECT} and term = $4 order by part");
-        let parts = self.rows(tx, segment, &sql, params![ITEMS]).await?;
+        let parts = self.rows(tx, segment, &sql, params![ITEMS], unbounded).await?;
         let items = Rows::decode(parts.iter().map(|it| &it.part.bytes[..])).map_err(|it| self.damaged(it))?;
         if items.len() == segment.items { Ok(items) } else { Err(self.damaged(Damaged { at: 0 })) }
     }
 
-    /// The terms of a segment that begin so.
-    async fn terms(&self, tx: &mut Tx<'_>, segment: &StoredSegment, prefix: &str) -> Result<Vec<String>> {
+    /// The terms of a segment that begin so and are near enough to a word with errors.
+    async fn like(
+        &self,
+        tx: &mut Tx<'_>,
+        segment: &StoredSegment,
+        prefix: &str,
+        question: &Question,
+        memory: &mut SearchMemory,
+    ) -> Result<Vec<String>> {
         let sql = "select term from stoa.search_list where site = $1 and collection = $2 and segment = $3 \
                    and term >= $4 and term < $5 and part = 0";
         let params = params![&self.site, self.collection, segment.number, prefix, end(prefix)];
-        Ok(tx.rows(sql, &params, |row| row.get(0)).await?)
+        let mut refused = None;
+        let read = |row: &stoa_store::Row<'_>| {
+            let term: String = row.get(0)?;
+            if !question.is_like(&term) {
+                return Ok(None);
+            }
+            kept(memory.take(ROW_BYTES + term.len()), &mut refused)?;
+            Ok(Some(term))
+        };
+        let terms = tx.rows(sql, &params, read).await.map_err(Fault::from);
+        Ok(refused.map_or(terms, Err)?.into_iter().flatten().collect())
     }
 
+    /// `keep` is told the bytes of each row, and may refuse it.
     async fn rows<const N: usize>(
         &self,
         tx: &mut Tx<'_>,
         segment: &StoredSegment,
         sql: &str,
         more: [Value; N],
+        mut keep: impl FnMut(usize) -> Result<()> + Send,
     ) -> Result<Vec<Row>> {
         let mut params = Vec::from(params![&self.site, self.collection, segment.number]);
         params.extend(more);
-        let rows = tx.rows(sql, &params, |row| Ok(stored(row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).await?;
-        rows.into_iter().collect::<Result<_, Damaged>>().map_err(|it| self.damaged(it))
+        let mut refused = None;
+        let read = |row: &stoa_store::Row<'_>| {
+            let (term, list): (String, Vec<u8>) = (row.get(0)?, row.get(3)?);
+            kept(keep(ROW_BYTES + term.len() + list.len()), &mut refused)?;
+            Ok(stored(term, row.get(1)?, row.get(2)?, list))
+        };
+        let rows = tx.rows(sql, &params, read).await.map_err(Fault::from);
+        refused.map_or(rows, Err)?.into_iter().collect::<Result<_, Damaged>>().map_err(|it| self.damaged(it))
     }
+}
+
+/// Ends the reading where a row isn't to be kept, and keeps why.
+fn kept(taken: Result<()>, refused: &mut Option<Fault>) -> Result<(), Error> {
+    taken.map_err(|fault| {
+        *refused = Some(fault);
+        Error::Interrupted
+    })
+}
+
+/// The work of the server itself is bounded by how much it reads.
+fn unbounded(_: usize) -> Result<()> {
+    Ok(())
 }
 
 fn stored(term: String, number: i64, count: i64, bytes: Vec<u8>) -> Result<Row, Damaged> {

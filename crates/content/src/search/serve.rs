@@ -3,6 +3,7 @@
 use super::{
     indexer::{Indexer, Stop},
     state,
+    turn::GATHERING,
 };
 use crate::Content;
 use std::{sync::Arc, time::Duration};
@@ -12,10 +13,10 @@ use tokio::time::sleep;
 
 /// The consumer of a site's log that keeps its indexes.
 const CONSUMER: &str = "search";
-/// What follows on news within this time is dealt with together: a segment for each item would cost as much as ten.
-const GATHERING: Duration = Duration::from_millis(200);
 /// How soon is looked again without news.
 const NEWS: Duration = Duration::from_secs(60);
+/// The same where a collection rests.
+const AFTER_REST: Duration = Duration::from_secs(5);
 
 /// Unread rows of the log that are counted at most: any visitor may ask.
 const MOST_COUNTED: i64 = 1_000;
@@ -86,8 +87,9 @@ async fn keep(content: Content, held: Held) -> Result<()> {
         match indexer.turn().await {
             Ok(true) => {}
             Ok(false) => {
-                if news.wait(NEWS).await {
-                    sleep(GATHERING).await;
+                let most = if indexer.resting.is_empty() { NEWS } else { AFTER_REST };
+                if news.wait(most).await {
+                    sleep(Duration::from_millis(GATHERING.unsigned_abs())).await;
                 }
             }
             Err(Stop::Lost) => break,

@@ -2,10 +2,10 @@
 
 use super::row::Index;
 use std::collections::HashMap;
-use stoa_kernel::{Result, SiteId};
+use stoa_kernel::{EntryKind, Millis, Result, SiteId};
 use stoa_search::words::VERSION;
 use stoa_sql::{Writer, params};
-use stoa_store::{Row, Tx};
+use stoa_store::{Row, Tx, outbox};
 
 /// Of a collection all of whose rows were read once.
 pub(super) const WHOLE: i64 = i64::MAX;
@@ -54,6 +54,12 @@ pub(super) async fn unbuilt(tx: &mut Tx<'_>, site: &SiteId) -> Result<i64> {
                on s.site = c.site and s.collection = c.number where c.site = $1 and c.deleted is null \
                and coalesce(s.is_on, 1) <> 0 and (coalesce(s.built, 0) < $2 or coalesce(s.version, 0) <> $3)";
     Ok(tx.row(sql, &params![site, WHOLE, i64::from(VERSION)], |row| row.get(0)).await?.unwrap_or(0))
+}
+
+/// Has the index of a collection built anew in which a search found damage, and tells the job of it.
+pub(crate) async fn note_damage(tx: &mut Tx<'_>, index: &Index, now: Millis) -> Result<()> {
+    build_anew(tx, &index.site, Some(index.collection)).await?;
+    outbox::put(tx, &index.site, EntryKind::SearchDamaged.name(), "{}".to_owned(), now).await
 }
 
 /// Has the index of a collection, or those of all, built anew by whichever node keeps them.

@@ -9,12 +9,13 @@ use stoa_kernel::{EntryKind, Fault, Result};
 use stoa_store::outbox::{Entry, RESTORED};
 
 /// The kinds of rows that are read.
-pub(super) const KINDS: [&str; 10] = [
+pub(super) const KINDS: [&str; 11] = [
     EntryKind::ItemCreated.name(),
     EntryKind::ItemUpdated.name(),
     EntryKind::ItemDeleted.name(),
     EntryKind::ItemsTruncated.name(),
     EntryKind::FieldPurged.name(),
+    EntryKind::SearchDamaged.name(),
     EntryKind::CollectionCreated.name(),
     EntryKind::CollectionUpdated.name(),
     EntryKind::CollectionDeleted.name(),
@@ -29,7 +30,7 @@ pub(super) struct Touched {
     pub items: BTreeMap<String, Items>,
     /// Collections that are to be built anew.
     pub anew: BTreeSet<String>,
-    /// Collections were made, changed or deleted.
+    /// Collections were made, changed or deleted, or the state of an index was.
     pub has_definitions: bool,
     /// The data were replaced by a backup.
     pub is_restored: bool,

@@ -15,6 +15,7 @@ use super::{
     state::WHOLE,
     touched::{Items, KINDS, Touched},
 };
+use std::time::Duration;
 use stoa_kernel::{Millis, Result, clock::elapsing};
 use stoa_search::{
     rows::Rows,
@@ -24,11 +25,14 @@ use stoa_store::{
     ReaderPool, boxed,
     outbox::{Position, Read},
 };
+use tokio::time::sleep;
 
 /// Rows of the log that are read at once.
 const ENTRIES: usize = 1_000;
 /// Items that are looked up at once.
 const ITEMS: usize = 1_000;
+/// What follows on a row within this time is dealt with together: a segment for each item would cost as much as ten.
+pub(super) const GATHERING: Millis = 200;
 /// How often is looked for what no row of the log tells.
 const LOOK: Millis = 60_000;
 
@@ -38,25 +42,33 @@ impl Indexer {
         if self.looked.is_none_or(|it| elapsing() - it >= LOOK) {
             self.look().await?;
         }
-        let has_more = self.follow().await?;
+        let is_gathering = !self.has_unread && self.followed.is_some_and(|it| elapsing() - it < GATHERING);
+        let has_more = !is_gathering && self.follow().await?;
         let is_building = self.build().await?;
         let is_merging = self.merge().await?;
         let is_sweeping = self.sweep().await?;
         let is_looking = self.looked.is_none();
-        Ok(has_more || is_building || is_merging || is_sweeping || is_looking)
+        let is_busy = has_more || is_building || is_merging || is_sweeping || is_looking;
+        if is_gathering && !is_busy {
+            sleep(Duration::from_millis(GATHERING.unsigned_abs())).await;
+        }
+        Ok(is_busy || is_gathering)
     }
 
     /// Deals with the next rows of the log.
     async fn follow(&mut self) -> Result<bool, Stop> {
+        self.has_unread = false;
         let batch = match self.held.read(self.position, &KINDS, ENTRIES).await? {
             Read::Batch(batch) => batch,
             // What was not read is unknown.
             Read::Gap(gap) => {
                 self.build_anew(None).await?;
                 self.advance(gap.oldest).await?;
+                self.has_unread = true;
                 return Ok(true);
             }
         };
+        self.followed = Some(elapsing());
         if batch.end == self.position {
             return Ok(false);
         }
@@ -87,7 +99,8 @@ impl Indexer {
             }
         }
         self.advance(batch.end).await?;
-        Ok(!batch.is_last)
+        self.has_unread = !batch.is_last;
+        Ok(self.has_unread)
     }
 
     async fn advance(&mut self, position: Position) -> Result<(), Stop> {
@@ -123,7 +136,7 @@ impl Indexer {
             // What went goes with the first of them.
             touched.extend(group.iter().map(|it| it.rid));
             let rids = Rows::new(std::mem::take(&mut touched));
-            let _place = self.content.index_place().await?;
+            let _place = self.place().await?;
             let segment = self.make(known, group).await?;
             let dead = self.buried(&known.index, rids).await?;
             self.publish(known.index.clone(), Made { segment, level: 0, dead, replaced: Vec::new(), built: None })
@@ -135,24 +148,32 @@ impl Indexer {
 
     /// Reads some more of a collection whose index isn't whole.
     async fn build(&mut self) -> Result<bool, Stop> {
-        let next = self.known.iter().find(|it| it.1.built < WHOLE);
+        let unbuilt = self.known.iter().filter(|it| it.1.built < WHOLE && !self.rests(it.1.index.collection));
+        // The one of which least is read, so that short ones are soon whole.
+        let next = unbuilt.min_by_key(|it| it.1.built);
         let Some((id, known)) = next.map(|(id, known)| (id.clone(), known.clone())) else { return Ok(false) };
+        let built = self.build_next(&known).await;
+        if let (Some(built), Some(it)) = (self.rested(known.index.collection, built)?, self.known.get_mut(&id)) {
+            it.built = built;
+        }
+        Ok(true)
+    }
+
+    /// Reads the next rows of a collection; answers how far it is.
+    async fn build_next(&mut self, known: &Known) -> Result<i64, Stop> {
         let there = found(&self.site, known.table, Which::Behind(known.built)).await?;
-        let _place = self.content.index_place().await?;
+        let _place = self.place().await?;
         let (segment, built) = match groups(&there).first() {
             Some(group) => {
                 let last = group.last().map_or(known.built, |it| it.rid.cast_signed());
-                (self.make(&known, group).await?, last)
+                (self.make(known, group).await?, last)
             }
             None => (Builder::default().build(), WHOLE),
         };
         let made = Made { segment, level: 0, dead: Vec::new(), replaced: Vec::new(), built: Some(built) };
         self.publish(known.index.clone(), made).await?;
         self.unmerged.insert(known.index.collection);
-        if let Some(it) = self.known.get_mut(&id) {
-            it.built = built;
-        }
-        Ok(true)
+        Ok(built)
     }
 
     /// A segment of items as they are now.

@@ -1,7 +1,7 @@
 //! A segment is begun, written in pieces, and published.
 
 use super::row::{Index, StoredSegment};
-use stoa_kernel::{Millis, Result};
+use stoa_kernel::{Fault, Millis, Result};
 use stoa_search::{lists::Row, rows::Rows, segment::Segment};
 use stoa_sql::{Value, params};
 use stoa_store::{InsertRows, Tx};
@@ -9,8 +9,9 @@ use stoa_store::{InsertRows, Tx};
 /// The most rows and bytes of lists that one transaction writes: 10 to 15 ms.
 const ROWS: usize = 1_500;
 const BYTES: usize = 1_000_000;
-/// The most rows that one transaction deletes.
+/// The most rows, and bytes of lists, that one transaction deletes.
 const DELETED: i64 = 1_500;
+const DELETED_BYTES: i64 = 4_000_000;
 
 /// What is seen from one moment to the next.
 #[derive(Debug, Clone, Default)]
@@ -114,15 +115,17 @@ impl Index {
         for segment in replaced {
             self.enter(tx, *segment, "REMOVED").await?;
         }
-        match segment {
-            Some(it) => self.enter(tx, it, "LIVE").await,
-            None => Ok(()),
+        let Some(segment) = segment else { return Ok(()) };
+        match self.enter(tx, segment, "LIVE").await? {
+            1 => Ok(()),
+            _ => Err(Fault::internal(format!("segment {segment} of collection {} isn't there", self.collection))),
         }
     }
 
-    async fn enter(&self, tx: &mut Tx<'_>, segment: i64, state: &str) -> Result<()> {
+    /// Answers how many segments it met.
+    async fn enter(&self, tx: &mut Tx<'_>, segment: i64, state: &str) -> Result<u64> {
         let sql = "update stoa.search_segment set state = $1 where site = $2 and collection = $3 and segment = $4";
-        Ok(tx.send(sql, params![state, &self.site, self.collection, segment]).await?)
+        Ok(tx.execute(sql, &params![state, &self.site, self.collection, segment]).await?)
     }
 
     /// Deletes a piece of what no question reads: segments that were cut off while they were written, and those that
@@ -133,11 +136,19 @@ impl Index {
             "select min(segment) from stoa.search_segment where site = $1 and collection = $2 and state <> 'LIVE'";
         let left = tx.row(sql, &params![&self.site, self.collection], |row| row.get::<Option<i64>>(0)).await?;
         let Some(segment) = left.flatten() else { return Ok(false) };
-        let sql = "delete from stoa.search_list where (site, collection, segment, term, part) in \
-                   (select site, collection, segment, term, part from stoa.search_list \
-                   where site = $1 and collection = $2 and segment = $3 order by term, part limit $4)";
-        let deleted = tx.execute(sql, &params![&self.site, self.collection, segment, DELETED]).await?;
-        if deleted < DELETED as u64 {
+        let next = "select site, collection, segment, term, part, octet_length(list) as size from stoa.search_list \
+                    where site = $1 and collection = $2 and segment = $3 order by term, part limit $4";
+        // A part is far smaller than what may be deleted, so there is always one.
+        let sql = format!(
+            "delete from stoa.search_list where (site, collection, segment, term, part) in \
+             (select site, collection, segment, term, part from \
+             (select n.*, sum(size) over (order by term, part) as bytes from ({next}) n) m where bytes <= $5)"
+        );
+        let params = params![&self.site, self.collection, segment, DELETED, DELETED_BYTES];
+        tx.execute(&sql, &params).await?;
+        let sql = "select 1 from stoa.search_list where site = $1 and collection = $2 and segment = $3 limit 1";
+        let rest = tx.row(sql, &params![&self.site, self.collection, segment], |_| Ok(())).await?;
+        if rest.is_none() {
             let sql = "delete from stoa.search_segment where site = $1 and collection = $2 and segment = $3";
             tx.execute(sql, &params![&self.site, self.collection, segment]).await?;
         }

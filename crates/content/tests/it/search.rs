@@ -1,6 +1,7 @@
 use crate::common::*;
-use stoa_content::search::{Index, Publication, StoredSegment, pieces};
+use stoa_content::search::{Index, Publication, SearchMemory, StoredSegment, pieces};
 use stoa_kernel::Result;
+use stoa_query::pipeline::SharedMemory;
 use stoa_search::{
     document::FieldText,
     question::{Hit, Mode, Options, Question},
@@ -65,13 +66,17 @@ pub async fn all_of(site: &Site, index: Index) -> Result<Vec<(StoredSegment, Seg
     Ok(read.await?.0)
 }
 
+fn memory() -> SearchMemory {
+    SearchMemory::new(usize::MAX, SharedMemory::new(usize::MAX))
+}
+
 async fn ask(site: &Site, question: &Question) -> Vec<Hit> {
     let (index, asked) = (index(site), question.clone());
     let read = site.read_at_point(Requester::SERVER, move |tx| {
         boxed!({
             let mut lists = Vec::new();
             for it in index.segments(tx).await? {
-                lists.push(index.lists(tx, &it, &asked).await?);
+                lists.push(index.lists(tx, &it, &asked, &mut memory()).await?);
             }
             Ok(lists)
         })

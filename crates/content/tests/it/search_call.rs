@@ -5,8 +5,9 @@ use crate::{
     common::*,
     search_job::{caught_up, number, random, serve, words, write},
 };
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value, json};
-use stoa_content::{Page, search::Layout};
+use stoa_content::{Content, ContentLimits, Page, search::Layout};
 use stoa_kernel::{Caller, Code, Result};
 use stoa_search::{
     question::{Mode, Options, Question},
@@ -209,6 +210,90 @@ on_both_engines! {
         assert_eq!(ids(&search(&world, &app(), body).await.unwrap()), Vec::<String>::new());
     }
 
+    async fn words_of_others_change_nothing_for_who_sees_their_own(engine) {
+        let mut answers = Vec::new();
+        for others in [0, 80] {
+            let world = World::with_levels(engine, "SITE_MEMBER_AUTHOR", "ANYONE", "ANYONE", "ANYONE").await;
+            // Two letters of the ten that come last, or of the eleven that come first: errors alike.
+            let title = |n: usize, first: u8| {
+                format!("abcdef{}{}", char::from(first + (n / 10) as u8), char::from(first + (n % 10) as u8))
+            };
+            let write = async |caller: Caller, named: &str, count: usize, first: u8| {
+                let items = (0..count).map(|n| json!({ "_id": format!("{named}{n}"), "title": title(n, first) }));
+                if count > 0 {
+                    world.bulk(&caller, "insert", &many(items)).await.unwrap();
+                }
+            };
+            write(member("other"), "x", others, b'a').await;
+            write(member(OWNER), "o", 60, b'p').await;
+            write(member("other"), "y", others, b'a').await;
+            let _serving = serve(&world).await;
+            caught_up(&world).await;
+            let mut pages = Vec::new();
+            for (expression, offset) in [("abcdefpp~", 0), ("abcdefpp~", 40), ("abcdef*", 0), ("abcdefpp abcdefpq", 0)] {
+                let search = json!({ "search": { "expression": expression }, "paging": { "limit": 50, "offset": offset } });
+                let page = search_of(&world, &member(OWNER), search).await.unwrap();
+                pages.push((ids(&page), page.has_next));
+            }
+            assert_eq!((pages[0].0.len(), pages[1].0.len()), (50, 20));
+            answers.push(pages);
+        }
+        assert_eq!(answers[0], answers[1]);
+    }
+
+    async fn cursors_do_not_tell_how_many_items_there_are(engine) {
+        let world = World::open(engine).await;
+        world.bulk(&app(), "insert", &many((0..70).map(|n| json!({ "_id": format!("i{n}"), "title": "red" })))).await.unwrap();
+        let _serving = serve(&world).await;
+        caught_up(&world).await;
+        let mut seen = Vec::new();
+        for _ in 0..2 {
+            let search = json!({ "search": { "expression": "red" }, "cursorPaging": { "limit": 60 } });
+            let cursor = search_of(&world, &app(), search).await.unwrap().cursors.unwrap().next.unwrap();
+            let text = String::from_utf8_lossy(&URL_SAFE_NO_PAD.decode(&cursor).unwrap()[32..]).into_owned();
+            let held: Value = serde_json::from_str(&text).unwrap();
+            let [_, _, hidden, once] = &held["m"].as_array().unwrap()[..] else { panic!("{text}") };
+            seen.extend([hidden.clone(), once.clone()]);
+        }
+        // The same row each time, and no number twice: neither it nor how far rows are apart.
+        let different: std::collections::HashSet<_> = seen.iter().map(Value::to_string).collect();
+        assert_eq!(different.len(), 4);
+        assert!(!different.contains("60"));
+    }
+
+    async fn searches_are_bounded_in_memory(engine) {
+        let world = World::open(engine).await;
+        world.bulk(&app(), "insert", &many((0..300).map(|n| json!({ "_id": format!("i{n}"), "title": format!("red car{n}") })))).await.unwrap();
+        let serving = serve(&world).await;
+        caught_up(&world).await;
+        serving.end().await;
+        let of = |bytes: usize, all: usize| {
+            let limits = ContentLimits { search_bytes: bytes, searches_bytes: all, ..ContentLimits::default() };
+            Content::new(world.test.world.clone(), limits)
+        };
+        let code = async |content: &Content, expression: &str| {
+            let body = json!({ "dataCollectionId": "c", "search": { "search": { "expression": expression }, "paging": { "limit": 1 } } });
+            content.item_search(&world.site, &app(), None, body.as_object().unwrap()).await.err().map(|it| it.code())
+        };
+        // A list of 300 items, and what is made of it; 300 lists of one item each.
+        for (bytes, all, red, cars, one) in [
+            (70_000, 1 << 20, None, None, None),
+            (30_000, 1 << 20, None, Some(Code::SortTooLarge), None),
+            (10_000, 1 << 20, Some(Code::SortTooLarge), Some(Code::SortTooLarge), None),
+            (70_000, 1_000, Some(Code::Unavailable), Some(Code::Unavailable), Some(Code::Unavailable)),
+        ] {
+            let content = of(bytes, all);
+            for (expression, expected) in [("red", red), ("c*", cars), ("car7", one)] {
+                assert_eq!(code(&content, expression).await, expected, "{bytes} {all} {expression}");
+            }
+            // What was taken is given back.
+            assert_eq!(code(&content, "car8").await, one);
+        }
+        let by_order = json!({ "dataCollectionId": "c", "search": { "search": { "expression": "red" }, "sort": [{ "fieldName": "n" }] } });
+        let found = of(30_000, 1 << 20).item_search(&world.site, &app(), None, by_order.as_object().unwrap()).await;
+        assert_eq!(found.err().map(|it| it.code()), Some(Code::SortTooLarge), "a number for each row");
+    }
+
     async fn searches_that_make_no_sense_are_refused(engine) {
         let world = World::with_levels(engine, "SITE_MEMBER", "ANYONE", "ANYONE", "ANYONE").await;
         let asked = async |caller: Caller, search: Value| {
@@ -250,6 +335,10 @@ on_both_engines! {
         caught_up(&world).await;
         assert_eq!(ids(&search(&world, &app(), body).await.unwrap()), ["a"]);
     }
+}
+
+async fn search_of(world: &World, caller: &Caller, asked: Value) -> Result<Page> {
+    search(world, caller, json!({ "dataCollectionId": "c", "search": asked })).await
 }
 
 async fn search_code(world: &World, caller: &Caller, body: Value) -> Option<Code> {

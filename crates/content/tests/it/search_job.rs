@@ -350,6 +350,25 @@ on_both_engines! {
         is_as_built_anew(&world).await;
     }
 
+    async fn collection_that_fails_does_not_hold_up_the_others(engine) {
+        let world = World::open(engine).await;
+        world.insert(&app(), json!({ "title": "red" })).await.unwrap();
+        touch_definitions(&world).await;
+        let table = world.site.dialect().table(Table { site: world.site.number, number: number(&world).await.unwrap() });
+        let rename = async |sql: String| {
+            world.site.write_with(sql, |tx, sql| boxed!(Ok(tx.execute(sql, &[]).await?))).await.unwrap();
+        };
+        rename(format!("alter table {table} rename to hidden")).await;
+        let _serving = serve(&world).await;
+        let whole = "select count(*) from stoa.search_collection where built = 9223372036854775807";
+        until("the other one is built", async || count(&world, whole).await == 1).await;
+        let (schema, name) = table.split_once('.').unwrap();
+        rename(format!("alter table {schema}.hidden rename to {name}")).await;
+        // Both, once the one that failed has rested.
+        is_as_built_anew(&world).await;
+        assert_eq!(count(&world, whole).await, 2);
+    }
+
     async fn collections_that_are_switched_off_keep_no_words(engine) {
         let world = World::open(engine).await;
         world.insert(&app(), json!({ "title": "New York" })).await.unwrap();

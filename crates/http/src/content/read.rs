@@ -73,10 +73,13 @@ pub(crate) async fn search(State(app): State<App>, call: Call, body: body::Raw) 
 /// `GET /_api/search/v1/lag`.
 pub(crate) async fn search_lag(State(app): State<App>, call: Call) -> Result<Response, Problem> {
     let lag = app.content.search_lag(&call.site).await?;
-    Ok(body::ok(&json!({
-        "isCurrent": lag.is_none(), "pendingEntries": lag.rows, "lagMilliseconds": lag.waited,
-        "unbuiltCollections": lag.unbuilt,
-    })))
+    let mut answer = json!({ "isCurrent": lag.is_none(), "lagMilliseconds": lag.waited });
+    // Rows of the log are about members as well, and collections may be hidden.
+    if call.caller.bare().is_editor() {
+        answer["pendingEntries"] = lag.rows.into();
+        answer["unbuiltCollections"] = lag.unbuilt.into();
+    }
+    Ok(body::ok(&answer))
 }
 
 pub(super) fn answer(name: &str, mut page: Page) -> Response {

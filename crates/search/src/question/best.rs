@@ -2,8 +2,10 @@
 
 /// How many bytes of an array there may be for a posting: rows are mostly near each other.
 const SPREAD: usize = 8;
-/// The longest array, in bytes.
-const LONGEST: usize = 1 << 26;
+/// The longest array.
+pub(super) const ARRAY_BYTES: usize = 1 << 26;
+/// Postings outside of the array that are kept before each item is kept once.
+const MANY: usize = 1 << 16;
 
 /// Items in ascending order of rows, with a word's impact.
 pub(super) type Found = Vec<(u64, u8)>;
@@ -16,13 +18,15 @@ pub(super) struct Best {
     /// How much of the array is used.
     used: usize,
     others: Found,
+    /// How many of them are kept before each item is kept once.
+    most_others: usize,
 }
 
 impl Best {
     /// For so many postings, most of them from that row on.
     pub fn new(postings: usize, first: u64) -> Self {
-        let length = if postings < 1_000 { 0 } else { (postings * SPREAD).min(LONGEST) };
-        Self { first, array: vec![0; length], used: 0, others: Vec::new() }
+        let length = if postings < 1_000 { 0 } else { (postings * SPREAD).min(ARRAY_BYTES) };
+        Self { first, array: vec![0; length], used: 0, others: Vec::new(), most_others: MANY }
     }
 
     pub fn put(&mut self, rid: u64, impact: u8) {
@@ -32,16 +36,27 @@ impl Best {
                 *best = impact.max(*best);
                 self.used = self.used.max(at + 1);
             }
-            None => self.others.push((rid, impact)),
+            None => {
+                if self.others.len() >= self.most_others {
+                    self.keep_each_once();
+                    self.most_others = MANY.max(2 * self.others.len());
+                }
+                self.others.push((rid, impact));
+            }
         }
     }
 
-    pub fn found(mut self) -> Found {
+    fn keep_each_once(&mut self) {
         self.others.sort_unstable_by_key(|&(rid, impact)| (rid, std::cmp::Reverse(impact)));
         self.others.dedup_by_key(|it| it.0);
+    }
+
+    pub fn found(mut self) -> Found {
+        self.keep_each_once();
         let after = self.others.split_off(self.others.partition_point(|it| it.0 < self.first));
         let mut found = self.others;
         let array = self.array[..self.used].iter().enumerate().filter(|it| *it.1 > 0);
+        found.reserve_exact(array.clone().count() + after.len());
         found.extend(array.map(|(at, &impact)| (self.first + at as u64, impact)));
         found.extend(after);
         found

@@ -102,6 +102,24 @@ fn damaged_lists_are_told() {
 }
 
 #[test]
+fn questions_end_when_their_time_is_over() {
+    let segments = index(&["car", "cat", "cart"]);
+    for expression in ["car", "ca*", "car~"] {
+        let question = Question::parse(expression, ALL).expect("allowed").expect("not blank");
+        let left = std::cell::Cell::new(1);
+        let is_over = || left.replace(left.get() - 1) <= 0;
+        assert!(question.ask_until(&segments, &is_over).expect("sound").is_none(), "{expression}");
+        assert!(question.ask_until(&segments, &|| false).expect("sound").is_some(), "{expression}");
+    }
+}
+
+#[test]
+fn working_bytes_grow_with_items_and_postings() {
+    let bytes = |titles: &[&str]| Question::working_bytes(&index(titles));
+    assert_eq!((bytes(&[]), bytes(&["car"]), bytes(&["car red"])), (0, 64 + 8, 64 + 2 * 8));
+}
+
+#[test]
 fn dead_words_take_no_place_among_the_like() {
     let words: Vec<String> =
         (0..100).map(|n| format!("bbbb{}{}", (b'c' + n / 10) as char, (b'c' + n % 10) as char)).collect();

@@ -576,12 +576,12 @@ export type SearchCursorPaging = {
 export type SearchLag = {
   /** All that was written before is in it. */
   isCurrent: boolean;
-  /** Rows of the log that are still to be read. */
-  pendingEntries: number;
+  /** Rows of the log that are still to be read, up to 1,000. For apps and those who run the site. */
+  pendingEntries?: number;
   /** How long the first of them has waited. */
   lagMilliseconds: number;
-  /** Collections not all of whose items are in it yet. */
-  unbuiltCollections: number;
+  /** Collections not all of whose items are in it yet. For apps and those who run the site. */
+  unbuiltCollections?: number;
 };
 
 export type ItemQueryByGetResponse = ItemQueryResponse | ItemResponse;

@@ -147,7 +147,16 @@ pub(crate) const ITEM_SEARCH: Operation = item("itemSearch", "Finds items by wor
     )
     .takes("ItemSearchRequest")
     .answers(PAGE)
-    .errors(&[ON_ITEMS, FILTER, PAGING, SORT, CURSORS, NAMES, &[Code::FieldInvalid, Code::SearchOff]]);
+    .errors(&[
+        ON_ITEMS,
+        FILTER,
+        PAGING,
+        SORT,
+        CURSORS,
+        NAMES,
+        &[Code::FieldInvalid, Code::SearchOff, Code::SortTooLarge],
+        HOOKS,
+    ]);
 
 pub(crate) const SEARCH_LAG_GET: Operation =
     Operation::new("searchLagGet", Subject::Search, Callers::Known, "Reads how late the index of words is")
