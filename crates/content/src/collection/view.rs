@@ -69,6 +69,7 @@ pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool,
     set("cacheSeconds", json!(definition.cache_seconds()));
     set("logOldValues", json!(definition.log_old_values.then_some(true)));
     set("realtime", json!(definition.realtime.then_some(true)));
+    set("realtimeWithoutHooks", json!(definition.realtime_without_hooks.then_some(true)));
     set("pagingModes", json!(["OFFSET", "CURSOR"]));
     set("createdDate", json!(iso_from_millis(collection.created)));
     set("updatedDate", json!(iso_from_millis(collection.updated)));

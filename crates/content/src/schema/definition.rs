@@ -35,6 +35,9 @@ pub struct Definition {
     /// Who may read items may follow them as they change. It brings what [`Definition::keeps_old_values`] says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub realtime: bool,
+    /// Items may be followed as they are stored, though hooks decide on how they are shown to others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub realtime_without_hooks: bool,
     pub levels: Levels,
     pub fields: Vec<Field>,
     #[serde(default)]
@@ -57,6 +60,7 @@ static COLLECTION: Validator = Validator::Object(&[
     ("strictMode", Validator::Flag),
     ("logOldValues", Validator::Flag),
     ("realtime", Validator::Flag),
+    ("realtimeWithoutHooks", Validator::Flag),
     ("cacheSeconds", Validator::Count),
     ("permissions", OLDER_LEVELS),
     ("dataPermissions", LEVELS),
@@ -124,6 +128,8 @@ impl Definition {
             // Ours: clients that send a whole definition back don't know of them.
             log_old_values: flag("logOldValues").unwrap_or_else(|| before.is_some_and(|it| it.log_old_values)),
             realtime: flag("realtime").unwrap_or_else(|| before.is_some_and(|it| it.realtime)),
+            realtime_without_hooks: flag("realtimeWithoutHooks")
+                .unwrap_or_else(|| before.is_some_and(|it| it.realtime_without_hooks)),
             levels: levels.unwrap_or_default(),
             fields: fields.unwrap_or_default(),
             plugins,
@@ -147,6 +153,7 @@ impl Definition {
         patched.strict_mode = flag("strictMode", self.strict_mode);
         patched.log_old_values = flag("logOldValues", self.log_old_values);
         patched.realtime = flag("realtime", self.realtime);
+        patched.realtime_without_hooks = flag("realtimeWithoutHooks", self.realtime_without_hooks);
         if let Some(levels) = faults.take(parse_levels(patch, Some(self.levels))) {
             patched.levels = levels;
         }

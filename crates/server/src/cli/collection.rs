@@ -103,6 +103,9 @@ pub struct CollectionChange {
     /// Let who may read items follow them as they change, or no longer with `=false`
     #[arg(long, value_name = "ON", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub realtime: Option<bool>,
+    /// Let them be followed as they are stored, though a hook decides on how they are shown, or no longer with `=false`
+    #[arg(long, value_name = "ON", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub realtime_without_hooks: Option<bool>,
     #[command(flatten)]
     pub levels: Levels,
 }

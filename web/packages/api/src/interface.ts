@@ -1336,6 +1336,8 @@ export type CollectionView = {
   logOldValues?: true;
   /** Who may read items may follow them as they change. */
   realtime?: true;
+  /** Items may be followed as they are stored, though a hook decides on how they are shown to others. */
+  realtimeWithoutHooks?: true;
   pagingModes?: Array<'OFFSET' | 'CURSOR'>;
   createdDate?: string;
   updatedDate?: string;
@@ -1387,6 +1389,8 @@ export type CollectionCreateRequest = {
     logOldValues?: boolean | null;
     /** Whether who may read items may follow them as they change. It brings what `logOldValues` does. */
     realtime?: boolean | null;
+    /** Whether items may be followed as they are stored, though a hook afterGet or afterQuery decides on how they are shown to others. */
+    realtimeWithoutHooks?: boolean | null;
     permissions?: OlderLevelsInput;
     dataPermissions?: ItemLevelsInput;
     /** At most 1000 unless configured otherwise. */
@@ -1405,7 +1409,7 @@ export type CollectionCreateRequest = {
 };
 
 export type CollectionUpdateRequest = {
-  /** Takes the place of what the collection is. Only permissions, `cacheSeconds`, `logOldValues` and `realtime` that are not sent stay as they are. */
+  /** Takes the place of what the collection is. Only permissions, `cacheSeconds`, `logOldValues`, `realtime` and `realtimeWithoutHooks` that are not sent stay as they are. */
   collection: {
     /** 1 to 256 characters, without `?`, `#` and control characters. */
     id: string;
@@ -1422,6 +1426,8 @@ export type CollectionUpdateRequest = {
     logOldValues?: boolean | null;
     /** Whether who may read items may follow them as they change. It brings what `logOldValues` does. */
     realtime?: boolean | null;
+    /** Whether items may be followed as they are stored, though a hook afterGet or afterQuery decides on how they are shown to others. */
+    realtimeWithoutHooks?: boolean | null;
     permissions?: OlderLevelsInput;
     dataPermissions?: ItemLevelsInput;
     /** At most 1000 unless configured otherwise. */
@@ -1455,6 +1461,8 @@ export type CollectionPatch = {
   logOldValues?: boolean | null;
   /** Whether who may read items may follow them as they change. It brings what `logOldValues` does. */
   realtime?: boolean | null;
+  /** Whether items may be followed as they are stored, though a hook afterGet or afterQuery decides on how they are shown to others. */
+  realtimeWithoutHooks?: boolean | null;
   permissions?: OlderLevelsInput;
   dataPermissions?: ItemLevelsInput;
   /** At most 1000 unless configured otherwise. */
