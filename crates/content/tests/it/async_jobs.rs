@@ -217,6 +217,10 @@ on_both_engines! {
         let slow = Slow { clock, site: world.site.clone(), has_answered: AtomicBool::new(false) };
         world.content.keep_standing(Arc::new(slow));
         let id = begin(&world, &app(), &increments(json!({}))).await.unwrap();
+        // Until then it is for the process that sees it next, and asking about it lets a process look.
+        while world.content.async_job_status(&world.site, &app(), &id).await.unwrap()["status"] == "INITIALIZED" {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
         let state = loop {
             let state = other.async_job_status(&world.site, &app(), &id).await.unwrap();
             if state["status"] == "SUCCEEDED" {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Read, Seek, Write},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     time::Duration,
 };
 use stoa_testkit::{Engine, TRAFFIC, TestDatabase, traffic_directory};
@@ -118,12 +118,14 @@ impl Deployment {
     }
 
     pub fn serve(&self, setup: impl FnOnce(&mut Command)) -> Server {
-        self.serve_logging(Stdio::null(), setup)
+        let mut command = self.stoa(&["serve", "--port", "0"]);
+        setup(&mut command);
+        Server::start_quietly(command)
     }
 
     /// A server with another data directory: on PostgreSQL a further node.
     pub fn serve_at(&self, data: &Path) -> Server {
-        Server::start(self.stoa_at(data, &["serve", "--port", "0"]), Stdio::null())
+        Server::start_quietly(self.stoa_at(data, &["serve", "--port", "0"]))
     }
 
     /// One whose log can be read.
@@ -142,11 +144,27 @@ pub struct Server {
 }
 
 impl Server {
-    fn start(mut command: Command, log: Stdio) -> Self {
+    fn start(command: Command, log: Stdio) -> Self {
+        Self::try_start(command, log).unwrap_or_else(|ended| panic!("no line `ready URL`: {ended}"))
+    }
+
+    /// One whose log is read only if it doesn't start.
+    fn start_quietly(command: Command) -> Self {
+        let mut log = tempfile::tempfile().unwrap();
+        Self::try_start(command, log.try_clone().unwrap().into()).unwrap_or_else(|ended| {
+            let mut said = String::new();
+            log.rewind().and_then(|()| log.read_to_string(&mut said)).unwrap();
+            panic!("no line `ready URL`: {ended}: {said}")
+        })
+    }
+
+    fn try_start(mut command: Command, log: Stdio) -> Result<Self, ExitStatus> {
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let url = lines.by_ref().find_map(|it| it.ok()?.strip_prefix("ready ").map(str::to_owned));
-        Self { child, url: url.expect("the server prints a line `ready URL`"), _input: None }
+        match lines.by_ref().find_map(|it| it.ok()?.strip_prefix("ready ").map(str::to_owned)) {
+            Some(url) => Ok(Self { child, url, _input: None }),
+            None => Err(child.wait().unwrap()),
+        }
     }
 
     /// SIGKILL: no chance to clean up.
