@@ -16,8 +16,10 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use stoa_hooks::{HookLimits, Host};
 use stoa_identity::client::NewClient;
-use stoa_testkit::{Engine, Reply, TestApp, on_both_engines};
-use tokio::net::TcpListener;
+use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines};
+use tokio::{net::TcpListener, sync::Notify};
+
+mod rights;
 
 const VERSIONS: &str = "/_api/hooks/v1/versions";
 
@@ -30,6 +32,8 @@ struct Application {
 #[derive(Default)]
 struct Shared {
     mode: Mutex<Mode>,
+    /// Lets what is held be answered.
+    released: Notify,
     /// Paths, headers of tokens and their claims.
     asked: Mutex<Vec<(String, Value, Value)>>,
 }
@@ -43,6 +47,8 @@ enum Mode {
     Text(u16, &'static str),
     Redirect,
     Hang,
+    /// As its functions say, once it is released.
+    Held,
 }
 
 impl Application {
@@ -74,8 +80,11 @@ async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, body: Bytes) -> Res
     let claims = part(1);
     shared.asked.lock().unwrap().push((uri.path().to_owned(), part(0), claims.clone()));
     let mode = *shared.mode.lock().unwrap();
+    if mode == Mode::Held {
+        shared.released.notified().await;
+    }
     match mode {
-        Mode::Good => {
+        Mode::Good | Mode::Held => {
             let request = &claims["data"]["request"];
             let hook = uri.path().rsplit('/').next().unwrap();
             let current = |n: usize| request["currentItems"].get(n).cloned().unwrap_or_default();

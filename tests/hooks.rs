@@ -8,6 +8,7 @@ use stoa_hooks::{HookLimits, Host, HostProgram};
 use stoa_testkit::{Engine, Reply, TestApp, on_both_engines};
 
 mod killed;
+mod limits;
 mod table;
 
 /// This program is started with this word, which names no test, as a process of hooks.

@@ -1,5 +1,5 @@
 //! What the configuration can lower and raise, one limit at a time: what is just within it is taken, one more
-//! is refused with the documented error, which says where the limit is.
+//! is refused with the documented error, which says where the limit is. Those of hooks are in `tests/hooks/limits.rs`.
 
 use crate::{
     interface::{self, calls_with_bodies},

@@ -1,5 +1,6 @@
 //! Items that are followed over HTTP: what a stream tells, to whom, and when it ends.
 
+use crate::hooks;
 use axum::http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -221,6 +222,55 @@ on_both_engines! {
         app.app().send(Method::PATCH, "/v2/collections/tasks", Some(off.to_string().into())).await;
         let (event, data) = apps.told().await;
         assert_eq!((event.as_str(), &data["code"]), ("failed", &json!("WDE0119")), "{data}");
+    }
+
+    /// They would be passed by: an event would show what they hide.
+    async fn collection_whose_hooks_decide_on_what_is_shown_is_not_followed(engine) {
+        let app = app_with(engine, "ANYONE").await;
+        app.app.content.keep_hooks(hooks::host());
+        define(&app, "other", levels("ANYONE"), true).await;
+        let deploy = async |source: &str| {
+            assert_eq!(app.app().post("/_api/hooks/v1/versions", &json!({ "source": source })).await.verdict(), "200", "{source}");
+        };
+        let change_collection = async |without_hooks: bool| {
+            let change = json!({ "dataCollection": { "id": "tasks", "realtimeWithoutHooks": without_hooks } });
+            let changed = app.app().send(Method::PATCH, "/v2/collections/tasks", Some(change.to_string().into())).await;
+            assert_eq!(changed.verdict(), "200");
+            let shown = app.app().get("/v2/collections/tasks").await.json();
+            assert_eq!(shown["collection"]["realtimeWithoutHooks"].as_bool(), without_hooks.then_some(true), "{shown}");
+        };
+        let visitor = app.visitor().await;
+        let refused = async |stream: &mut Streamed| {
+            let (event, data) = stream.told().await;
+            assert_eq!((event.as_str(), &data["code"]), ("failed", &json!("WDE0119")), "{data}");
+        };
+        for (n, hook) in ["afterQuery", "afterGet"].into_iter().enumerate() {
+            deploy("export function tasks_beforeQuery(query) { return query }").await;
+            let (mut stream, mut apps) = (ready(&visitor).await, ready(&app.app()).await);
+            save(&app.app(), json!({ "_id": format!("one{n}"), "t": "seen" })).await;
+            for it in [&mut stream, &mut apps] {
+                assert_eq!(change(&it.told().await.1), ("enter", format!("one{n}").as_str()), "other hooks decide on nothing");
+            }
+            deploy(&format!("export function tasks_{hook}(item) {{ delete item.t; return item }}")).await;
+            save(&app.app(), json!({ "_id": format!("two{n}"), "t": "hidden" })).await;
+            refused(&mut stream).await;
+            // Of owners and applications too, who may do without hooks elsewhere.
+            refused(&mut apps).await;
+            refused(&mut visitor.follow(&all_tasks()).await).await;
+            let both = json!([{ "key": "tasks", "dataCollectionId": "tasks" }, { "key": "other", "dataCollectionId": "other" }]);
+            let mut stream = visitor.follow(&both).await;
+            refused(&mut stream).await;
+            assert_eq!(stream.told().await, ("ready".to_owned(), json!({ "key": "other" })));
+        }
+        change_collection(true).await;
+        let mut stream = ready(&visitor).await;
+        save(&app.app(), json!({ "_id": "three", "t": "as it is stored" })).await;
+        let (_, data) = stream.told().await;
+        assert_eq!((change(&data), &data["item"]["t"]), (("enter", "three"), &json!("as it is stored")));
+        change_collection(false).await;
+        refused(&mut stream).await;
+        deploy("").await;
+        drop(ready(&visitor).await);
     }
 
     /// A hundred at once: as many as one network may have are let in, the others are told to come back.

@@ -2,13 +2,19 @@
 //! it has one.
 
 use crate::{
-    figure::{Figures, Sizes},
-    load,
+    figure::{Figures, Sizes, median},
+    identity,
+    load::{self, Steady},
     program::{Engine, Program, item},
 };
 use rquickjs::{Context, Function, Runtime};
 use serde_json::{Value, json};
-use std::{path::Path, sync::Arc, time::Instant};
+use std::{
+    net::SocketAddr,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 const CONNECTIONS: usize = 16;
 const IN_BULK: usize = 500;
@@ -20,6 +26,7 @@ pub fn measure(binary: &Path, engine: Engine, sizes: &Sizes) -> Vec<Value> {
     let mut figures = Figures::of(engine);
     others_pay_nothing(binary, engine, sizes, &mut figures);
     one_hook(binary, engine, sizes, &mut figures);
+    others_keep_their_pace(binary, engine, sizes, &mut figures);
     figures.into_list()
 }
 
@@ -65,6 +72,96 @@ fn one_hook(binary: &Path, engine: Engine, sizes: &Sizes, figures: &mut Figures)
         };
         let rates: Vec<_> = (0..sizes.rounds).map(|_| round()).collect();
         figures.add(name, &rates, "the engine's own call", 0.67);
+    }
+}
+
+/// Code of one site that takes all it may, and requests that have it run without a pause.
+const HOSTILE: [(&str, &str); 3] = [
+    ("a loop", "for (;;);"),
+    ("a native loop", "const a = []; a[4e9] = 1; a.reverse()"),
+    ("all memory", "const all = []; for (;;) all.push(new Array(1000).fill(1))"),
+];
+/// What the median answer of another site may take while such code runs, beside what it takes otherwise.
+const MOST_MEDIAN: f64 = 1.2;
+/// The share of the most requests a second that others ask for.
+const STEADY: f64 = 0.25;
+/// Requests a second that have hostile code run: more than its site's four places can take, so that some always wait.
+const HOSTILE_PER_SECOND: f64 = 100.0;
+
+/// Visitors of a site without code, at a fixed rate, while the code of another is hostile and while it isn't asked.
+fn others_keep_their_pace(binary: &Path, engine: Engine, sizes: &Sizes, figures: &mut Figures) {
+    // With its defaults: code whose processes die rests after a few of them.
+    let site = Site { program: Program::start(binary, engine) };
+    let count = sizes.items.min(20_000);
+    site.program.fill(count);
+    let hostile = Hostile::make(&site.program);
+    let requests = site.program.requests(
+        "/v2/items/query",
+        count,
+        |n| json!({ "dataCollectionId": "things", "query": { "filter": { "_id": crate::program::item_id(n) } } }),
+    );
+    let address = site.program.address();
+    let per_second = STEADY * load::rate(address, &requests, CONNECTIONS, sizes.period);
+    let turn = || load::steady(address, &requests, 2 * CONNECTIONS, per_second, sizes.period);
+    for (name, body) in HOSTILE {
+        hostile.deploy(&site.program, body);
+        let turns: Vec<_> = (0..sizes.rounds).map(|_| (hostile.during(address, sizes.period, turn), turn())).collect();
+        let of = |figure: &dyn Fn(&(Steady, Steady)) -> f64| median(&mut turns.iter().map(figure).collect::<Vec<_>>());
+        let (ours, theirs) = (of(&|it| it.0.median), of(&|it| it.1.median));
+        let (ratio, rate) = (of(&|it| it.0.median / it.1.median), of(&|it| it.0.per_second / it.1.per_second));
+        let [asked, answered] =
+            [turns.iter().map(|it| it.0.asked).sum::<usize>(), turns.iter().map(|it| it.0.answered).sum()];
+        println!(
+            "  another site's code is {name}: answered {answered} of {asked} at {per_second:.0}/s, rate {rate:.2}"
+        );
+        let (ours_ms, theirs_ms) = (ours * 1e3, theirs * 1e3);
+        println!(
+            "    median {ours_ms:>6.2} ms   without it {theirs_ms:>6.2} ms   {ratio:.2} times as long   goal <= {MOST_MEDIAN}"
+        );
+        figures.push(json!({
+            "engine": format!("{engine:?}"), "figure": format!("another site while a hook is {name}"), "asked": asked,
+            "answered": answered, "perSecond": per_second, "rateRatio": rate, "oursMedianSeconds": ours,
+            "theirsMedianSeconds": theirs, "medianRatio": ratio, "medianGoal": MOST_MEDIAN,
+        }));
+    }
+}
+
+/// A site beside, whose code is hostile.
+struct Hostile {
+    requests: Arc<Vec<Vec<u8>>>,
+}
+
+impl Hostile {
+    const NAME: &str = "hostile";
+
+    fn make(program: &Program) -> Self {
+        let in_site = |arguments: &[&str]| program.run(&[arguments, &["--site", Self::NAME]].concat());
+        program.run(&["site", "create", "--name", Self::NAME]);
+        in_site(&["collection", "create", "c", "--field", "title:text"]);
+        let key = in_site(&["key", "create", "--name", "bench"])["apiKey"].as_str().unwrap().to_owned();
+        let body = json!({ "dataCollectionId": "c", "dataItem": { "data": { "title": "x" } } });
+        Self { requests: Arc::new(vec![identity::request("/v2/items", &key, &body)]) }
+    }
+
+    fn deploy(&self, program: &Program, body: &str) {
+        let file = program.data().join("hostile.js");
+        std::fs::write(&file, format!("export function c_beforeInsert(item) {{ {body} }}")).unwrap();
+        program.run(&["hooks", "deploy", file.to_str().unwrap(), "--site", Self::NAME]);
+    }
+
+    /// Does something while the code runs.
+    fn during<T>(&self, address: SocketAddr, period: Duration, turn: impl FnOnce() -> T) -> T {
+        const SETTLE: Duration = Duration::from_secs(1);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // It is refused, all of it.
+                let time = period + 2 * SETTLE;
+                let refused = load::steady(address, &self.requests, 100, HOSTILE_PER_SECOND, time);
+                assert_eq!(refused.answered, 0, "nothing is written without its hook");
+            });
+            std::thread::sleep(SETTLE);
+            turn()
+        })
     }
 }
 

@@ -195,6 +195,16 @@ impl Act {
             Self::Distinct => [json!([1, 2]), json!([2]), json!([7])].map(|it| (it, first.clone())),
         }
     }
+
+    /// What `onFailure` may answer in its place.
+    fn in_place(self) -> &'static str {
+        match self {
+            Self::Query | Self::GraphqlList => "[{ price: 9 }]",
+            Self::Count => "9",
+            Self::Distinct => "[9]",
+            _ => "{ price: 9 }",
+        }
+    }
 }
 
 /// Code with every hook of one phase, and all of them end like this.
@@ -285,6 +295,38 @@ fn patient(hook_milliseconds: usize) -> HookLimits {
 on_both_engines! {
     async fn every_call_ends_as_its_hooks_do(engine) {
         walk(&open(engine, host_of(patient(2_000))).await, &SOON).await;
+    }
+
+    async fn every_call_that_fails_ends_as_on_failure_does(engine) {
+        let app = open(engine, host_of(patient(2_000))).await;
+        let visitor = app.visitor().await;
+        reset(&app).await;
+        let answers = ["{ price: 9 }", "[{ price: 9 }]", "9", "[9]"].map(|it| (format!("return {it}"), Some(it)));
+        let others = ["throw new TypeError('late')", "return undefined"].map(|it| (it.to_owned(), None));
+        for phase in ["before", "after"] {
+            for (body, answer) in answers.iter().chain(&others) {
+                let on_failure = format!("export function cars_onFailure(error) {{ if (error.code !== 'NO') throw error; {body} }}");
+                let source = source(phase, SOON[2]) + &on_failure;
+                while deploy(&app, &source).await.verdict() != "200" {}
+                for act in ACTS.into_iter().filter(|act| answer.is_none_or(|it| it == act.in_place())) {
+                    let reply = act.request(&visitor).await;
+                    let (answered, stored) = (act.answered(&reply), stored(&app).await);
+                    let what = format!("{act:?}, {phase}, {body}: {reply:?}");
+                    let told = if body.starts_with("throw") { Told::Late } else { Told::Error };
+                    match (answer, answered) {
+                        (Some(_), answered) => assert_eq!(answered, Ok(json!([9])), "{what}"),
+                        (None, Err((code, data))) => {
+                            assert_eq!((code.as_str(), Some(&data["jsErrorValue"])), ("WDE0078", told.data().as_ref().map(|it| &it["jsErrorValue"])), "{what}");
+                        }
+                        (None, Ok(_)) => panic!("{what}"),
+                    }
+                    assert_eq!(stored, if phase == "before" { at_first() } else { act.expected()[0].1.clone() }, "{what}");
+                    if stored != at_first() {
+                        reset(&app).await;
+                    }
+                }
+            }
+        }
     }
 
     async fn every_call_ends_when_its_hooks_take_too_long(engine) {

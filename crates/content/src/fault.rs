@@ -82,6 +82,12 @@ pub(crate) fn item_not_found(collection: &str, id: &str) -> Fault {
     Fault::because(Code::ItemNotFound, text).with("itemId", id).with("collectionName", collection)
 }
 
+/// The fields of a collection are others than those that the call began with.
+pub(crate) fn definition_changed(collection: &str) -> Fault {
+    let text = format!("The collection {collection} was changed while its hooks were asked; send the call again.");
+    Fault::because(Code::RevisionWrong, text).with("collectionName", collection).with("reason", "DEFINITION")
+}
+
 /// The id of an item is taken.
 pub(crate) fn item_exists(collection: &str, id: &str) -> Fault {
     let text = format!("An item with _id {id} exists in collection {collection}.");

@@ -34,7 +34,7 @@ pub use event::read::{ContentChange, ContentEntry, ItemChange, ItemEvent, ItemEv
 pub use hook::{
     deploy::{HookVersion, HookWish},
     log::HookLogEntry,
-    request::within_request,
+    request::{let_in_by, within_request},
     trial::HookTrial,
 };
 pub use item::{

@@ -15,7 +15,8 @@ stoa_kernel::limits! {
         hook_request_time: Millis = 5 * SECOND, SECOND..=MINUTE;
         /// Megabytes that the code of a site may hold in one process (WDE0150).
         hook_memory: usize = 32, 4..=1_024;
-        /// Megabytes of all processes of hooks of this server together. Calls that would need more wait.
+        /// Megabytes of all processes of hooks of this server together. Calls that would need more wait, and where one alone
+        /// would, its code has less.
         hook_memory_of_server: usize = 256, 16..=65_536;
         /// Processes of hooks of this server. The one that was idle longest makes room.
         hook_processes: usize = 64, 1..=4_096;
@@ -28,6 +29,9 @@ stoa_kernel::limits! {
         /// Processes of one version of a site's code that die within a minute, before its hooks answer nothing but failures
         /// (WDE0150).
         hook_deaths: usize = 5, 1..=1_000;
+        /// How long hooks that fail so are not asked. One call is let through then, and where its process dies as well the
+        /// next pause is twice as long, up to 16 times this.
+        hook_rest: Millis = MINUTE, SECOND..=60 * MINUTE;
         /// Bytes of a source.
         hook_source: usize = 1_048_576, 1_024..=8_388_608;
         /// Bytes of what a hook answers (WDE0150).

@@ -1,7 +1,7 @@
 //! What the server and a process of hooks say to each other. The server is trusted by the process, but nothing that the
 //! process says is by the server.
 
-use crate::hook::Hook;
+use crate::{hook::Hook, limits::HookLimits};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -13,9 +13,13 @@ pub fn build() -> String {
 
 /// A hash of what the two sides must agree on.
 const STAMP: u64 = {
-    let files: [&[u8]; 5] = [
+    let files: [&[u8]; 9] = [
         include_bytes!("message.rs"),
+        include_bytes!("hook.rs"),
         include_bytes!("frame.rs"),
+        include_bytes!("child/mod.rs"),
+        include_bytes!("child/confine.rs"),
+        include_bytes!("child/seccomp.rs"),
         include_bytes!("child/engine.rs"),
         include_bytes!("child/prelude/query.js"),
         include_bytes!("child/prelude/run.js"),
@@ -64,6 +68,8 @@ pub enum Request<'a> {
     },
 }
 
+const LEAST: usize = 4 << 20;
+
 /// What code may take, in bytes.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Settings {
@@ -78,10 +84,22 @@ impl Settings {
         self.answer + 6 * self.console + 4_096
     }
 
+    pub fn of(limits: &HookLimits) -> Self {
+        let of = |memory| Self { memory, answer: limits.hook_answer, console: limits.hook_console };
+        let most = (limits.hook_memory_of_server << 20).saturating_sub(of(0).beside());
+        // An engine needs something to begin with.
+        of((limits.hook_memory << 20).min(most.max(LEAST)))
+    }
+
     /// Bytes of addresses beside what the code holds: the engine's own, messages, the stack.
     pub fn beside(&self) -> usize {
         8_388_608 + 4 * self.answer
     }
+}
+
+/// Bytes that a process may have at most.
+pub fn largest(settings: Settings) -> usize {
+    settings.memory + settings.beside()
 }
 
 /// What a process says.
@@ -157,6 +175,15 @@ mod tests {
         for text in ["", "{}", r#""other""#, r#"{"value":}"#, r#"{"value":{"a":1}} x"#, r#"{"error":{"name":1}}"#] {
             told(text).expect_err(text);
         }
+    }
+
+    #[test]
+    fn process_stays_within_what_all_may_have() {
+        let largest_of = |hook_memory_of_server, hook_memory| {
+            largest(Settings::of(&HookLimits { hook_memory_of_server, hook_memory, ..HookLimits::default() })) >> 20
+        };
+        assert_eq!([largest_of(256, 32), largest_of(42, 32)], [42, 42]);
+        assert_eq!([largest_of(41, 32), largest_of(16, 1_024)], [41, 16]);
     }
 
     #[test]

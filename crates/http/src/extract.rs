@@ -55,6 +55,7 @@ impl FromRequestParts<App> for Call {
             // Items whose id was lost, or a call that isn't built: as where collections decide.
             None => authenticated.caller,
         };
+        stoa_content::let_in_by(grant.as_ref());
         Ok(Self { site, caller, route: route.map_or("", |it| it.path), network, ends, grant })
     }
 }

@@ -175,6 +175,12 @@ impl SiteFeed {
             Some(FeedRow { collection, change: FeedChange::Items(items) }) => {
                 let mut concerned = self.groups_of(epoch, position, |it| it.concerned(&collection, &items));
                 let (mut is_told, mut asked) = (Vec::with_capacity(concerned.len()), 0);
+                if let Some(group) = concerned.first()
+                    && let Some(end) = self.end_by_hooks(group).await
+                {
+                    end_all(&concerned, Some(position), &end).await;
+                    return concerned;
+                }
                 for group in &concerned {
                     asked += cost(&group.view) * items.len();
                     if asked > TURN {
@@ -221,6 +227,15 @@ impl SiteFeed {
             }
         }
         true
+    }
+
+    /// How the subscriptions of a collection end whose hooks decide by now on what is shown, if they do.
+    async fn end_by_hooks(&self, group: &Group) -> Option<End> {
+        match self.content.feed_may_go_on(&self.site, &group.view).await {
+            Ok(()) => None,
+            Err(fault) if fault.code() == Code::NotSupported => Some(End::failed(&fault)),
+            Err(_) => Some(End::Resync(Resync::Gap)),
+        }
     }
 
     /// Those who follow by another definition read again.

@@ -39,6 +39,7 @@ pub fn import(server: Server, options: &Import, report: &mut Report) -> Result<V
         server,
         collection: &options.collection,
         key: options.key.as_deref(),
+        asks_hooks: options.hooks,
         page: collection["maxPageSize"].as_u64().map_or(LEAST_PAGE, |it| it as usize).clamp(1, BATCH),
         counts: Counts { links: (!multis.is_empty()).then(LinkCounts::default), ..Counts::default() },
         multis,
@@ -79,6 +80,7 @@ struct Job<'a> {
     collection: &'a str,
     /// The field whose value is the id of an item without `_id`.
     key: Option<&'a str>,
+    asks_hooks: bool,
     /// Items that the server answers at once.
     page: usize,
     /// Fields whose values are links.
@@ -178,7 +180,9 @@ impl Job<'_> {
         let mut there = HashMap::with_capacity(ids.len());
         for ids in ids.chunks(self.page) {
             let query = json!({ "filter": { "_id": { "$hasSome": ids } }, "paging": { "limit": ids.len() } });
-            let body = json!({ "dataCollectionId": self.collection, "query": query }).to_string();
+            // What is stored is compared, and not what hooks make of it.
+            let body =
+                json!({ "dataCollectionId": self.collection, "query": query, "suppressHooks": true }).to_string();
             let answer = self.server.call("POST", "/v2/items/query", Some(&body))?;
             for item in answer["dataItems"].as_array().into_iter().flatten().map(|it| &it["data"]) {
                 there.insert(item["_id"].as_str().unwrap_or_default().to_owned(), item.to_string());
@@ -200,9 +204,10 @@ impl Job<'_> {
             return Ok(Vec::new());
         }
         let items: Vec<String> = batch.iter().map(|it| format!("{{\"data\":{}}}", it.text)).collect();
-        let (collection, items) = (json!(self.collection), items.join(","));
-        let body =
-            format!("{{\"dataCollectionId\":{collection},\"saveReferences\":{with_links},\"dataItems\":[{items}]}}");
+        let (collection, items, is_bare) = (json!(self.collection), items.join(","), !self.asks_hooks);
+        let body = format!(
+            "{{\"dataCollectionId\":{collection},\"saveReferences\":{with_links},\"suppressHooks\":{is_bare},\"dataItems\":[{items}]}}"
+        );
         let answer = self.server.call("POST", "/v2/bulk/items/save", Some(&body))?;
         let mut batch: Vec<Option<BatchItem>> = batch.into_iter().map(Some).collect();
         let mut unresolved = Vec::new();

@@ -130,6 +130,7 @@ impl Services {
                 tracing::warn!(site = %site.id, "what hooks said could not be written: {fault:?}");
             }
         }
+        self.content.hook_log_drop();
     }
 
     pub fn set_url(&self, url: &str) {

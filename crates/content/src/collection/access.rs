@@ -80,6 +80,7 @@ pub(crate) struct ItemWrite {
     collection: Arc<Collection>,
     caller: Caller,
     access: Access,
+    write: Write,
     is_import: bool,
 }
 
@@ -89,7 +90,7 @@ pub(crate) struct ItemWrite {
 /// WDE0027 for a caller who may do this to no item at all, before anything is looked at.
 pub(crate) fn items(caller: &Caller, collection: &Arc<Collection>, write: Write) -> Result<ItemWrite> {
     let access = collection.access(caller);
-    let proof = ItemWrite { collection: collection.clone(), caller: caller.clone(), access, is_import: false };
+    let proof = ItemWrite { collection: collection.clone(), caller: caller.clone(), access, write, is_import: false };
     match write {
         Write::Save if access.allow(caller, Operation::Update) => {}
         Write::Insert | Write::Save => proof.may_insert()?,
@@ -106,6 +107,14 @@ impl ItemWrite {
 
     pub(crate) fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    /// The same right by what the collection is now.
+    ///
+    /// # Errors
+    /// WDE0027 where it was taken away.
+    pub(crate) fn again(&self, collection: &Arc<Collection>) -> Result<Self> {
+        Ok(Self { is_import: self.is_import, ..items(&self.caller, collection, self.write)? })
     }
 
     /// Whether times and owners of the items count: an import by a caller to whom everything is allowed.
@@ -231,7 +240,13 @@ impl ManageAccess {
     /// The right to write the item of a collection that has but one, which comes with its definition.
     pub(crate) fn single_item(&self, caller: &Caller, collection: &Arc<Collection>) -> ItemWrite {
         let access = collection.access(caller);
-        ItemWrite { collection: collection.clone(), caller: caller.clone(), access, is_import: false }
+        ItemWrite {
+            collection: collection.clone(),
+            caller: caller.clone(),
+            access,
+            write: Write::Update,
+            is_import: false,
+        }
     }
 }
 
@@ -425,7 +440,13 @@ impl Command {
     /// The right to save items with the times and owners that they have.
     pub(crate) fn import(&self, collection: &Arc<Collection>) -> ItemWrite {
         let access = collection.access(&self.caller);
-        ItemWrite { collection: collection.clone(), caller: self.caller.clone(), access, is_import: true }
+        ItemWrite {
+            collection: collection.clone(),
+            caller: self.caller.clone(),
+            access,
+            write: Write::Save,
+            is_import: true,
+        }
     }
 }
 

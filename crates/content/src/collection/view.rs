@@ -70,6 +70,7 @@ pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool,
     set("logOldValues", json!(definition.log_old_values.then_some(true)));
     set("realtime", json!(definition.realtime.then_some(true)));
     set("search", json!(definition.search_off.then_some(false)));
+    set("realtimeWithoutHooks", json!(definition.realtime_without_hooks.then_some(true)));
     set("pagingModes", json!(["OFFSET", "CURSOR"]));
     set("createdDate", json!(iso_from_millis(collection.created)));
     set("updatedDate", json!(iso_from_millis(collection.updated)));

@@ -4,6 +4,7 @@ use crate::{
     Content,
     collection::{self, Collection, access},
     feed::{Before, FeedItem, FeedRequest},
+    hook::version,
     schema::level::Operation,
 };
 use ring::digest::{SHA256, digest};
@@ -50,15 +51,12 @@ impl Content {
     /// What this caller may follow of a collection, as its definition is now.
     ///
     /// # Errors
-    /// WDE0025 and WDE0026 where there is no such collection, WDE0027, WDE0119 for a collection without `realtime` and
-    /// for a filter through multi-references or encrypted fields, and what makes a query invalid.
+    /// WDE0025 and WDE0026 where there is no such collection, WDE0027, WDE0119 for a collection without `realtime`, for
+    /// one whose hooks decide on what is shown, and for a filter through multi-references or encrypted fields, and what makes a query invalid.
     pub async fn feed_view(&self, site: &Site, caller: &Caller, request: &FeedRequest) -> Result<FeedView> {
         let collection = collection::load(self, site, &request.collection).await?;
         let scope = access::scope(caller, Operation::Read, &collection)?;
-        if !collection.is_realtime() {
-            let text = format!("The collection {:?} is not realtime, so its items can't be followed.", collection.id);
-            return Err(Fault::because(Code::NotSupported, text).with("dataCollectionId", collection.id.as_str()));
-        }
+        check_followable(self, site, &collection).await?;
         let mut plan = resolve::find(&request.query, Context { schema: &collection.schema, scope, seed: 0 })?;
         plan.page = PageSpec { start: Start::Offset(0), limit: plan.page.limit };
         Ok(FeedView::new(collection, plan))
@@ -71,17 +69,46 @@ impl Content {
         known.is_some_and(|it| Arc::ptr_eq(&it, &view.collection))
     }
 
+    /// Whether what is told by a view may still be told. Nodes forget which hooks are active before that is acknowledged;
+    /// this is for one that crashed in between, and costs a look into memory.
+    ///
+    /// # Errors
+    /// WDE0119 where a hook decides on what is shown by now.
+    pub async fn feed_may_go_on(&self, site: &Site, view: &FeedView) -> Result<()> {
+        check_followable(self, site, &view.collection).await
+    }
+
     /// Whether a definition says of items what it said when the view was made: rights apart, which are told otherwise.
     ///
     /// # Errors
     /// WDE0025 and WDE0026 where there is no such collection any more, WDE0119 when it can't be followed any more.
     pub async fn feed_has_same_shape(&self, site: &Site, view: &FeedView) -> Result<bool> {
         let collection = collection::load(self, site, view.collection.id.as_str()).await?;
-        if !collection.is_realtime() {
-            return Err(Fault::because(Code::NotSupported, "The collection is not realtime any more."));
-        }
+        check_followable(self, site, &collection).await?;
         Ok(shape(&collection) == view.shape)
     }
+}
+
+/// Whether the items of a collection may be followed: not where a hook decides on how they are shown, which would be passed
+/// by, unless the collection says that this is meant.
+///
+/// # Errors
+/// WDE0119.
+async fn check_followable(content: &Content, site: &Site, collection: &Collection) -> Result<()> {
+    let id = collection.id.as_str();
+    let text = if !collection.is_realtime() {
+        format!("The collection {id:?} is not realtime, so its items can't be followed.")
+    } else if !collection.definition.realtime_without_hooks
+        && version::decides_on_what_is_shown(content, site, id).await?
+    {
+        format!(
+            "The collection {id:?} has a hook afterGet or afterQuery, which realtime would pass by, so its items can't be \
+             followed unless it has realtimeWithoutHooks."
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Fault::because(Code::NotSupported, text).with("dataCollectionId", id))
 }
 
 impl FeedView {

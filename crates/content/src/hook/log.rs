@@ -15,6 +15,8 @@ use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
 
 /// Entries of a site that wait to be written.
 const WAITING: usize = 100;
+/// Entries of a site that isn't open, or no longer there, wait no longer.
+const PATIENCE: Millis = 60_000;
 /// Entries of a site that are kept.
 const KEPT: i64 = 10_000;
 
@@ -88,6 +90,12 @@ impl HookLog {
 }
 
 impl Content {
+    /// Drops what could not be written, as its site isn't open any more: for the housekeeping of a running server.
+    pub fn hook_log_drop(&self) {
+        let until = self.state.world.now() - PATIENCE;
+        self.state.hook_log.waiting.lock().retain(|_, it| it.last().is_some_and(|it| it.time > until));
+    }
+
     /// Writes what waits to be written of a site's log of hooks: for the housekeeping of a running server.
     ///
     /// # Errors

@@ -13,7 +13,9 @@
 pub(crate) mod deploy;
 mod failure;
 pub(crate) mod log;
+mod referenced;
 pub(crate) mod request;
+mod standing;
 pub(crate) mod trial;
 mod types;
 pub(crate) mod version;
@@ -24,7 +26,10 @@ use serde_json::{Map, Value as Json, value::RawValue};
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap, VecDeque},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 use stoa_hooks::{Call, Called, Context, Failure, Hook, Hooks, Host, KeptPlace, Outcome, Thrown, Version};
@@ -53,6 +58,10 @@ struct Active {
     /// Bytes that the hooks may still answer: a page of items, each made as large as an answer may be, has to fit into
     /// memory.
     bytes_left: Mutex<usize>,
+    /// The withdrawals in regard of which the caller was let in.
+    seen: u64,
+    /// Whether a hook was asked: that takes time.
+    is_asked: AtomicBool,
     /// Where many items are asked about one after another.
     place: Mutex<Option<KeptPlace>>,
     /// What an application answered already of what will be asked.
@@ -82,6 +91,7 @@ impl Active {
 
     /// Asks an application about as many items as a request may have.
     async fn ask_ahead(&self, hook: Hook, questions: &[Question]) -> Result<()> {
+        self.is_asked.store(true, Ordering::Relaxed);
         let calls = questions.iter().map(|(argument, current)| self.question(hook, argument, current.as_deref()));
         let calls = calls.collect::<Result<Vec<_>>>()?;
         let (left, began) = (*self.left.lock(), Instant::now());
@@ -95,6 +105,7 @@ impl Active {
     }
 
     async fn call(&self, call: &Call, left: Duration) -> Called {
+        self.is_asked.store(true, Ordering::Relaxed);
         if left.is_zero() {
             // No process is started for what has no time.
             return Called { outcome: Err(Failure::TimedOut), console: String::new(), took: left };
@@ -129,8 +140,10 @@ impl CallHooks {
             identity: EventActor::of(caller).to_json(),
             ..Context::default()
         };
-        let (content, host, place, ahead) = (content.clone(), host.clone(), Mutex::default(), Mutex::default());
-        let active = Active { content, host, version, hooks, context, left, bytes_left, place, ahead };
+        let seen = *site.withdrawals().watch().borrow();
+        let (content, host, is_asked) = (content.clone(), host.clone(), AtomicBool::new(false));
+        let (place, ahead) = (Mutex::default(), Mutex::default());
+        let active = Active { content, host, version, hooks, context, left, bytes_left, seen, is_asked, place, ahead };
         Ok(Self { active: Some(Arc::new(active)) })
     }
 

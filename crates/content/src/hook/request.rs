@@ -1,11 +1,13 @@
 //! Which request a hook is asked in, so that what its log says is found beside the lines of the server's, and no network
 //! takes all places of a site.
 
-use stoa_kernel::Network;
+use std::sync::OnceLock;
+use stoa_kernel::{Network, SessionId};
 
 struct Request {
     id: String,
     network: Network,
+    grant: OnceLock<SessionId>,
 }
 
 tokio::task_local! {
@@ -14,7 +16,16 @@ tokio::task_local! {
 
 /// Does the work of a request of a network. What its hooks say is kept with this id.
 pub async fn within_request<T>(id: &str, network: Network, work: impl Future<Output = T>) -> T {
-    REQUEST.scope(Request { id: id.to_owned(), network }, work).await
+    REQUEST.scope(Request { id: id.to_owned(), network, grant: OnceLock::new() }, work).await
+}
+
+/// Says what the token of this request was given for, if it is one of an application's: it may be withdrawn while hooks run.
+pub fn let_in_by(grant: Option<&SessionId>) {
+    let _ = REQUEST.try_with(|it| grant.map(|grant| it.grant.set(grant.clone())));
+}
+
+pub(super) fn grant() -> Option<SessionId> {
+    REQUEST.try_with(|it| it.grant.get().cloned()).ok().flatten()
 }
 
 /// The id of the request that this task works for; nothing for a command on the machine.

@@ -4,20 +4,23 @@
 //! after it last did besides, in case a node crashed in between.
 
 use crate::Content;
-use quick_cache::sync::Cache;
+use quick_cache::{Weighter, sync::Cache};
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
 };
-use stoa_hooks::{Export, Version};
+use stoa_hooks::{Export, Hook, Version};
 use stoa_kernel::{Fault, Result, SiteId, clock::Millis};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// How long it is known which version is active.
 const LIFE: Millis = 2_000;
-/// Sites whose active version is kept in memory.
-const SITES: usize = 1_000;
+/// Bytes of sources that are kept in memory, and what a site without any counts for.
+const BYTES: u64 = 64 << 20;
+const WITHOUT: u64 = 1_024;
+/// Sources of the longest kind that there may be must fit into a part of it, so there are few parts.
+const SITES: usize = 64;
 
 /// Has a version run from now on.
 pub(super) async fn activate(tx: &mut Tx<'_>, site: &SiteId, number: i64) -> Result<()> {
@@ -34,9 +37,19 @@ pub(super) async fn active_number(tx: &mut Tx<'_>, site: &SiteId) -> Result<Opti
 
 /// Which version of each site is active.
 pub(crate) struct HookVersions {
-    sites: Cache<SiteId, Known>,
+    sites: Cache<SiteId, Known, BySource>,
     /// Goes up when another version may have become active.
     generation: AtomicU64,
+}
+
+/// Sites count by how long their code is.
+#[derive(Clone)]
+struct BySource;
+
+impl Weighter<SiteId, Known> for BySource {
+    fn weight(&self, _: &SiteId, known: &Known) -> u64 {
+        WITHOUT + known.version.as_ref().map_or(0, |it| it.source.len() as u64)
+    }
 }
 
 #[derive(Clone)]
@@ -48,7 +61,7 @@ struct Known {
 
 impl Default for HookVersions {
     fn default() -> Self {
-        Self { sites: Cache::new(SITES), generation: AtomicU64::new(0) }
+        Self { sites: Cache::with_weighter(SITES, BYTES, BySource), generation: AtomicU64::new(0) }
     }
 }
 
@@ -71,6 +84,16 @@ pub(crate) async fn active(content: &Content, site: &Site) -> Result<Option<Arc<
     let version = read(site, known.and_then(|it| it.version)).await?;
     versions.sites.insert(site.id.clone(), Known { version: version.clone(), read_at: now, read_in });
     Ok(version)
+}
+
+/// Whether a hook of a collection decides on how its items are shown.
+pub(crate) async fn decides_on_what_is_shown(content: &Content, site: &Site, collection: &str) -> Result<bool> {
+    if content.state.hook_host.get().is_none() {
+        return Ok(false);
+    }
+    let version = active(content, site).await?;
+    let has = |hook| version.as_ref().is_some_and(|it| it.has(collection, hook));
+    Ok(has(Hook::AfterGet) || has(Hook::AfterQuery))
 }
 
 /// Reads which version is active, and the version unless it is the one that is known.
@@ -99,4 +122,27 @@ async fn read(site: &Site, known: Option<Arc<Version>>) -> Result<Option<Arc<Ver
         })
     });
     found.await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_kept_up_to_so_many_bytes() {
+        let known = |site: &SiteId, bytes: usize| {
+            let version = Version::new(site.clone(), 1, "x".repeat(bytes), Vec::new());
+            Known { version: Some(Arc::new(version)), read_at: 0, read_in: 0 }
+        };
+        let versions = HookVersions::default();
+        for n in 0..300 {
+            let site = SiteId::from(format!("s{n}"));
+            versions.sites.insert(site.clone(), known(&site, 1 << 20));
+            assert!(versions.sites.weight() <= BYTES, "{n}");
+        }
+        assert!(versions.sites.len() > 20, "{}", versions.sites.len());
+        let longest = SiteId::from("longest");
+        versions.sites.insert(longest.clone(), known(&longest, 8 << 20));
+        assert!(versions.sites.get(&longest).is_some());
+    }
 }

@@ -231,7 +231,7 @@ impl Content {
                     Ok((id, item)) => {
                         let item = hooks.before_insert(&id, item).await;
                         if hooks.calls.has(Hook::BeforeInsert) {
-                            write.renew();
+                            write.date();
                         }
                         item.and_then(|it| write.new_row(id.clone(), &it)).map_err(|fault| (Some(id), fault))
                     }
@@ -251,6 +251,7 @@ impl Content {
             if rows.is_empty() {
                 return Ok(answered(&hooks, &collection, shows_items, outcomes).await);
             }
+            hooks.renew(&mut write).await?;
             write.references = Arc::new(references);
             let call = Arc::new(Insert { context: write, rows });
             let answers = insert(site, &call).await?;

@@ -61,8 +61,10 @@ impl Content {
         let hooks = CallHooks::load(context, &collection, &request.options).await?;
         let call = async {
             let asked = hooks.asked_id(&request.id).await?;
+            let collection = hooks.still(context, &collection).await?;
+            let scope = access::scope(caller, Operation::Read, &collection)?;
             let id = asked.as_ref().unwrap_or(&request.id);
-            if id.is_empty() || id.contains('\0') {
+            if id.is_empty() || id.contains('\0') || scope == Scope::Nothing {
                 return Err(fault::item_not_found(collection.id.as_str(), id));
             }
             let (reader, key) = (collection.clone(), id.clone());
@@ -127,7 +129,7 @@ impl Content {
             let shows = take_references(context, &mut write, request, &mut item).await?;
             let id = id.unwrap_or_else(|| self.state.world.uuid());
             let item = hooks.before_insert(&id, item).await?;
-            write.renew();
+            hooks.renew(&mut write).await?;
             let row = write.new_row(id.clone(), &item)?;
             let doc = write.shown(&row)?;
             only(insert(site, &Arc::new(Insert { context: write, rows: vec![row] })).await?)?;

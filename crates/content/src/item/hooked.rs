@@ -76,6 +76,21 @@ impl<'a> WriteHooks<'a> {
         self.before(Hook::BeforeInsert, id, item, None).await
     }
 
+    /// Has what is written from now on be by the rights of this moment, once hooks were asked.
+    ///
+    /// # Errors
+    /// WDE0027 where the right was withdrawn meanwhile.
+    pub(crate) async fn renew(&self, write: &mut WriteContext) -> Result<()> {
+        let collection = self.calls.still(self.context, write.collection()).await?;
+        write.renew(self.context.site, collection).await
+    }
+
+    async fn renewed(&self, write: &WriteContext) -> Result<Arc<WriteContext>> {
+        let mut write = write.clone();
+        self.renew(&mut write).await?;
+        Ok(Arc::new(write))
+    }
+
     /// Changes items as [`change`] does, by way of their hooks.
     pub(crate) async fn change(&mut self, call: Change) -> Result<Vec<Result<ChangeResult>>> {
         let has = |it| self.calls.has(it);
@@ -83,7 +98,7 @@ impl<'a> WriteHooks<'a> {
         if !is_asked {
             return change(self.context.site, call).await;
         }
-        let Change { context, mode, changes: sent, condition } = call;
+        let Change { mut context, mode, changes: sent, condition } = call;
         let mut results: Vec<_> = sent.iter().map(|it| Err(self.changed(&context, &it.id))).collect();
         let mut open: Vec<usize> = (0..sent.len()).collect();
         let (mut lost, mut rounds) = (0, 0);
@@ -117,9 +132,16 @@ impl<'a> WriteHooks<'a> {
             self.calls.let_place_go();
             open = later;
             if !asked.is_empty() {
-                let mut context = WriteContext::clone(&context);
-                context.renew();
-                let attempt = Change { context: Arc::new(context), mode, changes, condition: condition.clone() };
+                context = match self.renewed(&context).await {
+                    Ok(it) => it,
+                    Err(fault) if rounds == 1 => return Err(fault),
+                    Err(fault) => {
+                        // What an earlier round wrote stands.
+                        asked.into_iter().chain(open).for_each(|n| results[n] = Err(same(&fault)));
+                        break;
+                    }
+                };
+                let attempt = Change { context: context.clone(), mode, changes, condition: condition.clone() };
                 let mut written: Vec<_> = change(self.context.site, attempt).await?.into_iter().map(Some).collect();
                 let others = open.len();
                 for n in asked {
@@ -142,7 +164,7 @@ impl<'a> WriteHooks<'a> {
     /// Removes items as [`remove`] does, by way of their hooks.
     pub(crate) async fn remove(&self, removal: Removal) -> Result<Vec<Result<String>>> {
         let (before, after) = (self.calls.has(Hook::BeforeRemove), self.calls.has(Hook::AfterRemove));
-        let Removal { context, ids, condition, shows, .. } = removal;
+        let Removal { mut context, ids, condition, shows, .. } = removal;
         // What comes after is told what was there.
         let shows = shows || after;
         if !before {
@@ -150,7 +172,7 @@ impl<'a> WriteHooks<'a> {
         }
         let mut results: Vec<_> = ids.iter().map(|it| Err(self.changed(&context, it))).collect();
         let mut open: Vec<usize> = (0..ids.len()).collect();
-        for _ in 0..TRIES {
+        for round in 0..TRIES {
             let there = self.there(&context, open.iter().map(|n| ids[*n].clone()).collect()).await?;
             let scope = context.access().scope(Operation::Remove)?;
             let (mut seen, mut asked) = (HashMap::new(), Vec::new());
@@ -180,9 +202,15 @@ impl<'a> WriteHooks<'a> {
             }
             let asked_ids = asked.iter().map(|n| ids[*n].clone()).collect();
             let condition = condition.clone();
-            let mut context = WriteContext::clone(&context);
-            context.renew();
-            let context = Arc::new(context);
+            context = match self.renewed(&context).await {
+                Ok(it) => it,
+                Err(fault) if round == 0 => return Err(fault),
+                Err(fault) => {
+                    asked.into_iter().for_each(|n| results[n] = Err(same(&fault)));
+                    break;
+                }
+            };
+            let context = context.clone();
             let attempt = Removal { context, ids: asked_ids, condition, shows, seen: Some(seen) };
             open = Vec::new();
             for (n, result) in asked.into_iter().zip(remove(self.context.site, attempt).await?) {
@@ -311,6 +339,11 @@ impl<'a> WriteHooks<'a> {
     fn changed(&self, context: &WriteContext, id: &str) -> Fault {
         fault::item_changed(context.collection().id.as_str(), id)
     }
+}
+
+/// A refusal of one item, for another that it holds for as well.
+fn same(fault: &Fault) -> Fault {
+    Fault::because(fault.code(), fault.message().to_owned())
 }
 
 /// What is to be done before a change is written.

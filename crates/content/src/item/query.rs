@@ -56,6 +56,7 @@ impl Content {
         let call = async {
             let (paging, members) = cursor::paging(context, &collection, &QUERY, members).await?;
             let narrowed = narrowed(&hooks, &members, "query").await?;
+            let collection = hooks.still(context, &collection).await?;
             let mut query = wire::Query::parse(narrowed.as_ref().unwrap_or(&members), &self.limits().query)?;
             if let wire::Sort::Random { seed: seed @ None } = &mut query.sort {
                 // Within the integers that clients count with.
@@ -125,6 +126,7 @@ impl Content {
         let hooks = reader_hooks(context, &collection, members).await?;
         let call = async {
             let members = &*hooks.narrowed(Hook::BeforeCount, Cow::Borrowed(members), &["filter"]).await?;
+            let collection = hooks.still(context, &collection).await?;
             let filter = wire::Filter::parse_member(members, &self.limits().query)?;
             let schema = filter::schema(context, &collection, &filter).await?;
             let plan = Arc::new(resolve::count(&filter, query_context(caller, &collection, &schema)?)?);
@@ -160,8 +162,9 @@ impl Content {
         let hooks = reader_hooks(context, &collection, members).await?;
         let call = async {
             let (paging, members) = cursor::paging(context, &collection, &DISTINCT, members).await?;
-            let names = ["fieldName", "filter", "order"];
-            let narrowed = hooks.narrowed(Hook::BeforeDistinct, Cow::Borrowed(&*members), &names).await?;
+            let names = ["fieldName", "filter", "order", "paging"];
+            let narrowed = paged(&hooks, Hook::BeforeDistinct, Cow::Borrowed(&*members), &names).await?;
+            let collection = hooks.still(context, &collection).await?;
             let distinct = wire::Distinct::parse(&narrowed, &self.limits().query)?;
             let schema = filter::schema(context, &collection, &distinct.filter).await?;
             let mut plan = resolve::distinct(&distinct, query_context(caller, &collection, &schema)?)?;
@@ -219,18 +222,41 @@ pub(super) async fn narrowed(
     members: &Map<String, Json>,
     within: &str,
 ) -> Result<Option<Map<String, Json>>> {
-    let query = match members.get(within) {
+    let mut query = match members.get(within) {
         _ if !hooks.has(Hook::BeforeQuery) => return Ok(None),
         None | Some(Json::Null) => Map::new(),
         Some(Json::Object(it)) => it.clone(),
         // Is refused as it is read.
         Some(_) => return Ok(None),
     };
-    let names = ["filter", "sort", "paging", "fields"];
-    let query = hooks.narrowed(Hook::BeforeQuery, Cow::Owned(query), &names).await?;
     let mut members = members.clone();
-    members.insert(within.to_owned(), query.into_owned().into());
+    // A builder holds as one what the wire has in two places.
+    query.remove(INCLUDES);
+    query.extend(members.remove_entry(INCLUDES));
+    let names = ["filter", "sort", "paging", "fields", INCLUDES];
+    let mut query = paged(hooks, Hook::BeforeQuery, Cow::Owned(query), &names).await?.into_owned();
+    members.extend(query.remove_entry(INCLUDES));
+    members.insert(within.to_owned(), query.into());
     Ok(Some(members))
+}
+
+const INCLUDES: &str = "includeReferences";
+
+/// Members as a hook has them. A request by cursor stays one, whose pages the hook may have shorter.
+async fn paged<'m>(
+    hooks: &CallHooks,
+    hook: Hook,
+    members: Cow<'m, Map<String, Json>>,
+    names: &[&str],
+) -> Result<Cow<'m, Map<String, Json>>> {
+    const BY_CURSOR: &str = "cursorPaging";
+    let by_cursor = members.get(BY_CURSOR).filter(|it| it.is_object()).cloned();
+    let names: Vec<&str> = names.iter().copied().chain(by_cursor.as_ref().map(|_| BY_CURSOR)).collect();
+    let mut narrowed = hooks.narrowed(hook, members, &names).await?;
+    if let Some(it) = by_cursor.filter(|_| !narrowed.get(BY_CURSOR).is_some_and(Json::is_object)) {
+        narrowed.to_mut().insert(BY_CURSOR.to_owned(), it);
+    }
+    Ok(narrowed)
 }
 
 /// The hooks of a call by one who may read something: none is asked for others.

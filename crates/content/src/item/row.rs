@@ -9,6 +9,7 @@ use crate::{
         statements::Row,
     },
     event::write::EventWriter,
+    fault,
     item::references::ReferenceChanges,
     limits::ContentLimits,
     schema::level::Operation,
@@ -122,8 +123,27 @@ impl WriteContext {
         Self { content, site, access, events, now, cipher, view, references }
     }
 
-    /// Has what is written from now on be of this moment: hooks take time, in which others may have written.
-    pub(crate) fn renew(&mut self) {
+    /// Has what is written from now on be of this moment, and by what the collection is by now: hooks take time, in
+    /// which others may have written, and rights may have been withdrawn.
+    ///
+    /// # Errors
+    /// WDE0027 where the right was withdrawn, WDE0178 where items are something else by now.
+    pub(crate) async fn renew(&mut self, site: &Site, collection: Arc<Collection>) -> Result<()> {
+        if !Arc::ptr_eq(&collection, self.collection()) {
+            let access = self.access.again(&collection)?;
+            let before = self.collection();
+            if before.table != collection.table || before.definition.fields != collection.definition.fields {
+                return Err(fault::definition_changed(collection.id.as_str()));
+            }
+            let references = self.references.clone();
+            *self = Self { references, ..Self::load(&self.content, site, access).await? };
+        }
+        self.date();
+        Ok(())
+    }
+
+    /// Has what is written from now on be of this moment.
+    pub(crate) fn date(&mut self) {
         self.now = self.content.state.world.now();
         self.events = events(&self.site, &self.access, self.now);
     }

@@ -82,6 +82,7 @@ impl Content {
         let RequestContext { site, caller, .. } = context;
         let (paging, members) = cursor::paging(context, collection, &SEARCH, members).await?;
         let narrowed = narrowed(hooks, &members, SEARCH.within).await?;
+        let collection = &hooks.still(context, collection).await?;
         let request = wire::Search::parse(narrowed.as_ref().unwrap_or(&members), &self.limits().query)?;
         let schema = filter::schema(context, collection, &request.filter).await?;
         let resolve::Search { find: mut plan, is_ranked } =

@@ -11,6 +11,7 @@ use crate::{
     Content, Origin, RequestContext,
     collection::{self, Collection, access},
     fault::{cursor_invalid, not_a_reference},
+    hook::CallHooks,
     limits::ContentLimits,
     page::{
         Page,
@@ -149,12 +150,14 @@ impl Content {
             projection: resolve::projection(&request.fields),
             total: request.total,
         };
+        let hooks = CallHooks::of_members(context, &query.field.target.collection, &members).await?;
         let most = self.limits().page_bytes;
         // A transaction may be run again, and begins with the whole budget then.
         let query = Arc::new(query);
         let scan = self.scan(caller, origin);
         let found = site.query(scan, move |tx| boxed!(query.answer(tx, &mut ResponseBudget::new(most)).await));
         let (mut page, ends) = found.await?;
+        page.elements = hooks.after_referenced(page.elements).await?;
         if let Some(paging) = paging {
             page.add_cursors(paging, || REFERENCED.take(&members), &start, ends)?;
         }

@@ -38,6 +38,9 @@ pub struct Definition {
     /// No index of the words of its items is kept ([`crate::search`]). Without it who may read items may search them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub search_off: bool,
+    /// Items may be followed as they are stored, though hooks decide on how they are shown to others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub realtime_without_hooks: bool,
     pub levels: Levels,
     pub fields: Vec<Field>,
     #[serde(default)]
@@ -61,6 +64,7 @@ static COLLECTION: Validator = Validator::Object(&[
     ("logOldValues", Validator::Flag),
     ("realtime", Validator::Flag),
     ("search", Validator::Flag),
+    ("realtimeWithoutHooks", Validator::Flag),
     ("cacheSeconds", Validator::Count),
     ("permissions", OLDER_LEVELS),
     ("dataPermissions", LEVELS),
@@ -129,6 +133,8 @@ impl Definition {
             log_old_values: flag("logOldValues").unwrap_or_else(|| before.is_some_and(|it| it.log_old_values)),
             realtime: flag("realtime").unwrap_or_else(|| before.is_some_and(|it| it.realtime)),
             search_off: flag("search").map_or_else(|| before.is_some_and(|it| it.search_off), |it| !it),
+            realtime_without_hooks: flag("realtimeWithoutHooks")
+                .unwrap_or_else(|| before.is_some_and(|it| it.realtime_without_hooks)),
             levels: levels.unwrap_or_default(),
             fields: fields.unwrap_or_default(),
             plugins,
@@ -153,6 +159,7 @@ impl Definition {
         patched.log_old_values = flag("logOldValues", self.log_old_values);
         patched.realtime = flag("realtime", self.realtime);
         patched.search_off = !flag("search", !self.search_off);
+        patched.realtime_without_hooks = flag("realtimeWithoutHooks", self.realtime_without_hooks);
         if let Some(levels) = faults.take(parse_levels(patch, Some(self.levels))) {
             patched.levels = levels;
         }

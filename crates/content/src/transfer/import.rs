@@ -15,7 +15,8 @@ use crate::{
     event::write::EventWriter,
     fault,
     item::{
-        change::{Change, Mode, PendingChange, change},
+        change::{Change, ChangeResult, Mode, PendingChange, change},
+        hooked::WriteHooks,
         references::{self, ReferenceChanges, ResolutionPolicy, Unresolved},
         row::{NewValue, WriteContext},
     },
@@ -23,8 +24,9 @@ use crate::{
     schema::level::Operation,
     wire::items::check_id,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::{io::Read, mem, sync::Arc};
+use stoa_hooks::Hook;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::RawId;
 use stoa_store::{Site, boxed};
@@ -35,6 +37,9 @@ pub const BATCH: usize = 1000;
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// Links that a transaction may make before it is written with fewer items, beside those of its last item.
 const BATCH_LINKS: usize = 1000;
+
+/// Items of one transaction where hooks are asked about each, which have so long for all of them together as for a request.
+const HOOKED: usize = 100;
 
 /// How far an import is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,6 +70,8 @@ pub struct ImportOptions<'a> {
     pub key: Option<&'a str>,
     /// Nothing is written: each item is compared with what is there before the import. Links are not looked at.
     pub is_dry_run: bool,
+    /// The site's hooks are asked about each item, as a save asks them. What a hook that comes after throws is in their log.
+    pub asks_hooks: bool,
 }
 
 /// What an import reports while it runs.
@@ -260,7 +267,8 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
                 }
                 Err(fault) => self.refuse(line, &fault),
             }
-            if part.references.link_count() >= BATCH_LINKS {
+            let is_long = self.options.asks_hooks && part.changes.len() >= HOOKED;
+            if is_long || part.references.link_count() >= BATCH_LINKS {
                 let full = mem::replace(&mut part, self.part().await?);
                 self.save(full).await?;
             }
@@ -283,7 +291,7 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
         let mut write = WriteContext::load(content, site, self.command.import(&self.collection)).await?;
         write.references = references.clone();
         let call = Change { context: Arc::new(write), mode: Mode::Save, changes, condition: None };
-        let results = change(site, call).await?;
+        let results = self.written(call).await?;
         for (n, ((line, item), result)) in lines.into_iter().zip(ids).zip(results).enumerate() {
             match result {
                 Ok(it) => {
@@ -299,6 +307,26 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
             }
         }
         Ok(())
+    }
+
+    /// Saves items, by way of their hooks if these are to be asked.
+    async fn written(&self, call: Change) -> Result<Vec<Result<ChangeResult>>> {
+        if !self.options.asks_hooks {
+            return change(self.context.site, call).await;
+        }
+        let mut hooks = WriteHooks::load(self.context, &self.collection, &Map::new()).await?;
+        let results = hooks.change(call).await?;
+        for (hook, is_new) in [(Hook::AfterInsert, true), (Hook::AfterUpdate, false)] {
+            let written = || results.iter().flatten().filter(|it| it.is_new == is_new).map(|it| it.doc.as_str());
+            hooks.ahead_of_after(hook, written()).await?;
+            hooks.calls.keep_place();
+            for document in written() {
+                // The item is there, whatever the hook says of it.
+                let _ = hooks.calls.ask(hook, document, None).await;
+            }
+            hooks.calls.let_place_go();
+        }
+        Ok(results)
     }
 
     /// Leaves out the items that are there as the file has them, and in a dry run all: they are counted as what

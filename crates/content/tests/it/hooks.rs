@@ -2,9 +2,10 @@
 
 use crate::common::{World, app, code, editor, many, member, members, single, verdicts, visitor};
 use serde_json::{Value, json};
-use stoa_content::{Content, ContentLimits, Request};
+use stoa_content::{Content, ContentLimits, Request, feed::FeedRequest};
 use stoa_hooks::{HookLimits, Host, HostProgram};
 use stoa_kernel::{Caller, Result};
+use stoa_store::boxed;
 use stoa_testkit::{Engine, on_both_engines};
 
 /// This program is started with this word, which names no test, as a process of hooks.
@@ -264,5 +265,29 @@ on_both_engines! {
         assert_eq!(title(other.item_insert(&world.site, &app(), &request).await.unwrap()), "two");
         let distinct = members(json!({ "dataCollectionId": "c", "fieldName": "title" }));
         assert_eq!(world.content.item_distinct(&world.site, &app(), None, &distinct).await.unwrap().count, 2);
+    }
+
+    /// A node that crashed before it told the others that such a hook became active.
+    async fn follower_is_told_nothing_more_once_a_hook_decides_on_what_is_shown(engine) {
+        let world = World::new(engine).await;
+        let anyone = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE" });
+        world.create_with("c", json!({ "dataPermissions": anyone, "realtime": true })).await;
+        world.content.keep_hooks(host());
+        for source in ["export function c_afterGet(item) { return item }", "export function c_beforeQuery(query) { return query }"] {
+            world.content.hooks_deploy(&world.site, &app(), source).await.unwrap();
+        }
+        let request = FeedRequest::parse(&members(json!({ "dataCollectionId": "c" })), "s", world.content.limits()).unwrap();
+        let view = world.content.feed_view(&world.site, &visitor("v"), &request).await.unwrap();
+        let activated = world.site.write(|tx| {
+            boxed!({
+                tx.execute("update stoa.hook_active set number = 1", &[]).await?;
+                Ok(())
+            })
+        });
+        activated.await.unwrap();
+        world.content.feed_may_go_on(&world.site, &view).await.unwrap();
+        world.test.clock.advance(2_000);
+        assert_eq!(code(world.content.feed_may_go_on(&world.site, &view).await), "WDE0119");
+        assert_eq!(code(world.content.feed_view(&world.site, &visitor("v"), &request).await.map(|_| ())), "WDE0119");
     }
 }

@@ -10,6 +10,7 @@ mod contention;
 mod cursors;
 mod events;
 mod hook_failures;
+mod hook_queries;
 mod hooks;
 mod indexes;
 mod items;

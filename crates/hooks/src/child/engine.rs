@@ -13,6 +13,8 @@ const QUERY: &str = include_str!("prelude/query.js");
 const RUN: &str = include_str!("prelude/run.js");
 /// Bytes of the engine's own stack. A thread has at least four times as many.
 const STACK: usize = 524_288;
+/// Bytes of what tells an answer, beside it.
+const BESIDE_ANSWER: usize = 64;
 const TIMED_OUT: &str = r#""timedOut""#;
 const OUT_OF_MEMORY: &str = r#""outOfMemory""#;
 
@@ -83,7 +85,7 @@ impl Engine {
         runtime.set_interrupt_handler(Some(Box::new(move || asked.is_over())));
         let context = Context::full(&runtime)?;
         let heard = Rc::new(Heard::default());
-        let prelude = context.with(|ctx| prepare(&ctx, world, &heard, settings.console))?;
+        let prelude = context.with(|ctx| prepare(&ctx, world, &heard, settings))?;
         Ok(Self { prelude: Some(prelude), context, runtime, clock, heard, settings })
     }
 
@@ -163,7 +165,7 @@ impl Engine {
         let is_over = self.clock.is_over.get();
         let told = self.heard.told.take().or(failed).filter(|_| !is_over).unwrap_or_else(|| TIMED_OUT.to_owned());
         let is_spent = is_over || told == OUT_OF_MEMORY;
-        let told = if told.len() > self.settings.answer + 64 { r#""tooLarge""#.to_owned() } else { told };
+        let told = if told.len() > self.settings.answer + BESIDE_ANSWER { r#""tooLarge""#.to_owned() } else { told };
         Ended { told, console: self.heard.console.take(), is_spent }
     }
 
@@ -225,8 +227,9 @@ fn place_of(stack: &str) -> Option<String> {
 }
 
 /// Makes the world that code finds.
-fn prepare(ctx: &Ctx<'_>, world: &World, heard: &Rc<Heard>, console: usize) -> rquickjs::Result<Prelude> {
-    let native = Object::new(ctx.clone())?;
+fn prepare(ctx: &Ctx<'_>, world: &World, heard: &Rc<Heard>, settings: Settings) -> rquickjs::Result<Prelude> {
+    let (native, console) = (Object::new(ctx.clone())?, settings.console);
+    native.set("most", settings.answer + BESIDE_ANSWER)?;
     let (world, printed) = (world.clone(), Rc::clone(heard));
     native.set("uuid", Function::new(ctx.clone(), move || random_uuid(&world))?)?;
     native.set("print", Function::new(ctx.clone(), move |text: String| print(&printed.console, &text, console))?)?;

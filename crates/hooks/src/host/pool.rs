@@ -5,13 +5,13 @@
 //! they have, and make room, the one that was idle longest first.
 
 use super::{
-    deaths::Deaths,
+    deaths::{Deaths, Turn},
     process::{Broken, HostProgram, Process},
 };
 use crate::{
     call::{Call, Failure, Outcome},
     limits::HookLimits,
-    message::Settings,
+    message::{Settings, largest},
     version::Version,
 };
 use parking_lot::Mutex;
@@ -102,8 +102,7 @@ pub struct HookFigures {
 
 impl Pool {
     pub fn new(limits: HookLimits, program: HostProgram) -> Self {
-        let settings =
-            Settings { memory: limits.hook_memory << 20, answer: limits.hook_answer, console: limits.hook_console };
+        let settings = Settings::of(&limits);
         let fitting = (limits.hook_memory_of_server << 20) / largest(settings);
         let places = fitting.min(limits.hook_processes).max(1);
         Self {
@@ -127,14 +126,14 @@ impl Pool {
         network: Option<Network>,
         until: Instant,
     ) -> Result<Lease, Failure> {
-        let places = self.site_of(version)?;
+        let (places, trial) = self.site_of(version)?;
         let share = self.share(&places, network)?;
         let of_site = places.place(&places.places, self.limits.hook_waiting, until).await?;
         let of_server = placed(&self.places, until).await?;
         self.sweep_from_now_on();
         self.state.lock().running += 1;
         let (pool, of_server, of_site) = (Arc::clone(self), Some(of_server), Some(of_site));
-        Ok(Lease { pool, site: version.site.clone(), places, process: None, of_server, of_site, _share: share })
+        Ok(Lease { pool, site: version.site.clone(), places, process: None, of_server, of_site, trial, _share: share })
     }
 
     /// A right to ask the application of a version.
@@ -147,7 +146,7 @@ impl Pool {
         network: Option<Network>,
         until: Instant,
     ) -> Result<(OwnedSemaphorePermit, Option<Share>), Failure> {
-        let site = self.site_of(version)?;
+        let (site, _) = self.site_of(version)?;
         let share = self.share(&site, network)?;
         self.sweep_from_now_on();
         let place = site.place(&site.plugin_places, self.limits.hook_waiting, until).await?;
@@ -187,8 +186,10 @@ impl Pool {
         self.counted.died.fetch_add(1, Ordering::Relaxed);
         let (site, number) = (&version.site, version.number);
         tracing::warn!(%site, version = number, collection = call.collection, hook = call.hook.name(), "a process of hooks was lost: {broken:?}");
-        if self.state.lock().deaths.add(site, number, elapsing(), self.limits.hook_deaths) {
-            tracing::error!(%site, version = number, "hooks are failing: too many of their processes died within a minute");
+        let rule = (self.limits.hook_deaths, self.limits.hook_rest);
+        if let Some(pause) = self.state.lock().deaths.add(site, number, elapsing(), rule) {
+            let seconds = pause / 1_000;
+            tracing::error!(%site, version = number, seconds, "hooks are failing, and not asked for so long: their processes die");
         }
     }
 
@@ -237,15 +238,18 @@ impl Pool {
         }
     }
 
-    fn site_of(&self, version: &Version) -> Result<Arc<Site>, Failure> {
+    /// The places of a version's site, and what becomes of its rest by this call.
+    fn site_of(self: &Arc<Self>, version: &Version) -> Result<(Arc<Site>, Option<Tried>), Failure> {
         let mut state = self.state.lock();
         if state.is_closed {
             return Err(Failure::NotStarted);
         }
-        if state.deaths.is_failing(&version.site, version.number) {
-            return Err(Failure::Failing);
-        }
-        Ok(self.places_of(&mut state, &version.site))
+        let tried = match state.deaths.turn(&version.site, version.number, elapsing()) {
+            Turn::Asked => None,
+            Turn::Tried => Some(Tried { pool: Arc::clone(self), site: version.site.clone(), number: version.number }),
+            Turn::Refused => return Err(Failure::Failing),
+        };
+        Ok((self.places_of(&mut state, &version.site), tried))
     }
 
     fn places_of(&self, state: &mut State, site: &SiteId) -> Arc<Site> {
@@ -358,11 +362,6 @@ impl State {
     }
 }
 
-/// Bytes that a process may have at most.
-fn largest(settings: Settings) -> usize {
-    settings.memory + settings.beside()
-}
-
 impl Site {
     /// One of the site's places of a kind. So many may wait for one.
     async fn place(
@@ -432,7 +431,21 @@ pub struct Lease {
     process: Option<Process>,
     of_server: Option<OwnedSemaphorePermit>,
     of_site: Option<OwnedSemaphorePermit>,
+    trial: Option<Tried>,
     _share: Option<Share>,
+}
+
+/// A call that shows whether a version that rests is asked again. Where it is dropped without that, another may.
+struct Tried {
+    pool: Arc<Pool>,
+    site: SiteId,
+    number: i64,
+}
+
+impl Drop for Tried {
+    fn drop(&mut self) {
+        self.pool.state.lock().deaths.give_up(&self.site, self.number);
+    }
 }
 
 impl Lease {
@@ -449,8 +462,13 @@ impl Lease {
         }
     }
 
+    /// The process answered, whatever that was.
     pub fn give_back(&mut self, process: Process) {
         self.process = Some(process);
+        if let Some(it) = self.trial.take() {
+            tracing::info!(site = %it.site, version = it.number, "hooks that were failing are asked again");
+            self.pool.state.lock().deaths.mend(&it.site, it.number);
+        }
     }
 
     /// Lets others run code, where some wait for that, and waits for the next turn.

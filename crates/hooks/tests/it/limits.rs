@@ -74,13 +74,39 @@ async fn version_whose_processes_die_is_failing_until_resumed_or_replaced() {
     for _ in 0..2 {
         assert_eq!(ask(&host, &bad).await, "TimedOut");
     }
-    assert_eq!(told(&host.call(&bad, &ok, LEFT).await), "Failing");
+    let started = host.figures().started;
+    for _ in 0..100 {
+        assert_eq!(told(&host.call(&bad, &ok, LEFT).await), "Failing");
+    }
+    assert_eq!(host.figures().started, started, "nothing is done for it");
     assert_eq!(ask(&host, &version("other", 1, "return {}")).await, "{}");
     assert_eq!(ask(&host, &fine).await, "{}");
     host.resume(&SiteId::from("s"));
     assert_eq!(told(&host.call(&bad, &ok, LEFT).await), r#"{"ok":1}"#);
     let figures = host.figures();
-    assert_eq!((figures.died, figures.refused, figures.timed_out), (2, 1, 2));
+    assert_eq!((figures.died, figures.refused, figures.timed_out), (2, 100, 2));
+}
+
+#[tokio::test]
+async fn version_that_rests_is_asked_again_by_itself() {
+    let host = host(HookLimits { hook_deaths: 2, hook_rest: 1_000, ..HookLimits::default() });
+    let body = "if (item.ok) return item; return {a: 10n ** 900000n + ''}";
+    let (bad, ok) = (version("s", 1, body), call(r#"{"ok":1}"#));
+    for _ in 0..2 {
+        assert_eq!(ask(&host, &bad).await, "TimedOut");
+    }
+    let mut asked = Vec::new();
+    for _ in 0..600 {
+        asked.push(told(&host.call(&bad, &ok, LEFT).await));
+        match asked.last().map(String::as_str) {
+            Some(r#"{"ok":1}"#) => break,
+            // A slow machine may take longer than a call may.
+            Some("Failing" | "TimedOut") => tokio::time::sleep(Duration::from_millis(100)).await,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(asked.last().map(String::as_str), Some(r#"{"ok":1}"#), "{asked:?}");
+    assert_eq!(ask(&host, &bad).await, "TimedOut", "it is asked as before");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

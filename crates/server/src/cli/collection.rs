@@ -106,6 +106,9 @@ pub struct CollectionChange {
     /// Keep an index of the words of items, so that they can be searched, or no longer with `=false`
     #[arg(long, value_name = "ON", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub search: Option<bool>,
+    /// Let them be followed as they are stored, though a hook decides on how they are shown, or no longer with `=false`
+    #[arg(long, value_name = "ON", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub realtime_without_hooks: Option<bool>,
     #[command(flatten)]
     pub levels: Levels,
 }

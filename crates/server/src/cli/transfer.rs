@@ -32,6 +32,9 @@ pub struct Import {
     /// Read the file and tell what is wrong with it and what it would change, but write nothing
     #[arg(long, conflicts_with = "url")]
     pub dry_run: bool,
+    /// Ask the site's hooks about each item
+    #[arg(long, conflicts_with = "dry_run")]
+    pub hooks: bool,
     /// Import into a running server elsewhere
     #[serde(skip)]
     #[arg(long, requires = "api_key")]

@@ -133,12 +133,16 @@ fn field(new: &NewField) -> Value {
 
 /// The change of a definition that was read in this revision.
 fn patch(before: &Value, change: &CollectionChange) -> Result<Value, Failure> {
-    let CollectionChange { display_name, fields, no_fields, levels, .. } = change;
-    let CollectionChange { cache_seconds, log_old_values, realtime, search, .. } = change;
+    let CollectionChange { display_name, fields, no_fields, cache_seconds, levels, .. } = change;
+    let flags = [
+        ("logOldValues", change.log_old_values),
+        ("realtime", change.realtime),
+        ("realtimeWithoutHooks", change.realtime_without_hooks),
+        ("search", change.search),
+    ];
     let mut patch = json!({ "id": before["id"], "revision": before["revision"] });
     let has_fields = !fields.is_empty() || !no_fields.is_empty();
-    let has_flags = [log_old_values, realtime, search].iter().any(|it| it.is_some());
-    let has_settings = cache_seconds.is_some() || has_flags;
+    let has_settings = cache_seconds.is_some() || flags.iter().any(|it| it.1.is_some());
     if display_name.is_none() && !has_fields && !has_settings && levels.is_empty() {
         return Err(Failure::usage("nothing is to be changed; see stoa collection update --help"));
     }
@@ -148,11 +152,8 @@ fn patch(before: &Value, change: &CollectionChange) -> Result<Value, Failure> {
     if let Some(seconds) = cache_seconds {
         patch["cacheSeconds"] = json!(seconds);
     }
-    if let Some(is_on) = log_old_values {
-        patch["logOldValues"] = json!(is_on);
-    }
-    if let Some(is_on) = realtime {
-        patch["realtime"] = json!(is_on);
+    for (name, is_on) in flags.into_iter().filter_map(|(name, it)| Some((name, it?))) {
+        patch[name] = json!(is_on);
     }
     if let Some(is_on) = search {
         patch["search"] = json!(is_on);
@@ -207,6 +208,7 @@ pub fn show_typed(terminal: &mut Terminal<'_>, typed: Collection) -> Result<(), 
         "collectionId": whole["id"], "displayName": whole["displayName"], "read": levels["itemRead"],
         "insert": levels["itemInsert"], "update": levels["itemUpdate"], "remove": levels["itemRemove"],
         "cacheSeconds": whole["cacheSeconds"], "logOldValues": whole["logOldValues"], "realtime": whole["realtime"],
+        "realtimeWithoutHooks": whole["realtimeWithoutHooks"],
         "search": whole["search"], "created": whole["createdDate"], "updated": whole["updatedDate"],
         "fields": own_fields(&whole).map(row).collect::<Value>(),
     });

@@ -10,6 +10,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeSet,
     io::Read,
     path::{Path, PathBuf},
     time::Duration,
@@ -20,6 +21,8 @@ use stoa_store::Site;
 
 /// How long a follower waits before it asks again.
 const PAUSE: Duration = Duration::from_secs(1);
+/// How far behind what was read last an entry may come, in milliseconds.
+const OVERLAP: i64 = 10_000;
 
 /// The file with the code.
 pub fn file(verb: &HooksVerb) -> Option<&Path> {
@@ -130,30 +133,45 @@ fn with_said(head: String, console: &str) -> String {
     (head + &said).replace(|it: char| it.is_control() && it != '\n', "\u{fffd}")
 }
 
-/// Prints what hooks say, until Ctrl-C.
-fn follow(
-    terminal: &mut Terminal<'_>,
-    site: &SiteChoice,
-    limit: u32,
-    mut after: Option<String>,
-) -> Result<(), Failure> {
+/// Prints what hooks say, until Ctrl-C. Ids are of the clocks of the nodes, which write a second later, so that an entry may
+/// come behind one that has been read: the last ones are read again, and those that were printed left out.
+fn follow(terminal: &mut Terminal<'_>, site: &SiteChoice, limit: u32, first: Option<String>) -> Result<(), Failure> {
+    let (mut printed, mut after) = (BTreeSet::new(), first.clone());
     loop {
         let verb = HooksVerb::Log { limit, after: after.clone(), follow: false };
         let value = terminal.run(&Verb::Hooks(Hooks { site: site.clone(), verb }), None)?;
-        for it in value.as_array().into_iter().flatten() {
+        let entries = value.as_array().map(Vec::as_slice).unwrap_or_default();
+        for it in entries.iter().filter(|it| printed.insert(text_of(it, "id"))) {
             match terminal.as_json {
                 true => print(it, true),
                 false => print_text(&line(it)),
             }
-            after = it["id"].as_str().map(str::to_owned).or(after);
+        }
+        if entries.len() >= limit as usize {
+            after = entries.last().map(|it| text_of(it, "id"));
+            continue;
+        }
+        if let Some(last) = printed.last() {
+            after = Some(before(last)).max(first.clone());
+            printed = after.as_ref().map(|it| printed.split_off(it)).unwrap_or_default();
         }
         std::thread::sleep(PAUSE);
     }
 }
 
+/// An id that is so long before another.
+fn before(id: &str) -> String {
+    let time = id.split('-').next().and_then(|it| it.parse::<i64>().ok()).unwrap_or_default();
+    format!("{:015}", (time - OVERLAP).max(0))
+}
+
+fn text_of(entry: &Value, name: &str) -> String {
+    entry[name].as_str().unwrap_or_default().to_owned()
+}
+
 /// An entry of the log as one line, and what it said beneath.
 fn line(entry: &Value) -> String {
-    let text = |name: &str| entry[name].as_str().unwrap_or_default();
+    let text = |name: &str| text_of(entry, name);
     let head = format!(
         "{} {}_{} {} {} ms, version {}{}",
         text("time"),
@@ -164,7 +182,7 @@ fn line(entry: &Value) -> String {
         entry["version"],
         entry["requestId"].as_str().map_or(String::new(), |it| format!(", request {it}"))
     );
-    with_said(head, text("console"))
+    with_said(head, &text("console"))
 }
 
 /// The body of the call that asks a hook.

@@ -47,7 +47,7 @@ pub fn run(
     input: Box<dyn Read + Send>,
     output: &mut dyn Output,
 ) -> Result<Value, Failure> {
-    let options = ImportOptions { key: wanted.key.as_deref(), is_dry_run: wanted.dry_run };
+    let options = ImportOptions { key: wanted.key.as_deref(), is_dry_run: wanted.dry_run, asks_hooks: wanted.hooks };
     let format = wanted.format.unwrap_or(Format::Jsonl);
     transfer::import(services, runtime, site, Source { collection: &wanted.collection, format, options, input }, output)
 }

@@ -66,9 +66,12 @@
       return changed(this, { filter: { $and: [filterOf(this), { $not: [filterOf(other)] }] } });
     }
     limit(count) {
-      return changed(this, { paging: { offset: 0, ...wireOf(this).paging, limit: count } });
+      const { cursorPaging, paging } = wireOf(this);
+      if (cursorPaging) return changed(this, { cursorPaging: { ...cursorPaging, limit: count } });
+      return changed(this, { paging: { offset: 0, ...paging, limit: count } });
     }
     skip(count) {
+      if (wireOf(this).cursorPaging) throw new Error('skip is not for a query by cursor');
       return changed(this, { paging: { ...wireOf(this).paging, offset: count } });
     }
     find() {

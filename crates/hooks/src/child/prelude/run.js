@@ -1,5 +1,5 @@
 // The world of a hook: what it finds beside the language, how its arguments are made, and how its answer is told.
-// `native` is what only the host can do: print(text), uuid(). It answers {load, run, begin, tests}. What code may change later is taken
+// `native` is what only the host can do: print(text), uuid(), and how long an answer may be: most. It answers {load, run, begin, tests}. What code may change later is taken
 // from the language first; code that breaks its own world only breaks its own answers, which are checked by the host.
 (function (native, builders) {
   'use strict';
@@ -12,7 +12,7 @@
   const isoOf = Function.prototype.call.bind(Date.prototype.toISOString);
   const cleaned = Function.prototype.call.bind(String.prototype.toWellFormed);
   const cut = Function.prototype.call.bind(String.prototype.slice);
-  const { print, uuid } = native;
+  const { most, print, uuid } = native;
   const MOST_TEXT = 4096;
 
   // What an argument is made into, and what an answer must be, where it isn't an item.
@@ -68,7 +68,9 @@
   }
 
   // Calls the hook and tells its answer to `done`, which may be later: of a promise, when it is settled.
-  function run(name, hook, argument, context, done) {
+  function run(name, hook, argument, context, tell) {
+    // What is too long is not told: the host would hold it beside the memory that code may have.
+    const done = (told) => tell(told.length > most ? '"tooLarge"' : told);
     const form = FORMS[hook] ?? { answers: 'object' };
     const settle = (value) => {
       let told;
