@@ -5,6 +5,7 @@ use crate::{
     collection::{self, Collection, access},
     feed::{Before, FeedItem, FeedRequest},
     schema::level::Operation,
+    wire::options::Drafts,
 };
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
@@ -54,7 +55,7 @@ impl Content {
     /// for a filter through multi-references or encrypted fields, and what makes a query invalid.
     pub async fn feed_view(&self, site: &Site, caller: &Caller, request: &FeedRequest) -> Result<FeedView> {
         let collection = collection::load(self, site, &request.collection).await?;
-        let scope = access::scope(caller, Operation::Read, &collection)?;
+        let scope = access::scope(caller, Drafts::Included, Operation::Read, &collection)?;
         if !collection.is_realtime() {
             let text = format!("The collection {:?} is not realtime, so its items can't be followed.", collection.id);
             return Err(Fault::because(Code::NotSupported, text).with("dataCollectionId", collection.id.as_str()));
