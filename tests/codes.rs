@@ -210,7 +210,6 @@ on_both_engines! {
         let app = world(engine).await;
         let path = |verb: &str, word: &str| format!("/v2/collections/{verb}-{word}-plugin");
         for (word, name, options) in [
-            ("publish", "PUBLISH", json!({ "publishOptions": { "defaultStatus": "DRAFT" } })),
             ("urlized", "URLIZED", json!({ "urlizedOptions": { "format": "PLAIN" } })),
             ("multilingual", "MULTILINGUAL", json!({ "multilingualOptions": { "translatableFieldKeys": ["n"] } })),
             ("catalog", "CATALOG", json!({ "catalogOptions": { "nameFieldKey": "n" } })),
@@ -226,6 +225,13 @@ on_both_engines! {
             let body = json!({ "dataCollectionId": "c" });
             assert_eq!(app.app().post(&path("delete", word), &body).await.verdict(), "400 WDE0080", "there is none");
         }
+        let body = json!({ "dataCollectionId": "c", "publishOptions": { "defaultStatus": "DRAFT" } });
+        assert_eq!(app.visitor().await.post(&path("add", "publish"), &body).await.verdict(), "403 WDE0027");
+        let reply = app.app().post(&path("add", "publish"), &body).await.json();
+        let options = json!({ "defaultStatus": "DRAFT", "lifecycleStatus": "ACTIVE" });
+        assert_eq!(reply["dataCollection"]["plugins"], json!([{ "type": "PUBLISH", "publishOptions": options }]));
+        let body = json!({ "dataCollectionId": "c" });
+        assert_eq!(app.app().post(&path("delete", "publish"), &body).await.verdict(), "200");
         let mut body = json!({ "dataCollectionId": "c", "cmsOptions": { "siteSort": { "sort": [] } } });
         let reply = app.app().post(&path("add", "cms"), &body).await.json();
         assert_eq!(reply["dataCollection"]["plugins"][0]["type"], "CMS");

@@ -36,6 +36,7 @@ mod outbox;
 mod ownership;
 mod permissions;
 mod profile;
+mod publishing;
 mod realtime;
 mod references;
 mod sealed;

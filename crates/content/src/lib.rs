@@ -70,6 +70,7 @@ use stoa_kernel::{Caller, Network, Result, World};
 use stoa_query::pipeline::SharedMemory;
 use stoa_store::{Area, Memory, ReaderPool, Requester, Site, Standing, Store, TxFuture, boxed};
 use tokio::sync::Semaphore;
+use wire::options::Drafts;
 
 /// The content of all sites of this process. Cheap to clone: clones share what they know of schemas.
 #[derive(Clone)]
@@ -124,6 +125,7 @@ struct RequestContext<'a> {
     content: &'a Content,
     site: &'a Site,
     caller: &'a Caller,
+    drafts: Drafts,
 }
 
 impl Content {

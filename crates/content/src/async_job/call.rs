@@ -80,9 +80,9 @@ async fn begin(
 ) -> Result<String> {
     let (caller, now) = (&credential.caller, content.state.world.now());
     let collection = collection::load(content, site, request.collection(caller)?).await?;
-    access::items(caller, &collection, change.needs().0)?;
+    access::items(caller, request.drafts(), &collection, change.needs().0)?;
     let task = Task::read(change, request)?;
-    task.plan(RequestContext { content, site, caller }, &collection, now).await?;
+    task.plan(RequestContext { content, site, caller, drafts: task.drafts }, &collection, now).await?;
     let id = content.state.world.uuid();
     let (number, name) = (collection.table.number, collection.id.to_string());
     let job = NewJob { id: id.clone(), collection: number, collection_id: name, task, credential, now };

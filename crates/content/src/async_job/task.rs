@@ -9,9 +9,9 @@ use crate::{
     item::{query::check_cost, references},
     reference::filter,
     schema::level::Operation,
-    wire::{patch::Patch, request::Request},
+    wire::{options::Drafts, patch::Patch, request::Request},
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Result, clock::Millis};
 use stoa_query::{
@@ -54,6 +54,7 @@ impl Change {
 #[derive(Debug, Clone)]
 pub(super) struct Task {
     pub change: Change,
+    pub drafts: Drafts,
     filter: Value,
     modifications: Value,
 }
@@ -78,7 +79,7 @@ impl Task {
             Change::Patch => member("fieldModifications").unwrap_or_default(),
             Change::Remove => Value::Null,
         };
-        let task = Self { change, filter, modifications };
+        let task = Self { change, drafts: request.drafts(), filter, modifications };
         match task.print().len() <= BYTES {
             true => Ok(task),
             false => {
@@ -89,14 +90,16 @@ impl Task {
     }
 
     pub(super) fn print(&self) -> String {
-        json!({ "filter": self.filter, "fieldModifications": self.modifications }).to_string()
+        let drafts = self.drafts == Drafts::Included;
+        json!({ "filter": self.filter, "fieldModifications": self.modifications, "showDrafts": drafts }).to_string()
     }
 
     /// A task as [`Task::print`] has it.
     pub(super) fn parse(change: Change, text: &str) -> Self {
-        let mut printed: Value = serde_json::from_str(text).unwrap_or_default();
-        let mut take = |name: &str| printed.get_mut(name).map(Value::take).unwrap_or_default();
-        Self { change, filter: take("filter"), modifications: take("fieldModifications") }
+        let mut printed: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
+        let drafts = Drafts::of(&printed);
+        let mut take = |name: &str| printed.remove(name).unwrap_or_default();
+        Self { change, drafts, filter: take("filter"), modifications: take("fieldModifications") }
     }
 
     /// How many modifications there are.
@@ -122,8 +125,8 @@ impl Task {
         began: Millis,
     ) -> Result<Plan> {
         let (write, operation) = self.change.needs();
-        let access = access::items(context.caller, collection, write)?;
-        let readable = access::scope(context.caller, Operation::Read, collection)?;
+        let access = access::items(context.caller, context.drafts, collection, write)?;
+        let readable = access::scope(context.caller, context.drafts, Operation::Read, collection)?;
         let changeable = access.scope(operation)?;
         let filter = self.resolve(context, collection, &readable).await?;
         match self.change {

@@ -18,6 +18,7 @@ use crate::{
         relation::Side,
         special::Rights,
     },
+    wire::options::Drafts,
 };
 use std::sync::Arc;
 use stoa_kernel::{Area, Caller, Code, Fault, Result, Right};
@@ -28,35 +29,52 @@ use stoa_query::Scope;
 /// # Errors
 /// WDE0027 when the caller has no right at all. Reading under SITE_MEMBER_AUTHOR is never refused: who
 /// owns nothing finds nothing.
-pub(crate) fn scope(caller: &Caller, operation: Operation, collection: &Collection) -> Result<Scope> {
-    scope_of(&collection.access(caller), caller, operation, collection)
+pub(crate) fn scope(caller: &Caller, drafts: Drafts, operation: Operation, collection: &Collection) -> Result<Scope> {
+    scope_of(&collection.access(caller), (caller, drafts), operation, collection)
 }
 
-/// Drafts are read by owners and apps only (docs/compatibility.md). What others may write isn't narrowed by it: who
-/// may update or remove an item that they can't read, may do so to a draft.
-fn scope_of(access: &Access, caller: &Caller, operation: Operation, collection: &Collection) -> Result<Scope> {
+/// Drafts are there for those who may see them and say that their call is about drafts too, whatever it does; for all
+/// others they aren't.
+fn scope_of(
+    access: &Access,
+    (caller, drafts): (&Caller, Drafts),
+    operation: Operation,
+    collection: &Collection,
+) -> Result<Scope> {
     let scope = access.scope(caller, operation).ok_or_else(|| denied(operation, collection))?;
     Ok(match collection.definition.publishes_unmarked() {
-        Some(unmarked) if operation == Operation::Read && !caller.bare().is_privileged() => scope.published(unmarked),
+        Some(unmarked) if drafts == Drafts::Hidden || !may_publish(caller) => scope.published(unmarked),
         _ => scope,
     })
 }
 
-/// Whether a scope of a write lets an item of this owner through. What only the document tells isn't asked here,
-/// but by [`shows`].
-pub(crate) fn covers(scope: &Scope, owner: Option<&str>) -> bool {
+/// Whether the caller may see drafts and say which items are: those who work on the site, and apps. Which items they may
+/// read or change at all is another matter.
+pub(crate) fn may_publish(caller: &Caller) -> bool {
+    caller.bare().is_editor()
+}
+
+/// Whether a scope of a write lets an item of this owner through. The document is looked at only where the scope
+/// [`reads_documents`].
+pub(crate) fn covers(scope: &Scope, owner: Option<&str>, document: &str) -> bool {
     match scope {
         Scope::Everything => true,
         Scope::OwnedBy(it) => owner == Some(it),
-        Scope::Published { .. } | Scope::Nothing => false,
+        Scope::Published { .. } => shows(scope, document),
+        Scope::Nothing => false,
     }
+}
+
+/// Whether only its document tells that a scope lets an item through.
+pub(crate) fn reads_documents(scope: &Scope) -> bool {
+    matches!(scope, Scope::Published { .. })
 }
 
 /// Whether a scope lets an item with this document through.
 pub(crate) fn shows(scope: &Scope, document: &str) -> bool {
     match scope {
         Scope::Everything => true,
-        Scope::OwnedBy(_) | Scope::Nothing => covers(scope, owner(document).as_deref()),
+        Scope::OwnedBy(_) | Scope::Nothing => covers(scope, owner(document).as_deref(), document),
         Scope::Published { .. } => {
             serde_json::from_str(document).is_ok_and(|it| stoa_query::matches(&scope.filter(), &it))
         }
@@ -80,6 +98,7 @@ pub(crate) struct ItemWrite {
     collection: Arc<Collection>,
     caller: Caller,
     access: Access,
+    drafts: Drafts,
     write: Write,
     is_import: bool,
 }
@@ -88,9 +107,10 @@ pub(crate) struct ItemWrite {
 ///
 /// # Errors
 /// WDE0027 for a caller who may do this to no item at all, before anything is looked at.
-pub(crate) fn items(caller: &Caller, collection: &Arc<Collection>, write: Write) -> Result<ItemWrite> {
+pub(crate) fn items(caller: &Caller, drafts: Drafts, collection: &Arc<Collection>, write: Write) -> Result<ItemWrite> {
     let access = collection.access(caller);
-    let proof = ItemWrite { collection: collection.clone(), caller: caller.clone(), access, write, is_import: false };
+    let owned = (collection.clone(), caller.clone());
+    let proof = ItemWrite { collection: owned.0, caller: owned.1, access, drafts, write, is_import: false };
     match write {
         Write::Save if access.allow(caller, Operation::Update) => {}
         Write::Insert | Write::Save => proof.may_insert()?,
@@ -114,7 +134,7 @@ impl ItemWrite {
     /// # Errors
     /// WDE0027 where it was taken away.
     pub(crate) fn again(&self, collection: &Arc<Collection>) -> Result<Self> {
-        Ok(Self { is_import: self.is_import, ..items(&self.caller, collection, self.write)? })
+        Ok(Self { is_import: self.is_import, ..items(&self.caller, self.drafts, collection, self.write)? })
     }
 
     /// Whether times and owners of the items count: an import by a caller to whom everything is allowed.
@@ -133,7 +153,7 @@ impl ItemWrite {
     /// # Errors
     /// WDE0027 when there can't be any.
     pub(crate) fn scope(&self, operation: Operation) -> Result<Scope> {
-        scope_of(&self.access, &self.caller, operation, &self.collection)
+        scope_of(&self.access, (&self.caller, self.drafts), operation, &self.collection)
     }
 
     fn allow(&self, operation: Operation) -> Result<()> {
@@ -154,12 +174,12 @@ pub(crate) struct LinkWrite {
 ///
 /// # Errors
 /// WDE0027.
-pub(crate) fn links(caller: &Caller, target: &Collection, side: Side) -> Result<LinkWrite> {
+pub(crate) fn links(caller: &Caller, drafts: Drafts, target: &Collection, side: Side) -> Result<LinkWrite> {
     let needed = match side {
         Side::Referring => Operation::Read,
         Side::Referenced => Operation::Update,
     };
-    Ok(LinkWrite { scope: scope(caller, needed, target)? })
+    Ok(LinkWrite { scope: scope(caller, drafts, needed, target)? })
 }
 
 impl LinkWrite {
@@ -239,11 +259,11 @@ impl ManageAccess {
 
     /// The right to write the item of a collection that has but one, which comes with its definition.
     pub(crate) fn single_item(&self, caller: &Caller, collection: &Arc<Collection>) -> ItemWrite {
-        let access = collection.access(caller);
         ItemWrite {
             collection: collection.clone(),
             caller: caller.clone(),
-            access,
+            access: collection.access(caller),
+            drafts: Drafts::Included,
             write: Write::Update,
             is_import: false,
         }
@@ -439,11 +459,11 @@ pub(crate) fn command(caller: &Caller) -> Result<Command> {
 impl Command {
     /// The right to save items with the times and owners that they have.
     pub(crate) fn import(&self, collection: &Arc<Collection>) -> ItemWrite {
-        let access = collection.access(&self.caller);
         ItemWrite {
             collection: collection.clone(),
             caller: self.caller.clone(),
-            access,
+            access: collection.access(&self.caller),
+            drafts: Drafts::Included,
             write: Write::Save,
             is_import: true,
         }

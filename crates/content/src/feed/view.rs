@@ -6,6 +6,7 @@ use crate::{
     feed::{Before, FeedItem, FeedRequest},
     hook::version,
     schema::level::Operation,
+    wire::options::Drafts,
 };
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
@@ -55,7 +56,7 @@ impl Content {
     /// one whose hooks decide on what is shown, and for a filter through multi-references or encrypted fields, and what makes a query invalid.
     pub async fn feed_view(&self, site: &Site, caller: &Caller, request: &FeedRequest) -> Result<FeedView> {
         let collection = collection::load(self, site, &request.collection).await?;
-        let scope = access::scope(caller, Operation::Read, &collection)?;
+        let scope = access::scope(caller, Drafts::Included, Operation::Read, &collection)?;
         check_followable(self, site, &collection).await?;
         let mut plan = resolve::find(&request.query, Context { schema: &collection.schema, scope, seed: 0 })?;
         plan.page = PageSpec { start: Start::Offset(0), limit: plan.page.limit };

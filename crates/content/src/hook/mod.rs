@@ -121,7 +121,7 @@ impl Active {
 impl CallHooks {
     /// The hooks of a collection, as far as the caller doesn't suppress them.
     pub(crate) async fn load(context: RequestContext<'_>, collection: &Collection, options: &Options) -> Result<Self> {
-        let RequestContext { content, site, caller } = context;
+        let RequestContext { content, site, caller, .. } = context;
         let none = Ok(Self { active: None });
         let Some(host) = content.state.hook_host.get() else { return none };
         let Some(version) = version::active(content, site).await? else { return none };

@@ -24,7 +24,7 @@ impl CallHooks {
         let Some(active) = self.active.as_ref().filter(|it| it.is_asked.load(Ordering::Relaxed)) else {
             return Ok(collection.clone());
         };
-        let RequestContext { content, site, caller } = context;
+        let RequestContext { content, site, caller, .. } = context;
         // The lease first, the number after it.
         site.withdrawals().held().await?;
         if *site.withdrawals().watch().borrow() == active.seen {

@@ -16,7 +16,7 @@ use crate::{
         cursor::{self, CursorCall, CursorPaging},
     },
     reference::filter,
-    wire::request,
+    wire::{options::Drafts, request},
 };
 use serde_json::{Map, Value as Json};
 use std::{
@@ -60,12 +60,12 @@ impl Content {
         origin: Origin,
         members: &Map<String, Json>,
     ) -> Result<Page> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: Drafts::of(members) };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let (paging, members) = cursor::paging(context, &collection, &AGGREGATE, members).await?;
         let request = wire::Aggregate::parse(&members, &self.limits().query)?;
         let schema = filter::schema(context, &collection, &request.initial).await?;
-        let plan = resolve::aggregate(&request, query_context(caller, &collection, &schema)?)?;
+        let plan = resolve::aggregate(&request, query_context(context, &collection, &schema)?)?;
         self.run(context, origin, collection, plan, Paged { call: &AGGREGATE, paging, members: &members }).await
     }
 
@@ -80,12 +80,12 @@ impl Content {
         origin: Origin,
         members: &Map<String, Json>,
     ) -> Result<Page> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: Drafts::of(members) };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let (paging, members) = cursor::paging(context, &collection, &PIPELINE, members).await?;
         let request = wire::Pipeline::parse(&members, &self.limits().query)?;
         let schema = filter::schema(context, &collection, &request.leading_filter()).await?;
-        let plan = resolve::pipeline(&request, query_context(caller, &collection, &schema)?)?;
+        let plan = resolve::pipeline(&request, query_context(context, &collection, &schema)?)?;
         self.run(context, origin, collection, plan, Paged { call: &PIPELINE, paging, members: &members }).await
     }
 

@@ -200,9 +200,9 @@ impl Content {
     /// # Errors
     /// WDE0005, WDE0006, WDE0025, WDE0027: nothing is written.
     pub async fn item_bulk_insert(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        let access = access::items(caller, &collection, Write::Insert)?;
+        let access = access::items(caller, context.drafts, &collection, Write::Insert)?;
         refuse_single(&collection)?;
         let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
         let calls = hooks.calls.clone();
@@ -283,9 +283,9 @@ impl Content {
     /// # Errors
     /// As for insert.
     pub async fn item_bulk_update(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        let access = access::items(caller, &collection, Write::Update)?;
+        let access = access::items(caller, context.drafts, &collection, Write::Update)?;
         let condition = condition(context, request, &collection);
         change_many(context, access, request, Mode::Update, condition).await
     }
@@ -295,9 +295,9 @@ impl Content {
     /// # Errors
     /// As for insert.
     pub async fn item_bulk_save(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        let access = access::items(caller, &collection, Write::Save)?;
+        let access = access::items(caller, context.drafts, &collection, Write::Save)?;
         refuse_single(&collection)?;
         change_many(context, access, request, Mode::Save, async { Ok(None) }).await
     }
@@ -307,9 +307,9 @@ impl Content {
     /// # Errors
     /// WDE0080 for no patches, WDE0006, WDE0025, WDE0027: nothing is written.
     pub async fn item_bulk_patch(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        let access = access::items(caller, &collection, Write::Update)?;
+        let access = access::items(caller, context.drafts, &collection, Write::Update)?;
         let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
         let calls = hooks.calls.clone();
         let call = async {
@@ -340,9 +340,9 @@ impl Content {
     /// # Errors
     /// WDE0068, WDE0069, WDE0025, WDE0027: nothing is removed.
     pub async fn item_bulk_remove(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        let access = access::items(caller, &collection, Write::Remove)?;
+        let access = access::items(caller, context.drafts, &collection, Write::Remove)?;
         let hooks = WriteHooks::load(context, &collection, &request.members).await?;
         let calls = hooks.calls.clone();
         let call = async {
@@ -387,7 +387,7 @@ async fn change_many(
     mode: Mode,
     condition: impl Future<Output = Result<Option<Filter>>>,
 ) -> Result<Vec<Outcome>> {
-    let RequestContext { content, site, caller } = context;
+    let RequestContext { content, site, caller, .. } = context;
     let collection = &access.collection().clone();
     let mut hooks = WriteHooks::load(context, collection, &request.members).await?;
     let calls = hooks.calls.clone();

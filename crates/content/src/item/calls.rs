@@ -52,9 +52,10 @@ impl Content {
     /// WDE0025 for the collection, WDE0027 without the right to read, WDE0073 when the item isn't there or
     /// isn't among those that the caller may read.
     pub async fn item_get(&self, site: &Site, caller: &Caller, request: &GetRequest) -> Result<Item> {
-        let context = RequestContext { content: self, site, caller };
+        let drafts = request.options.drafts;
+        let context = RequestContext { content: self, site, caller, drafts };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        let scope = access::scope(caller, Operation::Read, &collection)?;
+        let scope = access::scope(caller, drafts, Operation::Read, &collection)?;
         if scope == Scope::Nothing {
             return Err(fault::item_not_found(collection.id.as_str(), &request.id));
         }
@@ -62,7 +63,7 @@ impl Content {
         let call = async {
             let asked = hooks.asked_id(&request.id).await?;
             let collection = hooks.still(context, &collection).await?;
-            let scope = access::scope(caller, Operation::Read, &collection)?;
+            let scope = access::scope(caller, drafts, Operation::Read, &collection)?;
             let id = asked.as_ref().unwrap_or(&request.id);
             if id.is_empty() || id.contains('\0') || scope == Scope::Nothing {
                 return Err(fault::item_not_found(collection.id.as_str(), id));
@@ -117,9 +118,9 @@ impl Content {
     /// # Errors
     /// WDE0025, WDE0027, WDE0074 when the id is taken, and what makes an item invalid.
     pub async fn item_insert(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        let access = access::items(caller, &collection, Write::Insert)?;
+        let access = access::items(caller, context.drafts, &collection, Write::Insert)?;
         let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
         let calls = hooks.calls.clone();
         let call = async {
@@ -145,9 +146,9 @@ impl Content {
     /// WDE0007 without an id; WDE0073 when the item isn't there, isn't the caller's to change, or doesn't
     /// meet the condition; otherwise as for insert.
     pub async fn item_update(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        let access = access::items(caller, &collection, Write::Update)?;
+        let access = access::items(caller, context.drafts, &collection, Write::Update)?;
         let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
         let calls = hooks.calls.clone();
         let call = async {
@@ -172,9 +173,9 @@ impl Content {
     /// WDE0073 when the item isn't there, isn't the caller's to change, or doesn't meet the condition, and
     /// what makes a patch, or the item that it comes to, invalid.
     pub async fn item_patch(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        let access = access::items(caller, &collection, Write::Update)?;
+        let access = access::items(caller, context.drafts, &collection, Write::Update)?;
         let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
         let calls = hooks.calls.clone();
         let call = async {
@@ -202,9 +203,9 @@ impl Content {
     /// # Errors
     /// As for update and insert, whichever it comes to.
     pub async fn item_save(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Saved> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        let access = access::items(caller, &collection, Write::Save)?;
+        let access = access::items(caller, context.drafts, &collection, Write::Save)?;
         let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
         let calls = hooks.calls.clone();
         let call = async {
@@ -231,9 +232,9 @@ impl Content {
     /// # Errors
     /// WDE0002, WDE0025, WDE0027, WDE0073.
     pub async fn item_remove(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Option<Item>> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        let access = access::items(caller, &collection, Write::Remove)?;
+        let access = access::items(caller, context.drafts, &collection, Write::Remove)?;
         let hooks = WriteHooks::load(context, &collection, &request.members).await?;
         let calls = hooks.calls.clone();
         let call = async {

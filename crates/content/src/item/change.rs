@@ -68,7 +68,7 @@ pub(crate) async fn condition(
     collection: &Collection,
 ) -> Result<Option<Filter>> {
     let Some(request_filter) = request.condition(context.content.limits())? else { return Ok(None) };
-    access::scope(context.caller, Operation::Read, collection)?;
+    access::scope(context.caller, context.drafts, Operation::Read, collection)?;
     let schema = filter::schema(context, collection, &request_filter).await?;
     resolve::filter(&request_filter, &schema).map(Some)
 }
@@ -340,7 +340,7 @@ fn decide(context: &WriteContext, decision: Decision<'_>, budget: &mut PatchBudg
         }
         return context.new_row(id.clone(), item);
     };
-    if !context.may_update(before.owner)? {
+    if !context.may_update(before.owner, before.doc)? {
         return Err(not_found());
     }
     if !meeting.is_none_or(|it| it.contains(id)) {

@@ -177,7 +177,7 @@ impl<'a> WriteHooks<'a> {
             let scope = context.access().scope(Operation::Remove)?;
             let (mut seen, mut asked) = (HashMap::new(), Vec::new());
             let current = |id: &String| {
-                let it = there.get(id).filter(|it| covers(&scope, it.owner.as_deref()))?;
+                let it = there.get(id).filter(|it| covers(&scope, it.owner.as_deref(), &it.doc))?;
                 Some((it, context.view.show_last(&it.doc)))
             };
             let questions = open
@@ -269,7 +269,7 @@ impl<'a> WriteHooks<'a> {
             };
         };
         let seen = Seen::of(&there.doc);
-        if !self.calls.has(Hook::BeforeUpdate) || !context.may_update(there.owner.as_deref())? {
+        if !self.calls.has(Hook::BeforeUpdate) || !context.may_update(there.owner.as_deref(), &there.doc)? {
             return Ok(Step::Write(PendingChange { id, value: sent.value.clone(), seen: Some(seen) }));
         }
         let current = context.view.show(there.doc.as_str())?;

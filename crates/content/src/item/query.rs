@@ -16,7 +16,7 @@ use crate::{
     },
     reference::{filter, include},
     schema::level::Operation,
-    wire::request,
+    wire::{options::Drafts, request},
 };
 use serde_json::{Map, Value as Json, json};
 use std::{borrow::Cow, sync::Arc};
@@ -50,7 +50,7 @@ impl Content {
         origin: Origin,
         members: &Map<String, Json>,
     ) -> Result<Page> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: Drafts::of(members) };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let hooks = reader_hooks(context, &collection, members).await?;
         let call = async {
@@ -63,7 +63,7 @@ impl Content {
                 *seed = Some(u32::from_le_bytes(self.state.world.bytes::<4>()).into());
             }
             let schema = filter::schema(context, &collection, &query.filter).await?;
-            let mut plan = resolve::find(&query, query_context(caller, &collection, &schema)?)?;
+            let mut plan = resolve::find(&query, query_context(context, &collection, &schema)?)?;
             if let Some(paging) = &paging
                 && let Some(start) = paging.start(Some(&plan.order))?
             {
@@ -121,7 +121,7 @@ impl Content {
         origin: Origin,
         members: &Map<String, Json>,
     ) -> Result<i64> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: Drafts::of(members) };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let hooks = reader_hooks(context, &collection, members).await?;
         let call = async {
@@ -129,7 +129,7 @@ impl Content {
             let collection = hooks.still(context, &collection).await?;
             let filter = wire::Filter::parse_member(members, &self.limits().query)?;
             let schema = filter::schema(context, &collection, &filter).await?;
-            let plan = Arc::new(resolve::count(&filter, query_context(caller, &collection, &schema)?)?);
+            let plan = Arc::new(resolve::count(&filter, query_context(context, &collection, &schema)?)?);
             check_cost(self.limits(), caller, &plan.indexes, &plan.scope, &plan.filter)?;
             let (counted, table, began) = (plan.clone(), collection.table, self.state.world.now());
             let count = site.query(self.scan(caller, origin), move |tx| {
@@ -157,7 +157,7 @@ impl Content {
         origin: Origin,
         members: &Map<String, Json>,
     ) -> Result<Page> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: Drafts::of(members) };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let hooks = reader_hooks(context, &collection, members).await?;
         let call = async {
@@ -167,7 +167,7 @@ impl Content {
             let collection = hooks.still(context, &collection).await?;
             let distinct = wire::Distinct::parse(&narrowed, &self.limits().query)?;
             let schema = filter::schema(context, &collection, &distinct.filter).await?;
-            let mut plan = resolve::distinct(&distinct, query_context(caller, &collection, &schema)?)?;
+            let mut plan = resolve::distinct(&distinct, query_context(context, &collection, &schema)?)?;
             // Different values are looked for without an index.
             check_cost(self.limits(), caller, &[], &plan.scope, &plan.filter)?;
             if let Some(paging) = &paging
@@ -265,7 +265,7 @@ pub(super) async fn reader_hooks(
     collection: &Collection,
     members: &Map<String, Json>,
 ) -> Result<CallHooks> {
-    access::scope(context.caller, Operation::Read, collection)?;
+    access::scope(context.caller, context.drafts, Operation::Read, collection)?;
     CallHooks::of_members(context, collection, members).await
 }
 
@@ -291,8 +291,12 @@ pub(crate) fn check_cost(
 }
 
 /// What a request is resolved against. A caller who may read nothing is refused here.
-pub(super) fn query_context<'c>(caller: &Caller, collection: &Collection, schema: &'c Schema) -> Result<Context<'c>> {
-    let scope = access::scope(caller, Operation::Read, collection)?;
+pub(super) fn query_context<'c>(
+    context: RequestContext<'_>,
+    collection: &Collection,
+    schema: &'c Schema,
+) -> Result<Context<'c>> {
+    let scope = access::scope(context.caller, context.drafts, Operation::Read, collection)?;
     Ok(Context { schema, scope, seed: 0 })
 }
 

@@ -1,7 +1,7 @@
 //! Items removed by their ids.
 
 use crate::{
-    collection::access::covers,
+    collection::access::{covers, reads_documents},
     event::write::{DeletedItem, pieces},
     fault,
     item::row::{DocumentPart, Existing, Seen, WriteContext},
@@ -42,14 +42,15 @@ impl Removal {
         if ids.len() > 1 {
             collection.statements.lock_rows(tx, ids).await?;
         }
-        let part = match (*shows || self.seen.is_some(), context.events.keeps_old()) {
+        let is_read = *shows || self.seen.is_some() || reads_documents(&scope);
+        let part = match (is_read, context.events.keeps_old()) {
             (true, _) => DocumentPart::Whole,
             (false, true) => DocumentPart::Length,
             (false, false) => DocumentPart::Nothing,
         };
         let mut there = context.existing(tx, ids, part).await?;
         let meeting = context.meeting(tx, ids, condition.as_ref()).await?;
-        there.retain(|_, it| covers(&scope, it.owner.as_deref()));
+        there.retain(|_, it| covers(&scope, it.owner.as_deref(), &it.doc));
         let meets = |id: &String| meeting.as_ref().is_none_or(|it| it.contains(id));
         let mut found = HashSet::with_capacity(there.len());
         let changed: HashSet<String> = match &self.seen {

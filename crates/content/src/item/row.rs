@@ -4,7 +4,7 @@ use crate::{
     Content,
     collection::{
         Collection,
-        access::{ItemWrite, covers},
+        access::{ItemWrite, covers, may_publish},
         cipher::{self, FieldCipher, FieldView},
         statements::Row,
     },
@@ -173,6 +173,9 @@ impl WriteContext {
         self.access.may_insert()?;
         let validated = self.collection().rules().validate_new(item, self.caller(), self.now)?;
         let item = validated.as_ref().unwrap_or(item);
+        let marked = self.collection().definition.publishing().map(|it| it.mark_new(item, self.may_publish()));
+        let marked = marked.transpose()?.flatten();
+        let item = marked.as_ref().unwrap_or(item);
         let created = item.created.filter(|_| self.access.is_import()).unwrap_or(self.now);
         self.row(id, item, created, self.requested_owner(item).or_else(|| self.caller().owner()), None)
     }
@@ -184,12 +187,12 @@ impl WriteContext {
         self.row(id, &item, self.now, self.caller().owner(), None)
     }
 
-    /// Whether the caller may update an item of this owner.
+    /// Whether the caller may update an item of this owner with this document.
     ///
     /// # Errors
     /// WDE0027 for a caller who may update no item.
-    pub(crate) fn may_update(&self, owner: Option<&str>) -> Result<bool> {
-        Ok(covers(&self.access.scope(Operation::Update)?, owner))
+    pub(crate) fn may_update(&self, owner: Option<&str>, document: &str) -> Result<bool> {
+        Ok(covers(&self.access.scope(Operation::Update)?, owner, document))
     }
 
     /// The row that takes the place of one that is there. What the item has of encrypted fields is clear
@@ -214,6 +217,11 @@ impl WriteContext {
         let old = readable.as_deref().unwrap_or(before.doc);
         let validated = self.collection().rules().validate_change(item, patch, old, self.caller(), self.now)?;
         let item = validated.as_ref().unwrap_or(item);
+        let publishing = self.collection().definition.publishing();
+        let is_patch = patch.is_some();
+        let marked = publishing.map(|it| it.mark_changed(item, is_patch, before.doc, self.may_publish()));
+        let marked = marked.transpose()?.flatten();
+        let item = marked.as_ref().unwrap_or(item);
         let kept = match &self.cipher {
             Some(it) if patch.is_none() && !self.caller().bare().is_privileged() => {
                 Some(it.keep(item, before.doc, value.named())?)
@@ -223,6 +231,10 @@ impl WriteContext {
         let item = kept.as_ref().unwrap_or(item);
         let created = item.created.filter(|_| self.access.is_import()).unwrap_or(before.created);
         self.row(id, item, created, self.requested_owner(item).or(before.owner), Some(before.doc))
+    }
+
+    fn may_publish(&self) -> bool {
+        self.access.is_import() || may_publish(self.caller())
     }
 
     /// The owner that the caller gives an item, if that is theirs to do.

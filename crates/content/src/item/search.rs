@@ -18,7 +18,7 @@ use crate::{
     },
     reference::{filter, include},
     search::{Asked, Index, Layout, SearchMemory, note_damage},
-    wire::request,
+    wire::{options::Drafts, request},
 };
 use serde_json::{Map, Value as Json};
 use std::{
@@ -60,7 +60,7 @@ impl Content {
         origin: Origin,
         members: &Map<String, Json>,
     ) -> Result<Page> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: Drafts::of(members) };
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let hooks = reader_hooks(context, &collection, members).await?;
         let call = async {
@@ -86,7 +86,7 @@ impl Content {
         let request = wire::Search::parse(narrowed.as_ref().unwrap_or(&members), &self.limits().query)?;
         let schema = filter::schema(context, collection, &request.filter).await?;
         let resolve::Search { find: mut plan, is_ranked } =
-            resolve::search(&request, query_context(caller, collection, &schema)?)?;
+            resolve::search(&request, query_context(context, collection, &schema)?)?;
         let asked = asked(collection, request.words, &plan.scope)?.map(Arc::new);
         let is_ranked = is_ranked && asked.is_some();
         if let Some(paging) = &paging

@@ -7,6 +7,7 @@ use crate::{
     page::{budget::ResponseBudget, print::print},
     reference::include,
     schema::level::Operation,
+    wire::options::Drafts,
 };
 use std::sync::Arc;
 use stoa_kernel::{Caller, Result};
@@ -95,7 +96,8 @@ pub(crate) fn replaced(collection: &Arc<Collection>, caller: &Caller, result: Ch
     Item::new(collection, without(without(doc, "_owner"), "_createdDate"))
 }
 
-/// Whether the caller may read the item of a document.
+/// Whether the caller may read the item of a document, which may be a draft: what counts is the right, not what the call
+/// was about.
 pub(crate) fn may_read(collection: &Collection, caller: &Caller, doc: &str) -> bool {
-    access::scope(caller, Operation::Read, collection).is_ok_and(|it| access::shows(&it, doc))
+    access::scope(caller, Drafts::Included, Operation::Read, collection).is_ok_and(|it| access::shows(&it, doc))
 }

@@ -28,6 +28,7 @@ use crate::{
         rules::Rules,
         special::PrincipalGrants,
     },
+    wire::options::Drafts,
 };
 use serde_json::{Map, Value, json};
 use std::{collections::HashSet, sync::Arc, time::Duration};
@@ -320,7 +321,7 @@ impl Creation {
             tx.batch(&statement).await?;
         }
         let made = Arc::new(Collection::new(site, stored));
-        let context = RequestContext { content, site, caller: &self.caller };
+        let context = RequestContext { content, site, caller: &self.caller, drafts: Drafts::Included };
         complete(tx, context, &made, single.as_deref(), &self.access).await?;
         Ok((made, reconciled))
     }
@@ -382,7 +383,7 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
             _ => {}
         }
         let collection = Arc::new(Collection::new(site, stored));
-        let context = RequestContext { content, site, caller };
+        let context = RequestContext { content, site, caller, drafts: Drafts::Included };
         complete(tx, context, &collection, single.as_deref(), &access).await?;
         Ok(RevisionOutcome { collection, reconciled, has_removed, has_encrypted })
     }
@@ -426,7 +427,7 @@ async fn complete(
     single: Option<&str>,
     access: &ManageAccess,
 ) -> Result<()> {
-    let RequestContext { content, site, caller } = context;
+    let RequestContext { content, site, caller, .. } = context;
     let cipher = cipher::create(tx, &content.state.world, &site.id, collection).await?;
     match single {
         Some(id) => {

@@ -229,7 +229,7 @@ fn replace(members: &mut Map<String, Json>, kept: &Map<String, Json>, names: &[&
 
 impl CursorSigner {
     async fn new(context: RequestContext<'_>, collection: &Collection, call: &str) -> Result<Self> {
-        let RequestContext { content, site, caller } = context;
+        let RequestContext { content, site, caller, .. } = context;
         let kind = match caller.bare() {
             Caller::Visitor { .. } => "visitor",
             Caller::Member { .. } => "member",

@@ -87,7 +87,9 @@ impl Content {
         if let Some(twice) = references.iter().find(|it| !seen.insert(*it)) {
             return Err(linked_already(request.collection(caller)?, twice));
         }
-        let fields = by_field(RequestContext { content: self, site, caller }, request, &references).await?;
+        let fields =
+            by_field(RequestContext { content: self, site, caller, drafts: request.drafts() }, request, &references)
+                .await?;
         let inserted = site.write_with(fields, |tx, fields| {
             boxed!({
                 for FieldEdges { field, edges } in fields {
@@ -111,7 +113,9 @@ impl Content {
         request: &Request<'_>,
     ) -> Result<Vec<ItemReference>> {
         let references = parse_references(request, self.limits())?;
-        let fields = by_field(RequestContext { content: self, site, caller }, request, &references).await?;
+        let fields =
+            by_field(RequestContext { content: self, site, caller, drafts: request.drafts() }, request, &references)
+                .await?;
         let removed = site.write_with(fields, |tx, fields| {
             boxed!({
                 for FieldEdges { field, edges } in fields {
@@ -150,7 +154,9 @@ impl Content {
             |target: String| ItemReference { field: key.clone(), referring: source.clone(), referenced: target };
         let references: Vec<_> = targets.map(reference).collect();
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        let field = field_access(RequestContext { content: self, site, caller }, &collection, &key).await?;
+        let field =
+            field_access(RequestContext { content: self, site, caller, drafts: request.drafts() }, &collection, &key)
+                .await?;
         let edges: Vec<Edge> = references.iter().map(edge).collect();
         let replaced = site.write_with((field, vec![source], edges), |tx, (field, sources, edges)| {
             boxed!({
@@ -178,7 +184,7 @@ pub(crate) async fn link_access(context: RequestContext<'_>, source: &Collection
     let found = reference::target(context.content, context.site, source, key).await?.ok_or_else(not_multi)?;
     let Reference::Multi(link) = found.reference else { return Err(not_multi()) };
     let target = found.existing()?.clone();
-    let access = access::links(context.caller, &target, link.side)?;
+    let access = access::links(context.caller, context.drafts, &target, link.side)?;
     Ok(LinkAccess { links: FieldLinks::new(context.site, link, source, &target), target, access })
 }
 
@@ -187,7 +193,7 @@ pub(crate) async fn link_access(context: RequestContext<'_>, source: &Collection
 /// # Errors
 /// WDE0020, WDE0025, WDE0027.
 async fn field_access(context: RequestContext<'_>, source: &Arc<Collection>, key: &str) -> Result<FieldAccess> {
-    let access = access::items(context.caller, source, Write::Update)?;
+    let access = access::items(context.caller, context.drafts, source, Write::Update)?;
     let link = link_access(context, source, key).await?;
     let now = context.content.state.world.now();
     let events = EventWriter::new(&context.site.id, source, context.caller, now);

@@ -32,7 +32,7 @@ pub(crate) async fn schema<'c>(
     for key in named {
         let Some(target) = reference::target(context.content, context.site, collection, key).await? else { continue };
         let Reference::Multi(link) = target.reference else { continue };
-        let scope = |it: &Arc<Collection>| access::scope(context.caller, Operation::Read, it).ok();
+        let scope = |it: &Arc<Collection>| access::scope(context.caller, context.drafts, Operation::Read, it).ok();
         let links = Links {
             field: key.to_owned(),
             site: context.site.id.as_str().to_owned(),

@@ -112,7 +112,7 @@ pub(crate) async fn plan_all(context: RequestContext<'_>, collection: &Collectio
 /// # Errors
 /// WDE0027 when the caller may read nothing of it.
 pub(crate) async fn readable(context: RequestContext<'_>, collection: Arc<Collection>) -> Result<ReadableCollection> {
-    let scope = access::scope(context.caller, Operation::Read, &collection)?;
+    let scope = access::scope(context.caller, context.drafts, Operation::Read, &collection)?;
     let view = cipher::view(context.content, context.site, context.caller, &collection).await?;
     Ok(ReadableCollection { collection, scope, view })
 }
@@ -124,7 +124,8 @@ fn resolve<'a>(context: RequestContext<'a>, collection: &'a Collection, tree: Tr
         for (key, branch) in tree.0 {
             let found = reference::target(context.content, context.site, collection, &key).await?;
             let found = found.ok_or_else(|| not_a_reference(collection.id.as_str(), &key, "reference"))?;
-            let may_read = |it: &Arc<Collection>| access::scope(context.caller, Operation::Read, it).is_ok();
+            let may_read =
+                |it: &Arc<Collection>| access::scope(context.caller, context.drafts, Operation::Read, it).is_ok();
             let target = match found.collection.filter(may_read) {
                 Some(it) => Some(readable(context, it).await?),
                 None => None,

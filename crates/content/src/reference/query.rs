@@ -25,7 +25,7 @@ use crate::{
         link::{Edge, visible},
     },
     schema::{level::Operation, relation::Link},
-    wire::request,
+    wire::{options::Drafts, request},
 };
 use serde_json::{Map, Value, json};
 use std::{
@@ -86,7 +86,12 @@ impl Content {
     pub async fn is_referenced(&self, site: &Site, caller: &Caller, members: &Map<String, Value>) -> Result<bool> {
         let (source, target) = (id(members.get("referringItemId"))?, id(members.get("referencedItemId"))?);
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
-        let field = readable_field(RequestContext { content: self, site, caller }, collection, members).await?;
+        let field = readable_field(
+            RequestContext { content: self, site, caller, drafts: Drafts::of(members) },
+            collection,
+            members,
+        )
+        .await?;
         let site_id = site.id.as_str().to_owned();
         let found = site.read(ReaderPool::Point, move |tx| {
             boxed!({
@@ -129,7 +134,7 @@ impl Content {
         origin: Origin,
         members: &Map<String, Value>,
     ) -> Result<Page> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: Drafts::of(members) };
         let source = collection::load(self, site, request::collection(members, caller)?).await?;
         let (paging, members) = cursor::paging(context, &source, &REFERENCED, members).await?;
         let (items, is_plural) = referring_items(&members, self.limits())?;
@@ -171,7 +176,7 @@ async fn readable_field(
     source: Arc<Collection>,
     members: &Map<String, Value>,
 ) -> Result<ReadableField> {
-    let source_scope = access::scope(context.caller, Operation::Read, &source)?;
+    let source_scope = access::scope(context.caller, context.drafts, Operation::Read, &source)?;
     let key = field_name(members, "referringItemFieldName")?;
     let found = reference::target(context.content, context.site, &source, &key).await?;
     let found = found.ok_or_else(|| not_a_reference(source.id.as_str(), &key, "reference"))?;

@@ -7,6 +7,7 @@ use crate::{
         field::{self, Field},
         level::{LEVELS, Level, Levels},
         plugin::{self, Plugin},
+        publishing::Publishing,
     },
     wire::validator::{Validator, check},
 };
@@ -256,6 +257,11 @@ impl Definition {
     /// Whether items without a status are published, where items may be drafts.
     pub(crate) fn publishes_unmarked(&self) -> Option<bool> {
         self.plugins.iter().find_map(plugin::publishes_unmarked)
+    }
+
+    /// What the plugin PUBLISH asks of items.
+    pub(crate) fn publishing(&self) -> Option<Publishing> {
+        self.plugins.iter().find_map(Publishing::of)
     }
 
     /// The levels for drafts and for publishing, when the collection has drafts.

@@ -6,6 +6,7 @@ pub mod field;
 pub(crate) mod index;
 pub(crate) mod level;
 pub(crate) mod plugin;
+pub(crate) mod publishing;
 pub(crate) mod relation;
 pub(crate) mod rules;
 pub(crate) mod special;

@@ -74,7 +74,7 @@ const CATALOG: &[(&str, Validator)] = &[
 ];
 
 /// Types that are still without their meaning: no collection gets one, and one that has it keeps it.
-const UNBUILT: &[&str] = &["PUBLISH", "URLIZED", "MULTILINGUAL", "CATALOG", "DRAFT_ITEMS"];
+const UNBUILT: &[&str] = &["URLIZED", "MULTILINGUAL", "CATALOG", "DRAFT_ITEMS"];
 
 /// Members of options that only the server sets; they come back on a round trip and are ignored.
 const READ_ONLY: &[&str] = &["lifecycleStatus", "draftsCollectionId", "publishedCollectionId", "allowedPermissions"];

@@ -13,6 +13,7 @@ use crate::{
         field::{self, is_multi},
         relation::Side,
     },
+    wire::options::Drafts,
 };
 use serde_json::{Map, Value};
 use std::{io::Write, sync::Arc};
@@ -42,7 +43,9 @@ impl Content {
         out: &mut (dyn Write + Send),
         mut tell: impl FnMut(u64),
     ) -> Result<u64> {
-        let (_, collection) = commanded(RequestContext { content: self, site, caller }, file.collection).await?;
+        let (_, collection) =
+            commanded(RequestContext { content: self, site, caller, drafts: Drafts::Included }, file.collection)
+                .await?;
         let source = source(self, site, collection).await?;
         let mut sink = match file.format {
             Format::Csv => Sink::csv(out, columns(site, &source).await?)?,

@@ -22,7 +22,7 @@ use crate::{
     },
     reference::{calls::link_access, link::visible},
     schema::level::Operation,
-    wire::items::check_id,
+    wire::{items::check_id, options::Drafts},
 };
 use serde_json::{Map, Value};
 use std::{io::Read, mem, sync::Arc};
@@ -117,7 +117,7 @@ impl Content {
         source: impl Read,
         tell: impl FnMut(Event<'_>),
     ) -> Result<Counts> {
-        let context = RequestContext { content: self, site, caller };
+        let context = RequestContext { content: self, site, caller, drafts: Drafts::Included };
         let (command, collection) = commanded(context, file.collection).await?;
         let mut records = Records::new(file.format, source, &collection);
         let mut import = Import::new(context, command, collection, options, tell).await?;
@@ -393,7 +393,7 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
             references.add_value(n, &it.field, it.ids.clone())?;
         }
         let sources: Vec<String> = values.iter().map(|it| it.item.clone()).collect();
-        let RequestContext { content, site, caller } = self.context;
+        let RequestContext { content, site, caller, .. } = self.context;
         let events = EventWriter::new(&site.id, &self.collection, caller, content.state.world.now()).for_import();
         let input = (self.command.import(&self.collection), references, sources, events);
         let linked = site.write_with(input, |tx, (access, references, sources, events)| {

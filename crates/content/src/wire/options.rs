@@ -10,6 +10,28 @@ pub struct Options {
     is_sandbox: bool,
     language: Option<LanguageTag>,
     suppresses_hooks: bool,
+    pub(crate) drafts: Drafts,
+}
+
+/// Whether a call is about drafts too, where items may be drafts and the caller may see them.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Drafts {
+    #[default]
+    Hidden,
+    Included,
+}
+
+impl Drafts {
+    /// What the members of a call say: `publishPluginOptions.includeDraftItems`, or `showDrafts`, which pipelines have. What
+    /// is of another type is refused with the other options.
+    pub(crate) fn of(members: &Map<String, Value>) -> Self {
+        let is_set = |members: &Map<String, Value>, name: &str| members.get(name) == Some(&Value::Bool(true));
+        let nested = members.get("publishPluginOptions").and_then(Value::as_object);
+        match is_set(members, "showDrafts") || nested.is_some_and(|it| is_set(it, "includeDraftItems")) {
+            true => Self::Included,
+            false => Self::Hidden,
+        }
+    }
 }
 
 /// Options that are true, false or null. `showDrafts` is the form that pipelines have (docs/protocol/content.md §3.11).
@@ -34,7 +56,8 @@ impl Options {
             faults.take(flag_at(it, "includeDraftItems", "publishPluginOptions.includeDraftItems"));
         }
         faults.refuse()?;
-        Ok(Self { is_sandbox: is_sandbox.unwrap_or_default(), language: language.flatten(), suppresses_hooks })
+        let (is_sandbox, drafts) = (is_sandbox.unwrap_or_default(), Drafts::of(members));
+        Ok(Self { is_sandbox, language: language.flatten(), suppresses_hooks, drafts })
     }
 
     /// No collection has a sandbox yet.

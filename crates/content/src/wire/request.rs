@@ -8,7 +8,7 @@ use crate::{
     limits::ContentLimits,
     wire::{
         items::{BodyReader, Items, RawItem, RequestBody},
-        options::{Options, flag, present},
+        options::{Drafts, Options, flag, present},
     },
 };
 use serde::de::DeserializeSeed;
@@ -65,6 +65,11 @@ impl<'a> Request<'a> {
             RequestBody::Object(it) => Ok(Self { members: it.others, item: it.item, items: it.items }),
             RequestBody::Other => Err(Fault::because(Code::BadRequest, "The request body must be an object.")),
         }
+    }
+
+    /// Whether the call is about drafts too.
+    pub(crate) fn drafts(&self) -> Drafts {
+        Drafts::of(&self.members)
     }
 
     /// A request without items, whose members came another way.

@@ -159,11 +159,16 @@ on_both_engines! {
         let mut everybody = kit.follow(visitor(), with_snapshot("c", json!({}))).await;
         let mut owner = kit.follow(app(), with_snapshot("c", json!({}))).await;
         for (n, status) in ["DRAFT", "PUBLISHED", "DRAFT"].into_iter().enumerate() {
-            node.bulk("bulk-save", "c", [json!({ "_id": "a", "n": n, "_publishStatus": status })]).await;
+            let item = json!({ "data": { "_id": "a", "n": n, "_publishStatus": status } });
+            let options = json!({ "includeDraftItems": true });
+            let body = json!({ "dataCollectionId": "c", "dataItems": [item], "publishPluginOptions": options });
+            node.call(&app(), "bulk-save", body).await.unwrap();
             everybody.quiet().await;
             owner.quiet().await;
         }
-        node.remove("c", "a").await;
+        let options = json!({ "includeDraftItems": true });
+        let body = json!({ "dataCollectionId": "c", "dataItemId": "a", "publishPluginOptions": options });
+        node.call(&app(), "remove", body).await.unwrap();
         everybody.quiet().await;
         owner.quiet().await;
         assert_eq!(everybody.changes(), ["enter a", "leave a"]);
