@@ -155,9 +155,6 @@ fn patch(before: &Value, change: &CollectionChange) -> Result<Value, Failure> {
     for (name, is_on) in flags.into_iter().filter_map(|(name, it)| Some((name, it?))) {
         patch[name] = json!(is_on);
     }
-    if let Some(is_on) = search {
-        patch["search"] = json!(is_on);
-    }
     if has_fields {
         let mut all: Vec<Value> = own_fields(before).cloned().collect();
         for key in no_fields {
