@@ -130,6 +130,7 @@ on_both_engines! {
             (key, "fieldApplicationCreate", "", applied.clone(), "200"),
             (key, "roleUpdate", "guide", json!({ "roleTitle": "Guide", "revision": "9" }), "409 INVALID_REVISION"),
             (key, "badgeUpdateV3", badge, json!({ "badge": { "title": "Old", "revision": "9" } }), "409 INVALID_REVISION"),
+            (key, "customFieldUpdate", field, json!({ "field": { "name": "Clubs", "revision": "9" } }), "409 INVALID_REVISION"),
             (key, "customFieldDelete", field, json!({ "revision": "9" }), "409 INVALID_REVISION"),
             (key, "fieldApplicationUpdate", field, json!({ "application": { "revision": "9" } }), "409 INVALID_REVISION"),
             (key, "badgeOrderUpdateV3", "", json!({ "badgeIds": too_many }), "400 TOO_MANY"),

@@ -8,6 +8,8 @@ use crate::{
 use stoa_kernel::Code;
 
 const INVALID: &[Code] = &[Code::Validation, Code::Forbidden];
+/// What was sent can't be read as JSON, or isn't an object.
+const UNREADABLE: &[Code] = &[Code::BadRequest];
 /// The server runs no hooks.
 const NO_HOOKS: &[Code] = &[Code::NotSupported];
 
@@ -28,14 +30,14 @@ pub(crate) const HOOK_VERSION_DEPLOY: Operation =
         )
         .takes("HookVersionDeployRequest")
         .answers(&[Answer::json("HookVersionResponse", "The version, which is active.")])
-        .errors(&[INVALID, NO_HOOKS]);
+        .errors(&[INVALID, UNREADABLE, NO_HOOKS]);
 
 pub(crate) const HOOK_VERSION_ACTIVATE: Operation =
-    hook("hookVersionActivate", "Has another version run: the way back").may_take("Empty").answers(DONE).errors(&[&[
-        Code::Validation,
-        Code::Forbidden,
-        Code::NotFound,
-    ]]);
+    hook("hookVersionActivate", "Has another version run: the way back").may_take("Empty").answers(DONE).errors(&[
+        INVALID,
+        UNREADABLE,
+        &[Code::NotFound],
+    ]);
 
 pub(crate) const HOOK_LOG_LIST: Operation = hook("hookLogList", "Lists calls of hooks that failed or said something")
     .notes("They are kept for 7 days, and 10,000 of them. A call is listed a second or two after it.")
@@ -48,16 +50,16 @@ pub(crate) const HOOK_LOG_LIST: Operation = hook("hookLogList", "Lists calls of 
         PACKED,
     ])
     .answers(&[Answer::json("HookLogListResponse", "The calls, the oldest first."), UNCHANGED])
-    .errors(&[INVALID]);
+    .errors(&[INVALID, UNREADABLE]);
 
 pub(crate) const HOOKS_RESUME: Operation =
     hook("hooksResume", "Lets hooks be asked again on this server, after so many of their processes died that none is")
         .may_take("Empty")
         .answers(DONE)
-        .errors(&[INVALID, NO_HOOKS]);
+        .errors(&[INVALID, UNREADABLE, NO_HOOKS]);
 
 pub(crate) const HOOK_TRY: Operation = hook("hookTry", "Asks one hook, and writes nothing")
     .notes("Of the code that is sent, else of the version that is active.")
     .takes("HookTryRequest")
     .answers(&[Answer::json("HookTryResponse", "What came of it.")])
-    .errors(&[INVALID, &[Code::NotFound], NO_HOOKS]);
+    .errors(&[INVALID, UNREADABLE, &[Code::NotFound], NO_HOOKS]);
