@@ -81,7 +81,8 @@ async fn told(client: &TestClient<'_>, with_drafts: bool) -> Vec<&'static str> {
     let sum = json!({ "aggregation": { "operations": [{ "resultFieldName": "s", "sum": { "itemFieldName": "n" } }] } });
     let older = ask("/v2/items/aggregate", sum).await.json();
     told.extend((older["results"][0]["s"] == 3).then_some("aggregate"));
-    let stages = json!([{ "group": { "accumulators": [{ "resultFieldName": "s", "count": {} }] } }]);
+    let sum = json!([{ "resultFieldName": "s", "sum": { "expression": { "numeric": 1 } } }]);
+    let stages = json!([{ "group": { "groupIds": [], "accumulators": sum } }]);
     let pipeline = ask("/v2/items/aggregate-pipeline", json!({ "pipeline": { "stages": stages } })).await.json();
     told.extend((pipeline["results"][0]["s"] == 2).then_some("pipeline"));
     let link = json!({ "dataCollectionId": "desks", "referringItemFieldName": "news", "referringItemId": "d" });
