@@ -7,7 +7,7 @@ use stoa_content::{Content, ContentLimits};
 
 /// The process started again with other limits.
 fn restart(app: &mut TestApp, change: impl FnOnce(&mut HookLimits)) {
-    let mut limits = HookLimits { hook_milliseconds: 2_000, hook_request_time: 60_000, ..HookLimits::default() };
+    let mut limits = HookLimits { hook_milliseconds: 20_000, hook_request_time: 120_000, ..HookLimits::default() };
     change(&mut limits);
     let content = Content::new(app.kit.world.clone(), ContentLimits::default());
     content.keep_hooks(host_of(limits));
