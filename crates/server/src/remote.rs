@@ -181,8 +181,11 @@ impl Job<'_> {
         for ids in ids.chunks(self.page) {
             let query = json!({ "filter": { "_id": { "$hasSome": ids } }, "paging": { "limit": ids.len() } });
             // What is stored is compared, and not what hooks make of it.
-            let body =
-                json!({ "dataCollectionId": self.collection, "query": query, "suppressHooks": true }).to_string();
+            let body = json!({
+                "dataCollectionId": self.collection, "query": query, "suppressHooks": true,
+                "publishPluginOptions": { "includeDraftItems": true },
+            });
+            let body = body.to_string();
             let answer = self.server.call("POST", "/v2/items/query", Some(&body))?;
             for item in answer["dataItems"].as_array().into_iter().flatten().map(|it| &it["data"]) {
                 there.insert(item["_id"].as_str().unwrap_or_default().to_owned(), item.to_string());
@@ -206,7 +209,8 @@ impl Job<'_> {
         let items: Vec<String> = batch.iter().map(|it| format!("{{\"data\":{}}}", it.text)).collect();
         let (collection, items, is_bare) = (json!(self.collection), items.join(","), !self.asks_hooks);
         let body = format!(
-            "{{\"dataCollectionId\":{collection},\"saveReferences\":{with_links},\"suppressHooks\":{is_bare},\"dataItems\":[{items}]}}"
+            "{{\"dataCollectionId\":{collection},\"saveReferences\":{with_links},\"suppressHooks\":{is_bare},\
+             \"publishPluginOptions\":{{\"includeDraftItems\":true}},\"dataItems\":[{items}]}}"
         );
         let answer = self.server.call("POST", "/v2/bulk/items/save", Some(&body))?;
         let mut batch: Vec<Option<BatchItem>> = batch.into_iter().map(Some).collect();
@@ -252,6 +256,7 @@ impl Job<'_> {
             let body = json!({
                 "dataCollectionId": self.collection, "referringItemFieldName": value.field,
                 "referringItemId": value.item, "newReferencedItemIds": ids,
+                "publishPluginOptions": { "includeDraftItems": true },
             });
             let (status, answer) = self.server.ask("POST", "/v2/items/replace-references", Some(&body.to_string()))?;
             let error = &answer["details"]["applicationError"];
