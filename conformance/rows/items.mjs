@@ -1,5 +1,5 @@
 // Reading and writing items: single, in bulk, sorted, projected, page by page.
-import { assert, codeOf, failsWith, failure, present, untyped } from '../lib/expect.mjs';
+import { assert, codeOf, failsWith, failure, present, undocumented, untyped } from '../lib/expect.mjs';
 import { wide } from './operator-cases.mjs';
 import { items as stored, shelf } from './shelf.mjs';
 
@@ -392,6 +392,23 @@ export const rows = [
         }),
       );
     assert.equal(found.items.length, stored.length);
+  }),
+  row('query', 'drafts are there for calls that ask for them, of who may see them', async (world) => {
+    const id = await world.createCollection();
+    await undocumented(world.app.collections).addPublishPlugin(id, { publishOptions: { defaultStatus: 'DRAFT' } });
+    await world.app.items.insert(id, { _id: 'a', title: 'draft' });
+    await world.app.items.insert(id, { _id: 'b', title: 'out', _publishStatus: 'PUBLISHED' });
+    const shows = { showDrafts: true };
+    assert.equal(order(await world.app.items.query(id).find()), 'b');
+    assert.equal(order(await world.app.items.query(id).ascending('title').find(shows)), 'ab');
+    assert.equal(order(await world.visitor().items.query(id).find(shows)), 'b');
+    assert.equal(await world.app.items.get(id, 'a'), null);
+    assert.equal(await world.app.items.count(id, {}, shows), 2);
+    await failsWith(world.app.items.update(id, { _id: 'a', title: 'x' }), 'WDE0073');
+    const kept = await world.app.items.update(id, { _id: 'a', title: 'x' }, shows);
+    assert.equal(kept._publishStatus, 'DRAFT');
+    await world.app.items.update(id, { _id: 'a', title: 'x', _publishStatus: 'PUBLISHED' }, shows);
+    assert.equal(present(await world.visitor().items.get(id, 'a')).title, 'x');
   }),
   row('count', 'builder and standalone', async (world) => {
     const id = await numbers(world);
