@@ -44,7 +44,8 @@ pub enum AppKeyVerb {
                             stoa app key activate --key NYgVWm1naVMDZ_FCd3Fe0RrG4H5-8M26pm9LAHilQWg --json")]
     Activate {
         /// The key that is meant; when it is active already, nothing is done
-        #[arg(long)]
+        // It may begin with a hyphen.
+        #[arg(long, allow_hyphen_values = true)]
         key: Option<String>,
     },
     /// List the keys of an application
@@ -55,7 +56,7 @@ pub enum AppKeyVerb {
                             stoa app key show NYgVWm1naVMDZ_FCd3Fe0RrG4H5-8M26pm9LAHilQWg --json")]
     Show {
         /// Id of the key, from `stoa app key list` [default: the active one]
-        // It may begin with a hyphen.
+        // As above.
         #[arg(allow_hyphen_values = true)]
         id: Option<String>,
     },

@@ -173,13 +173,13 @@ mod tests {
     #[test]
     fn id_of_a_key_may_begin_with_a_hyphen() {
         for id in ["-zxVZwterqLLn1rslWmVHJVqOHa9wLLfiVKp9MD_ygM", "--xVZwterqLLn1rslWmVHJVqOHa9wLLfiVKp9MD_ygM"] {
-            for command in ["show", "remove"] {
-                let words = ["stoa", "app", "key", command, id, "--app", "Billing"];
+            for (command, name) in [(&["show"][..], "id"), (&["remove"], "id"), (&["activate", "--key"], "key")] {
+                let words = [&["stoa", "app", "key"], command, &[id, "--app", "Billing"]].concat();
                 let parsed = Cli::command().try_get_matches_from(words).unwrap();
                 let (_, app) = parsed.subcommand().unwrap();
                 let (_, key) = app.subcommand().unwrap();
                 let (_, last) = key.subcommand().unwrap();
-                assert_eq!(last.get_one::<String>("id").unwrap(), id);
+                assert_eq!(last.get_one::<String>(name).unwrap(), id);
             }
         }
     }
