@@ -93,7 +93,7 @@ mod tests {
         assert!(!deaths.add(&site, 1, 62_000, 5), "told once");
         deaths.sweep(1_000_000);
         assert!(deaths.is_failing(&site, 1) && !deaths.is_failing(&site, 2));
-        assert!(!deaths.add(&site, 2, 62_000, 5), "another version begins anew");
+        assert!(!deaths.add(&site, 2, 62_000, 5), "another version starts at zero");
         assert!(deaths.is_failing(&site, 1), "another version's deaths don't mend it");
         deaths.forget(&site);
         deaths.add(&site, 2, 62_000, 5);
