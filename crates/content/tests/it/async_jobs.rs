@@ -57,7 +57,7 @@ impl Slow {
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        panic!("nobody says that the job is worked on");
+        panic!("no beat says that the job is worked on");
     }
 }
 
@@ -212,7 +212,7 @@ on_both_engines! {
         let world = World::open(engine).await;
         fill(&world, 3).await;
         let other = Content::new(world.test.world.clone(), ContentLimits::default());
-        // The first process asks for four seconds whether the caller is let in; the other asks nobody.
+        // The first process asks for four seconds whether the caller is let in; the other does not ask.
         let clock = world.test.clock.clone();
         let slow = Slow { clock, site: world.site.clone(), has_answered: AtomicBool::new(false) };
         world.content.keep_standing(Arc::new(slow));

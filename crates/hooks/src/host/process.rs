@@ -162,7 +162,7 @@ impl Process {
         }
         let answer = self.call(call, time).await?;
         if matches!(answer.0, Told::TimedOut | Told::OutOfMemory) {
-            // Code was stopped where it stood, so it begins anew.
+            // Code was stopped where it stood, so it starts again.
             self.loaded = None;
         }
         Ok(answer)

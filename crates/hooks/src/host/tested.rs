@@ -48,7 +48,7 @@ impl Host {
                     Ok((told, said)) => (judged(Hook::AfterDistinct, told, self.pool.limits.hook_answer), said),
                     Err(broken) => (Err(broken.into()), String::new()),
                 };
-                // What was stopped where it stood begins anew.
+                // What was stopped where it stood starts again.
                 let is_whole = !matches!(outcome, Err(Failure::TimedOut | Failure::OutOfMemory | Failure::Died));
                 held = Some(process).filter(|_| is_whole);
             }
