@@ -199,7 +199,7 @@ impl Act {
     /// What `onFailure` may answer in its place.
     fn in_place(self) -> &'static str {
         match self {
-            Self::Query | Self::GraphqlList => "[{ price: 9 }]",
+            Self::Query | Self::Search | Self::GraphqlList => "[{ price: 9 }]",
             Self::Count => "9",
             Self::Distinct => "[9]",
             _ => "{ price: 9 }",

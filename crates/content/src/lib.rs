@@ -8,6 +8,7 @@
 mod async_job;
 mod collection;
 mod document;
+mod drafts;
 pub mod event;
 mod fault;
 pub mod feed;
@@ -57,6 +58,7 @@ pub use wire::{
 
 use async_job::run::JobRuns;
 use collection::{cache::SchemaCache, job::JobQueue, site_key};
+use drafts::Drafts;
 use hook::{log::HookLog, version::HookVersions};
 use index::{auto::QueryStatistics, build::BuildQueue};
 use item::ownership::RecordedVisitors;
@@ -70,7 +72,6 @@ use stoa_kernel::{Caller, Network, Result, World};
 use stoa_query::pipeline::SharedMemory;
 use stoa_store::{Area, Memory, ReaderPool, Requester, Site, Standing, Store, TxFuture, boxed};
 use tokio::sync::Semaphore;
-use wire::options::Drafts;
 
 /// The content of all sites of this process. Cheap to clone: clones share what they know of schemas.
 #[derive(Clone)]

@@ -6,10 +6,11 @@ use crate::{
         Collection,
         access::{self, ItemWrite, Write},
     },
+    drafts::Drafts,
     item::{query::check_cost, references},
     reference::filter,
     schema::level::Operation,
-    wire::{options::Drafts, patch::Patch, request::Request},
+    wire::{patch::Patch, request::Request},
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;

@@ -9,6 +9,7 @@
 use crate::{
     collection::Collection,
     document::owner,
+    drafts::Drafts,
     fault,
     schema::{
         definition::Definition,
@@ -18,7 +19,6 @@ use crate::{
         relation::Side,
         special::Rights,
     },
-    wire::options::Drafts,
 };
 use std::sync::Arc;
 use stoa_kernel::{Area, Caller, Code, Fault, Result, Right};

@@ -3,10 +3,10 @@
 use crate::{
     Content,
     collection::{self, Collection, access},
+    drafts::Drafts,
     feed::{Before, FeedItem, FeedRequest},
     hook::version,
     schema::level::Operation,
-    wire::options::Drafts,
 };
 use ring::digest::{SHA256, digest};
 use serde_json::Value;

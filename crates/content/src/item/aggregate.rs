@@ -9,6 +9,7 @@ use crate::{
         self, Collection,
         cipher::{self, FieldView},
     },
+    drafts::Drafts,
     index::auto::{self, Answered},
     item::query::{check_cost, query_context},
     page::{
@@ -16,7 +17,7 @@ use crate::{
         cursor::{self, CursorCall, CursorPaging},
     },
     reference::filter,
-    wire::{options::Drafts, request},
+    wire::request,
 };
 use serde_json::{Map, Value as Json};
 use std::{

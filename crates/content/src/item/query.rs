@@ -7,6 +7,7 @@
 use crate::{
     Content, ContentLimits, Origin, RequestContext,
     collection::{self, Collection, access, cipher},
+    drafts::Drafts,
     hook::CallHooks,
     index::auto::{self, Answered},
     item::page_query::{PageQuery, is_bounded},
@@ -16,7 +17,7 @@ use crate::{
     },
     reference::{filter, include},
     schema::level::Operation,
-    wire::{options::Drafts, request},
+    wire::request,
 };
 use serde_json::{Map, Value as Json, json};
 use std::{borrow::Cow, sync::Arc};

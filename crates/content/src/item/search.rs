@@ -6,6 +6,7 @@
 use crate::{
     Content, Origin, RequestContext,
     collection::{self, Collection, cipher},
+    drafts::Drafts,
     fault,
     hook::CallHooks,
     item::{
@@ -18,7 +19,7 @@ use crate::{
     },
     reference::{filter, include},
     search::{Asked, Index, Layout, SearchMemory, note_damage},
-    wire::{options::Drafts, request},
+    wire::request,
 };
 use serde_json::{Map, Value as Json};
 use std::{

@@ -3,11 +3,11 @@
 use crate::{
     RequestContext,
     collection::{Collection, access},
+    drafts::Drafts,
     item::change::ChangeResult,
     page::{budget::ResponseBudget, print::print},
     reference::include,
     schema::level::Operation,
-    wire::options::Drafts,
 };
 use std::sync::Arc;
 use stoa_kernel::{Caller, Result};

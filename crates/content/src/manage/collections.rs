@@ -14,6 +14,7 @@ use crate::{
         stored::{StoredCollection, live},
         view,
     },
+    drafts::Drafts,
     fault::{self, Faults, field_not_found, invalid, missing},
     item::{insert::insert_single, row::WriteContext, truncate},
     limits::ContentLimits,
@@ -28,7 +29,6 @@ use crate::{
         rules::Rules,
         special::PrincipalGrants,
     },
-    wire::options::Drafts,
 };
 use serde_json::{Map, Value, json};
 use std::{collections::HashSet, sync::Arc, time::Duration};

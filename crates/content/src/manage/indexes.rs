@@ -6,10 +6,10 @@ use crate::{
         self, access,
         stored::{StoredCollection, live},
     },
+    drafts::Drafts,
     fault,
     index::step::{self, IndexRequest, Transition},
     schema::index::{self, Index, Source, Status},
-    wire::options::Drafts,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;

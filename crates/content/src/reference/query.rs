@@ -10,6 +10,7 @@
 use crate::{
     Content, Origin, RequestContext,
     collection::{self, Collection, access},
+    drafts::Drafts,
     fault::{cursor_invalid, not_a_reference},
     hook::CallHooks,
     limits::ContentLimits,
@@ -25,7 +26,7 @@ use crate::{
         link::{Edge, visible},
     },
     schema::{level::Operation, relation::Link},
-    wire::{options::Drafts, request},
+    wire::request,
 };
 use serde_json::{Map, Value, json};
 use std::{

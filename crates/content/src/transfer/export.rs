@@ -8,12 +8,12 @@ use crate::transfer::{FileOf, Format, cell, commanded};
 use crate::{
     Content, RequestContext,
     collection::{Collection, cipher},
+    drafts::Drafts,
     reference::{self, Reference, link::FieldLinks},
     schema::{
         field::{self, is_multi},
         relation::Side,
     },
-    wire::options::Drafts,
 };
 use serde_json::{Map, Value};
 use std::{io::Write, sync::Arc};

@@ -12,6 +12,7 @@ use crate::transfer::{
 use crate::{
     Content, RequestContext,
     collection::{Collection, access::Command},
+    drafts::Drafts,
     event::write::EventWriter,
     fault,
     item::{
@@ -22,7 +23,7 @@ use crate::{
     },
     reference::{calls::link_access, link::visible},
     schema::level::Operation,
-    wire::{items::check_id, options::Drafts},
+    wire::items::check_id,
 };
 use serde_json::{Map, Value};
 use std::{io::Read, mem, sync::Arc};

@@ -1,6 +1,9 @@
 //! What every call on items may be told besides what it is about (docs/protocol/content.md §3.0, §13.2).
 
-use crate::fault::{self, Faults, invalid_as};
+use crate::{
+    drafts::Drafts,
+    fault::{self, Faults, invalid_as},
+};
 use serde_json::{Map, Value};
 use stoa_kernel::{Caller, Code, Fault, LanguageTag, Result};
 
@@ -11,27 +14,6 @@ pub struct Options {
     language: Option<LanguageTag>,
     suppresses_hooks: bool,
     pub(crate) drafts: Drafts,
-}
-
-/// Whether a call is about drafts too, where items may be drafts and the caller may see them.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Drafts {
-    #[default]
-    Hidden,
-    Included,
-}
-
-impl Drafts {
-    /// What the members of a call say: `publishPluginOptions.includeDraftItems`, or `showDrafts`, which pipelines have. What
-    /// is of another type is refused with the other options.
-    pub(crate) fn of(members: &Map<String, Value>) -> Self {
-        let is_set = |members: &Map<String, Value>, name: &str| members.get(name) == Some(&Value::Bool(true));
-        let nested = members.get("publishPluginOptions").and_then(Value::as_object);
-        match is_set(members, "showDrafts") || nested.is_some_and(|it| is_set(it, "includeDraftItems")) {
-            true => Self::Included,
-            false => Self::Hidden,
-        }
-    }
 }
 
 /// Options that are true, false or null. `showDrafts` is the form that pipelines have (docs/protocol/content.md §3.11).

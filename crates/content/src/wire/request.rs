@@ -4,11 +4,12 @@
 //! know. How a body is read is in [`crate::wire::items`].
 
 use crate::{
+    drafts::Drafts,
     fault::{self, Faults},
     limits::ContentLimits,
     wire::{
         items::{BodyReader, Items, RawItem, RequestBody},
-        options::{Drafts, Options, flag, present},
+        options::{Options, flag, present},
     },
 };
 use serde::de::DeserializeSeed;

@@ -61,5 +61,5 @@ pub(crate) const HOOKS_RESUME: Operation =
 pub(crate) const HOOK_TRY: Operation = hook("hookTry", "Asks one hook, and writes nothing")
     .notes("Of the code that is sent, else of the version that is active.")
     .takes("HookTryRequest")
-    .answers(&[Answer::json("HookTryResponse", "What came of it.")])
+    .answers(&[Answer::json("HookTryResponse", "What the hook answered, or how it failed.")])
     .errors(&[INVALID, UNREADABLE, &[Code::NotFound], NO_HOOKS]);
