@@ -1399,6 +1399,8 @@ export type CollectionView = {
   realtime?: true;
   /** No index of the words of its items is kept. */
   search?: false;
+  /** Items may be followed as they are stored, though a hook decides on how they are shown to others. */
+  realtimeWithoutHooks?: true;
   pagingModes?: Array<'OFFSET' | 'CURSOR'>;
   createdDate?: string;
   updatedDate?: string;
@@ -1452,6 +1454,8 @@ export type CollectionCreateRequest = {
     realtime?: boolean | null;
     /** Whether an index of the words of its items is kept, so that who may read items may search them. */
     search?: boolean | null;
+    /** Whether items may be followed as they are stored, though a hook afterGet or afterQuery decides on how they are shown to others. */
+    realtimeWithoutHooks?: boolean | null;
     permissions?: OlderLevelsInput;
     dataPermissions?: ItemLevelsInput;
     /** At most 1000 unless configured otherwise. */
@@ -1470,7 +1474,7 @@ export type CollectionCreateRequest = {
 };
 
 export type CollectionUpdateRequest = {
-  /** Takes the place of what the collection is. Only permissions, `cacheSeconds`, `logOldValues`, `realtime` and `search` that are not sent stay as they are. */
+  /** Takes the place of what the collection is. Only permissions, `cacheSeconds`, `logOldValues`, `realtime`, `realtimeWithoutHooks` and `search` that are not sent stay as they are. */
   collection: {
     /** 1 to 256 characters, without `?`, `#` and control characters. */
     id: string;
@@ -1489,6 +1493,8 @@ export type CollectionUpdateRequest = {
     realtime?: boolean | null;
     /** Whether an index of the words of its items is kept, so that who may read items may search them. */
     search?: boolean | null;
+    /** Whether items may be followed as they are stored, though a hook afterGet or afterQuery decides on how they are shown to others. */
+    realtimeWithoutHooks?: boolean | null;
     permissions?: OlderLevelsInput;
     dataPermissions?: ItemLevelsInput;
     /** At most 1000 unless configured otherwise. */
@@ -1524,6 +1530,8 @@ export type CollectionPatch = {
   realtime?: boolean | null;
   /** Whether an index of the words of its items is kept, so that who may read items may search them. */
   search?: boolean | null;
+  /** Whether items may be followed as they are stored, though a hook afterGet or afterQuery decides on how they are shown to others. */
+  realtimeWithoutHooks?: boolean | null;
   permissions?: OlderLevelsInput;
   dataPermissions?: ItemLevelsInput;
   /** At most 1000 unless configured otherwise. */
