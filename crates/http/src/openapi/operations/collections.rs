@@ -109,12 +109,9 @@ const fn remove(id: &'static str, summary: &'static str) -> Operation {
     change(id, summary).takes("TypedPluginDeleteRequest").errors(&[IN_COLLECTION])
 }
 
-pub(crate) const PUBLISH_PLUGIN_ADD: Operation =
-    add("publishPluginAdd", "Adds the plugin PUBLISH", "PublishPluginAddRequest").errors(&[
-        IN_COLLECTION,
-        INVALID,
-        NOT_SUPPORTED,
-    ]);
+pub(crate) const PUBLISH_PLUGIN_ADD: Operation = change("publishPluginAdd", "Adds the plugin PUBLISH")
+    .takes("PublishPluginAddRequest")
+    .errors(&[IN_COLLECTION, INVALID]);
 pub(crate) const PUBLISH_PLUGIN_DELETE: Operation = remove("publishPluginDelete", "Takes the plugin PUBLISH away");
 pub(crate) const URLIZED_PLUGIN_ADD: Operation =
     add("urlizedPluginAdd", "Adds the plugin URLIZED", "UrlizedPluginAddRequest");

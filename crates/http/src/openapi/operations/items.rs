@@ -45,10 +45,11 @@ const COUNTS: &[Code] = &[Code::NotNumber, Code::NotPositive, Code::NotInteger, 
 const LONG: &[Code] = &[Code::PayloadTooLarge];
 /// Calls of which a hook is asked.
 const HOOKS: &[Code] = &[Code::HookThrew];
-/// Those that write only what their hook has seen.
+/// Those that write only what their hook has seen, into the fields that it knew.
 const HOOKS_OF_CHANGES: &[Code] = &[Code::HookThrew, Code::RevisionWrong];
 const READS: &[&[Code]] = &[ON_ITEMS, ID, MISSING, NAMES, COUNTS, LONG, HOOKS];
-const INSERTS: &[&[Code]] = &[ON_ITEMS, ITEM_VALUES, MISSING, &[Code::ItemIdRefused, Code::ItemExists], HOOKS];
+const INSERTS: &[&[Code]] =
+    &[ON_ITEMS, ITEM_VALUES, MISSING, &[Code::ItemIdRefused, Code::ItemExists], HOOKS_OF_CHANGES];
 const CHANGES: &[&[Code]] = &[ON_ITEMS, ITEM_VALUES, MISSING, FILTER, HOOKS_OF_CHANGES];
 const SAVES: &[&[Code]] = &[ON_ITEMS, ITEM_VALUES, MISSING, &[Code::ItemIdRefused], HOOKS_OF_CHANGES];
 const PATCHES: &[&[Code]] = &[ON_ITEMS, ID, MISSING, PATCH_VALUES, FILTER, HOOKS_OF_CHANGES];
