@@ -173,8 +173,7 @@ on_both_engines! {
         assert_eq!(app.app().post("/v2/collections", &make).await.verdict(), "200");
         let path = "/v2/collections/create-field?dataCollectionId=create-field";
         assert_eq!(app.app().get(path).await.json()["collection"]["id"], "create-field");
-        // Calls that aren't built say so, also where an item could be asked for.
-        assert_eq!(app.app().get("/v2/items/create-draft?dataCollectionId=things").await.verdict(), "428 WDE0119");
-        assert_eq!(app.app().post("/v2/items/create-draft", &json!({ "dataCollectionId": "things" })).await.verdict(), "428 WDE0119");
+        // Calls that aren't built say so.
+        assert_eq!(app.app().post("/v1/tasks", &json!({})).await.verdict(), "428 WDE0119");
     }
 }

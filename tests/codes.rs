@@ -213,7 +213,6 @@ on_both_engines! {
             ("urlized", "URLIZED", json!({ "urlizedOptions": { "format": "PLAIN" } })),
             ("multilingual", "MULTILINGUAL", json!({ "multilingualOptions": { "translatableFieldKeys": ["n"] } })),
             ("catalog", "CATALOG", json!({ "catalogOptions": { "nameFieldKey": "n" } })),
-            ("draft-items", "DRAFT_ITEMS", json!({ "draftItemsOptions": {} })),
         ] {
             let mut body = options;
             body["dataCollectionId"] = "c".into();

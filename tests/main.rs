@@ -13,6 +13,7 @@ mod codes;
 mod community;
 mod cursors;
 mod defence;
+mod draft_items;
 mod filters;
 mod graphql;
 mod hook_plugin;

@@ -244,7 +244,7 @@ on_both_engines! {
             "id": "c", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": { "itemRead": "ANYONE" },
         });
         assert_eq!(app.app().post("/v2/collections", &json!({ "collection": object })).await.verdict(), "200");
-        // The plugin is still to be built, so only collections from older versions have it.
+        // Collections from older versions have the plugin without a collection of drafts.
         let kept = app.site.write(|tx| {
             boxed!({
                 let plugin = r#""plugins":[{"type":"DRAFT_ITEMS","draftItemsOptions":{"draftPermissions":{"manageDrafts":"SITE_MEMBER"}}}]"#;

@@ -10,7 +10,10 @@ import { shelf } from './shelf.mjs';
 /** @type {(method: string, check: string, run: (world: World) => unknown) => Row} */
 const optional = (method, check, run) => ({ method: `items.${method}`, check, compare: true, run });
 
-/** A collection with drafts. @param {World} world */
+/** @type {typeof optional} */
+const required = (...named) => ({ ...optional(...named), required: true });
+
+/** A collection with drafts of its own. @param {World} world */
 async function withDrafts(world) {
   const id = await threeItems(world);
   await undocumented(world.app.collections).addDraftItemsPlugin(id, { draftItemsOptions: {} });
@@ -30,17 +33,23 @@ export const rows = [
     assert.match(String(codeOf(error)), /^WDE0(027|179)$/, error.message);
     assert.equal(world.recorder.last().status, 403);
   }),
-  optional('createDataItemDraft', 'copies', async (world) => {
-    assert.equal((await world.app.items.createDataItemDraft(await withDrafts(world), 'a'))._id, 'a');
+  required('createDataItemDraft', 'copies', async (world) => {
+    const id = await withDrafts(world);
+    assert.equal((await world.app.items.createDataItemDraft(id, 'a'))._id, 'a');
+    assert.equal((await world.app.items.get(`${id}__drafts`, 'a'))?._id, 'a');
   }),
-  optional('publishDataItemDraft', 'takes the place of the published item', async (world) => {
+  required('publishDataItemDraft', 'takes the place of the published item', async (world) => {
     const id = await withDrafts(world);
     await world.app.items.createDataItemDraft(id, 'a');
+    await world.app.items.save(`${id}__drafts`, { _id: 'a', title: 'published' });
     assert.equal((await world.app.items.publishDataItemDraft(id, 'a'))._id, 'a');
+    assert.equal((await world.app.items.get(id, 'a'))?.title, 'published');
+    assert.equal(await world.app.items.get(`${id}__drafts`, 'a'), null);
   }),
-  optional('unpublishDataItem', 'leaves a draft', async (world) => {
+  required('unpublishDataItem', 'leaves a draft', async (world) => {
     const id = await withDrafts(world);
-    await world.app.items.unpublishDataItem(id, 'a', { copyToDraft: true });
+    assert.equal((await world.app.items.unpublishDataItem(id, 'a', { copyToDraft: true }))?._id, 'a');
     assert.equal(await world.visitor().items.get(id, 'a'), null);
+    assert.equal((await world.app.items.get(`${id}__drafts`, 'a'))?._id, 'a');
   }),
 ];

@@ -223,6 +223,8 @@ fn members(id: &str) -> Vec<&'static str> {
         "itemPatch" | "itemPatchById" => "patch condition",
         "itemGet" | "itemGetByQuery" => "dataItemId fields includeReferences",
         "itemRemove" | "itemDelete" => "dataItemId condition",
+        "itemDraftCreate" | "itemDraftPublish" => "dataItemId",
+        "itemUnpublish" => "dataItemId copyToDraft",
         "itemTruncate" => "",
         "itemBulkInsert" | "itemBulkUpdate" | "itemBulkSave" => "dataItems condition saveReferences returnEntity",
         "itemBulkPatch" => "patches condition returnEntity",

@@ -31,6 +31,12 @@ pub(crate) fn plugin_not_built(name: &str, path: &str) -> Fault {
     invalid_as(Code::NotSupported, path, &rule).with("pluginType", name).with("path", path)
 }
 
+/// What is to become of drafts, in a way that this server doesn't have yet.
+pub(crate) fn action_not_built(path: &str, action: &str) -> Fault {
+    let rule = format!("names {action}, which is not supported yet");
+    invalid_as(Code::NotSupported, path, &rule).with("path", path)
+}
+
 /// A write in a language other than the item's own.
 pub(crate) fn language_not_built() -> Fault {
     let rule = "can't be named in a write: second languages are not supported yet";
@@ -54,6 +60,12 @@ pub(crate) fn is_item_changed(fault: &Fault) -> bool {
 }
 
 const CHANGED: &str = "CHANGED";
+
+/// A collection of drafts is changed by way of the one whose drafts it has.
+pub(crate) fn follows(published: &str) -> Fault {
+    let text = format!("This collection has the drafts of {published} and follows it: change that one.");
+    Fault::because(Code::BadRequest, text).with("publishedCollectionId", published)
+}
 
 /// There is no such collection, or no longer, or none that the caller may know of.
 pub(crate) fn collection_not_found(id: &str) -> Fault {

@@ -2,7 +2,7 @@
 
 use crate::{
     App, Call, Problem,
-    content::{items, not_supported},
+    content::not_supported,
     endpoint::{Endpoint, get},
     openapi::{Document, Listed, operations::server::*, served, site_types},
     opening::Opening,
@@ -14,7 +14,7 @@ use axum::{
     extract::{RawQuery, State},
     http::HeaderMap,
     response::Response,
-    routing::{MethodFilter, MethodRouter, any},
+    routing::{MethodRouter, any},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -34,16 +34,6 @@ pub(crate) fn router() -> Router<App> {
             paths.entry(line.path).or_default().push((line.endpoint, route));
         }
     }
-    let (of_items, others): (Vec<&'static str>, Vec<_>) =
-        NOT_BUILT.iter().copied().partition(|it| parent(it) == parent(ITEM));
-    for path in of_items {
-        let endpoints = [
-            Endpoint::new(MethodFilter::POST, false, not_supported),
-            Endpoint::new(MethodFilter::GET, true, items::get_or_not_supported),
-        ];
-        let route = |it: &Endpoint| it.route(path, Kind::Content, Opening::Collections);
-        paths.insert(path, endpoints.into_iter().map(|it| (it.clone(), route(&it))).collect());
-    }
     for any_id in [ITEM, COLLECTION] {
         let named = paths.get(any_id).cloned().unwrap_or_default();
         for (path, endpoints) in paths.iter_mut().filter(|it| parent(it.0) == parent(any_id)) {
@@ -55,7 +45,7 @@ pub(crate) fn router() -> Router<App> {
             endpoints.into_iter().fold(MethodRouter::new(), |it, (endpoint, route)| endpoint.add_to(it, route));
         router.route(path, methods)
     });
-    others.into_iter().fold(built, |router, path| router.route(path, any(not_supported)))
+    NOT_BUILT.iter().copied().fold(built, |router, path| router.route(path, any(not_supported)))
 }
 
 /// An item or a collection whose id is the name of a call stands at the call's path, with the methods that the call

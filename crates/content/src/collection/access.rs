@@ -14,7 +14,7 @@ use crate::{
     schema::{
         definition::Definition,
         field::{self, Field, is_multi, target_id},
-        level::{Access, Level, Levels, Operation},
+        level::{Access, Grants, Level, Levels, Operation},
         plugin::{self, Plugin},
         relation::Side,
         special::Rights,
@@ -101,6 +101,8 @@ pub(crate) struct ItemWrite {
     drafts: Drafts,
     write: Write,
     is_import: bool,
+    /// Whether an item keeps its owner and the time when it was made, as it goes from one collection to its pair.
+    keeps_stamps: bool,
 }
 
 /// The right to write items. A new item is the caller's own, so under SITE_MEMBER_AUTHOR a member may insert.
@@ -110,7 +112,15 @@ pub(crate) struct ItemWrite {
 pub(crate) fn items(caller: &Caller, drafts: Drafts, collection: &Arc<Collection>, write: Write) -> Result<ItemWrite> {
     let access = collection.access(caller);
     let owned = (collection.clone(), caller.clone());
-    let proof = ItemWrite { collection: owned.0, caller: owned.1, access, drafts, write, is_import: false };
+    let proof = ItemWrite {
+        collection: owned.0,
+        caller: owned.1,
+        access,
+        drafts,
+        write,
+        is_import: false,
+        keeps_stamps: false,
+    };
     match write {
         Write::Save if access.allow(caller, Operation::Update) => {}
         Write::Insert | Write::Save => proof.may_insert()?,
@@ -120,7 +130,42 @@ pub(crate) fn items(caller: &Caller, drafts: Drafts, collection: &Arc<Collection
     Ok(proof)
 }
 
+/// The right to publish drafts and to take items back, under the level and the special permissions for that.
+///
+/// # Errors
+/// WDE0027 for a caller who may do this to no item.
+pub(crate) fn publication(caller: &Caller, collection: &Arc<Collection>) -> Result<ItemWrite> {
+    let level = collection.definition.draft_levels().map_or(Level::Privileged, |it| it.1);
+    let may = collection.grants.of(caller).any(|it| it.manage_publish_status);
+    let Access { levels, grants, reach } = collection.access(caller);
+    let access = Access {
+        levels: Levels { item_insert: level, item_update: level, item_remove: level, ..levels },
+        grants: Grants { item_insert: may, item_update: may, item_remove: may, ..grants },
+        reach,
+    };
+    let proof = ItemWrite {
+        collection: collection.clone(),
+        caller: caller.clone(),
+        access,
+        drafts: Drafts::Hidden,
+        write: Write::Save,
+        is_import: false,
+        keeps_stamps: true,
+    };
+    proof.allow(Operation::Update)?;
+    Ok(proof)
+}
+
 impl ItemWrite {
+    /// The same for an item that comes from the paired collection.
+    pub(crate) fn keeping_stamps(self) -> Self {
+        Self { keeps_stamps: true, ..self }
+    }
+
+    pub(crate) fn keeps_stamps(&self) -> bool {
+        self.keeps_stamps
+    }
+
     pub(crate) fn collection(&self) -> &Arc<Collection> {
         &self.collection
     }
@@ -266,6 +311,7 @@ impl ManageAccess {
             drafts: Drafts::Included,
             write: Write::Update,
             is_import: false,
+            keeps_stamps: false,
         }
     }
 }
@@ -466,6 +512,7 @@ impl Command {
             drafts: Drafts::Included,
             write: Write::Save,
             is_import: true,
+            keeps_stamps: false,
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::schema::{
     index::{self, Index},
     special::{self, PrincipalGrants},
 };
+use std::collections::HashMap;
 use stoa_kernel::{Result, SiteId, clock::Millis};
 use stoa_sql::params;
 use stoa_store::{Row, Tx};
@@ -46,7 +47,15 @@ pub(crate) async fn all_live(tx: &mut Tx<'_>, site: &SiteId) -> Result<Vec<Store
     let sql = format!("select {COLUMNS} from stoa.collection where site = $1 and deleted is null order by number");
     let mut all = tx.rows(&sql, &params![site], read).await?;
     let mut grants = special::of_collections(tx, site, None).await?;
+    let numbers: HashMap<String, i64> = all.iter().map(|it| (it.id.clone(), it.number)).collect();
+    // Collections of drafts first: theirs are made of what others have.
     for stored in &mut all {
+        let published = stored.definition.published_id().and_then(|it| numbers.get(it));
+        if let Some(it) = published.and_then(|it| grants.get(it)) {
+            stored.grants = it.clone().for_drafts();
+        }
+    }
+    for stored in all.iter_mut().filter(|it| it.definition.published_id().is_none()) {
         stored.grants = grants.remove(&stored.number).unwrap_or_default();
     }
     Ok(all)
@@ -61,9 +70,22 @@ pub(crate) async fn is_deleted(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Resu
 /// With what is kept in rows beside its own.
 async fn with_related_rows(tx: &mut Tx<'_>, site: &SiteId, mut stored: StoredCollection) -> Result<StoredCollection> {
     let number = stored.number;
-    stored.grants = special::of_collections(tx, site, Some(number)).await?.remove(&number).unwrap_or_default();
+    stored.grants = match stored.definition.published_id() {
+        None => grants(tx, site, number).await?,
+        Some(id) => {
+            let sql = "select number from stoa.collection where site = $1 and id = $2 and deleted is null";
+            match tx.row(sql, &params![site, id], |row| row.get::<i64>(0)).await? {
+                Some(published) => grants(tx, site, published).await?.for_drafts(),
+                None => PrincipalGrants::default(),
+            }
+        }
+    };
     stored.indexes = index::of_collection(tx, site, number).await?;
     Ok(stored)
+}
+
+async fn grants(tx: &mut Tx<'_>, site: &SiteId, number: i64) -> Result<PrincipalGrants> {
+    Ok(special::of_collections(tx, site, Some(number)).await?.remove(&number).unwrap_or_default())
 }
 
 fn read(row: &Row<'_>) -> Result<StoredCollection, stoa_store::Error> {

@@ -176,8 +176,9 @@ impl WriteContext {
         let marked = self.collection().definition.publishing().map(|it| it.mark_new(item, self.may_publish()));
         let marked = marked.transpose()?.flatten();
         let item = marked.as_ref().unwrap_or(item);
-        let created = item.created.filter(|_| self.access.is_import()).unwrap_or(self.now);
-        self.row(id, item, created, self.requested_owner(item).or_else(|| self.caller().owner()), None)
+        let created = self.requested_time(item).unwrap_or(self.now);
+        let own = || self.caller().owner().filter(|_| !self.access.keeps_stamps());
+        self.row(id, item, created, self.requested_owner(item).or_else(own), None)
     }
 
     /// The row of the item of a collection that has but one, with the defaults of its fields.
@@ -229,7 +230,7 @@ impl WriteContext {
             _ => None,
         };
         let item = kept.as_ref().unwrap_or(item);
-        let created = item.created.filter(|_| self.access.is_import()).unwrap_or(before.created);
+        let created = self.requested_time(item).unwrap_or(before.created);
         self.row(id, item, created, self.requested_owner(item).or(before.owner), Some(before.doc))
     }
 
@@ -239,7 +240,13 @@ impl WriteContext {
 
     /// The owner that the caller gives an item, if that is theirs to do.
     fn requested_owner<'i>(&self, item: &'i CanonicalItem) -> Option<&'i str> {
-        item.owner.as_deref().filter(|it| !it.is_empty() && self.caller().bare().is_privileged())
+        let counts = self.caller().bare().is_privileged() || self.access.keeps_stamps();
+        item.owner.as_deref().filter(|it| !it.is_empty() && counts)
+    }
+
+    /// When an item was made, if that is not for the clock to say.
+    fn requested_time(&self, item: &CanonicalItem) -> Option<Millis> {
+        item.created.filter(|_| self.access.is_import() || self.access.keeps_stamps())
     }
 
     fn row(

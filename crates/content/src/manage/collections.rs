@@ -8,9 +8,7 @@ use crate::{
     collection::{
         Collection,
         access::{self, ManageAccess, Manager},
-        cache, cipher,
-        job::{self, NewJob},
-        load, load_existing, save,
+        cache, cipher, load, load_existing, save,
         stored::{StoredCollection, live},
         view,
     },
@@ -18,9 +16,11 @@ use crate::{
     fault::{self, Faults, field_not_found, invalid, missing},
     item::{insert::insert_single, row::WriteContext, truncate},
     limits::ContentLimits,
-    log::{keep_reason, payload},
+    log::keep_reason,
     manage::{
         encryption,
+        making::{Purge, check_count, make_collection, next_number},
+        paired::{self, Pairing},
         relations::{self, Defined},
     },
     schema::{
@@ -30,10 +30,10 @@ use crate::{
         special::PrincipalGrants,
     },
 };
-use serde_json::{Map, Value, json};
-use std::{collections::HashSet, sync::Arc, time::Duration};
-use stoa_kernel::{Caller, Code, Fault, Result, SiteId, clock::Millis};
-use stoa_sql::{Table, params};
+use serde_json::{Map, Value};
+use std::{sync::Arc, time::Duration};
+use stoa_kernel::{Caller, Code, Fault, Result, clock::Millis};
+use stoa_sql::Table;
 use stoa_store::{Site, Tx, boxed, outbox};
 
 /// How long a call waits for the values of a deleted field to go.
@@ -51,7 +51,8 @@ impl Content {
         let id = faults.take(definition::parse_id(object, self.limits())).unwrap_or_default().to_owned();
         let definition = faults.take(Definition::parse(object, None, self.limits()));
         faults.refuse()?;
-        let Some(definition) = definition else { return Err(Fault::internal("a definition was lost")) };
+        let Some(mut definition) = definition else { return Err(Fault::internal("a definition was lost")) };
+        paired::settle(&id, None, &mut definition, self.limits())?;
         let access = manager.creation(&id, &definition)?;
         Rules::check(&definition, self.limits())?;
         let creation = Arc::new(Creation {
@@ -89,7 +90,7 @@ impl Content {
         faults.refuse()?;
         let object = object.clone();
         let make = move |before: &Definition, limits: &ContentLimits| Definition::parse(&object, Some(before), limits);
-        change(self, site, caller, Revised { id, revision, make }).await
+        change(self, site, caller, Revised { id, revision, discards_drafts: false, make }).await
     }
 
     /// Changes the members that the object has. A revision is checked if it is there.
@@ -101,7 +102,7 @@ impl Content {
         let revision = parse_revision(object)?;
         let object = object.clone();
         let make = move |before: &Definition, limits: &ContentLimits| before.patched(&object, limits);
-        change(self, site, caller, Revised { id, revision, make }).await
+        change(self, site, caller, Revised { id, revision, discards_drafts: false, make }).await
     }
 
     /// Deletes a collection. It can be restored, with its items, until its id is used again.
@@ -112,11 +113,17 @@ impl Content {
         let manager = access::manager_of(caller, id)?;
         let access = manager.deletion(id, load_existing(self, site, id).await?.levels())?;
         let now = self.state.world.now();
-        let deleted = site.write_with((site.id.clone(), id.to_owned(), access), move |tx, (site, id, access)| {
-            boxed!(save::delete(tx, site, id, now, access).await)
-        });
+        let deleted = site.write_with(
+            (site.id.clone(), id.to_owned(), access, manager),
+            move |tx, (site, id, access, manager)| {
+                boxed!({
+                    paired::delete(tx, site, id, now, manager).await?;
+                    save::delete(tx, site, id, now, access).await
+                })
+            },
+        );
         let was_there = deleted.await?;
-        cache::announce(self, site, [id]).await?;
+        cache::announce(self, site, [id, &paired::drafts_id(id)]).await?;
         if was_there { Ok(()) } else { Err(fault::collection_not_found(id)) }
     }
 
@@ -126,28 +133,38 @@ impl Content {
     /// WDE0027, WDE0025 when none was, WDE0104 when the id is in use, WDE0080 when the site has as many
     /// collections as it may have.
     pub async fn collection_restore(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<Value> {
-        let access = access::manager(caller)?.restoration(id)?;
+        let manager = access::manager(caller)?;
+        let access = manager.restoration(id)?;
         if id.contains('\0') {
             return Err(fault::collection_not_found(id));
         }
         let (most, now) = (self.limits().collections, self.state.world.now());
-        let restored = site.write_with((site.id.clone(), id.to_owned(), access), move |tx, (site, id, access)| {
-            boxed!({
-                if live(tx, site, id).await?.is_some() {
-                    return Err(fault::collection_exists(id));
-                }
-                check_count(tx, site, most).await?;
-                if !save::restore(tx, site, id, now, access).await? {
-                    return Err(fault::collection_not_found(id));
-                }
-                match live(tx, site, id).await? {
-                    Some(it) if it.definition.keeps_old_values() => outbox::keep(tx, site, &keep_reason(id)).await,
-                    _ => Ok(()),
-                }
-            })
-        });
+        let restored = site.write_with(
+            (site.id.clone(), id.to_owned(), access, manager),
+            move |tx, (site, id, access, manager)| {
+                boxed!({
+                    if live(tx, site, id).await?.is_some() {
+                        return Err(fault::collection_exists(id));
+                    }
+                    check_count(tx, site, most).await?;
+                    if !save::restore(tx, site, id, now, access).await? {
+                        return Err(fault::collection_not_found(id));
+                    }
+                    let restored = live(tx, site, id).await?;
+                    if let Some(it) = &restored
+                        && paired::restore(tx, site, it, now, manager).await?
+                    {
+                        check_count(tx, site, most.saturating_add(1)).await?;
+                    }
+                    match restored {
+                        Some(it) if it.definition.keeps_old_values() => outbox::keep(tx, site, &keep_reason(id)).await,
+                        _ => Ok(()),
+                    }
+                })
+            },
+        );
         restored.await?;
-        cache::announce(self, site, [id]).await?;
+        cache::announce(self, site, [id, &paired::drafts_id(id)]).await?;
         self.collection_get(site, caller, id, &[], false).await
     }
 
@@ -167,7 +184,7 @@ impl Content {
             field::check_count(after.fields.len(), "collection.fields", limits)?;
             Ok(after)
         };
-        change(self, site, caller, Revised { id: id.to_owned(), revision: None, make }).await
+        change(self, site, caller, Revised { id: id.to_owned(), revision: None, discards_drafts: false, make }).await
     }
 
     /// Puts a field's definition in the place of the one with its key; with `is_patch` only the members
@@ -193,7 +210,7 @@ impl Content {
             *old = field::parse(&Value::Object(whole), "field", limits)?;
             Ok(after)
         };
-        change(self, site, caller, Revised { id: id.to_owned(), revision: None, make }).await
+        change(self, site, caller, Revised { id: id.to_owned(), revision: None, discards_drafts: false, make }).await
     }
 
     /// Takes a field out of the definition, and its values out of the items ([`crate::item::truncate`]): before the
@@ -208,7 +225,7 @@ impl Content {
             after.fields.retain(|it| field::key(it) != key);
             if after.fields.len() == before.fields.len() { Err(field_not_found(&key)) } else { Ok(after) }
         };
-        change(self, site, caller, Revised { id: id.to_owned(), revision: None, make }).await
+        change(self, site, caller, Revised { id: id.to_owned(), revision: None, discards_drafts: false, make }).await
     }
 }
 
@@ -218,6 +235,8 @@ pub(crate) struct Revised<F> {
     pub id: String,
     /// The revision that the change was made from, if the request says.
     pub revision: Option<i64>,
+    /// Whether drafts go with the plugin DRAFT_ITEMS; without it there must be none.
+    pub discards_drafts: bool,
     /// What becomes of the definition.
     pub make: F,
 }
@@ -274,9 +293,9 @@ where
         // For so long another node may not know of it, and would store the field's values as they come.
         tokio::time::sleep(Duration::from_millis(cache::LIFE.unsigned_abs())).await;
     }
-    if outcome.has_removed {
+    for table in outcome.purged {
         // The job goes on by itself if it takes longer, and is taken up again if it fails.
-        let purge = tokio::time::timeout(PURGE, truncate::run(content, site, outcome.collection.table)).await;
+        let purge = tokio::time::timeout(PURGE, truncate::run(content, site, table)).await;
         if let Ok(Err(fault)) = purge {
             tracing::warn!(site = %site.id, "the values of a deleted field remain for now: {fault:?}");
         }
@@ -303,23 +322,17 @@ impl Creation {
         if live(tx, &site.id, id).await?.is_some() {
             return Err(fault::collection_exists(id));
         }
-        check_count(tx, &site.id, limits.collections).await?;
-        let sql = "select coalesce(max(number), 0) + 1 from stoa.collection where site = $1";
-        let number: i64 = tx.row(sql, &params![&site.id], |row| row.get(0)).await?.unwrap_or(1);
+        let number = next_number(tx, &site.id, limits.collections).await?;
         let defined = Defined { manager, site: &site.id, number, id, now, limits };
-        let reconciled = relations::reconcile(tx, &defined, &[], &mut definition).await?;
+        let mut reconciled = relations::reconcile(tx, &defined, &[], &mut definition).await?;
         let single = definition.single_item().map(str::to_owned);
         let (grants, indexes) = (PrincipalGrants::default(), Vec::new());
         let id = id.clone();
         let stored =
             StoredCollection { number, id, definition, revision: 1, created: now, updated: now, grants, indexes };
-        if !save::insert(tx, &site.id, &stored, &self.access).await? {
-            return Err(fault::collection_exists(&stored.id));
-        }
-        let table = Table { site: site.number, number };
-        for statement in tx.dialect().create_items_table(table) {
-            tx.batch(&statement).await?;
-        }
+        make_collection(tx, site, &stored, &self.access).await?;
+        let pairing = Pairing { manager, site, number, id: &stored.id, now, limits, job: "", discards: false };
+        reconciled.touched.extend(pairing.follow(tx, None, &stored.definition).await?.map(|it| it.id));
         let made = Arc::new(Collection::new(site, stored));
         let context = RequestContext { content, site, caller: &self.caller, drafts: Drafts::Included };
         complete(tx, context, &made, single.as_deref(), &self.access).await?;
@@ -343,8 +356,8 @@ struct Revision<F> {
 struct RevisionOutcome {
     collection: Arc<Collection>,
     reconciled: relations::Reconciled,
-    /// Whether fields with values were removed.
-    has_removed: bool,
+    /// Tables out of whose items the values of removed fields are to go.
+    purged: Vec<Table>,
     /// Whether encrypted fields were added.
     has_encrypted: bool,
 }
@@ -362,12 +375,19 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
             return Err(Fault::because(Code::RevisionWrong, text).with("currentRevision", current));
         }
         let mut after = (revised.make)(&stored.definition, limits)?.settled();
+        paired::settle(id, Some(&stored.definition), &mut after, limits)?;
         let access = manager.change(id, &stored.definition, &after)?;
         Rules::check(&after, limits)?;
         encrypted::check(&stored.definition, &after, &stored.indexes)?;
         let defined = Defined { manager, site: &site.id, number: stored.number, id, now, limits };
-        let reconciled = relations::reconcile(tx, &defined, &stored.definition.fields, &mut after).await?;
-        let has_removed = self.purge(tx, &stored, &after, &access).await?;
+        let mut reconciled = relations::reconcile(tx, &defined, &stored.definition.fields, &mut after).await?;
+        let purge = Purge { site: &site.id, site_number: site.number, job: &self.job, now };
+        let has_removed = purge.begin(tx, &stored, &after, &access).await?;
+        let discards = revised.discards_drafts;
+        let pairing = Pairing { manager, site, number: stored.number, id, now, limits, job: &self.job, discards };
+        let followed = pairing.follow(tx, Some(&stored.definition), &after).await?;
+        let purged = followed.as_ref().and_then(|it| it.purged);
+        reconciled.touched.extend(followed.map(|it| it.id));
         let has_encrypted = encrypted::added(&stored.definition, &after).next().is_some();
         let single = after.single_item().filter(|it| stored.definition.single_item() != Some(it));
         let single = single.map(str::to_owned);
@@ -385,36 +405,8 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
         let collection = Arc::new(Collection::new(site, stored));
         let context = RequestContext { content, site, caller, drafts: Drafts::Included };
         complete(tx, context, &collection, single.as_deref(), &access).await?;
-        Ok(RevisionOutcome { collection, reconciled, has_removed, has_encrypted })
-    }
-
-    /// Begins to purge the values of fields that the definition no longer has, if there are such fields, and
-    /// refuses new ones under keys whose values are still being purged.
-    async fn purge(
-        &self,
-        tx: &mut Tx<'_>,
-        stored: &StoredCollection,
-        after: &Definition,
-        access: &ManageAccess,
-    ) -> Result<bool> {
-        let Self { site, now, .. } = self;
-        let table = Table { site: site.number, number: stored.number };
-        let removed = missing_keys(&stored.definition, after);
-        for (n, key) in removed.iter().enumerate() {
-            let event = payload(&stored.id, &save::actor(access), &[("field", json!(key))]);
-            let job =
-                NewJob { table, id: format!("{}-{n}", self.job), field: Some(key), event: Some(event), now: *now };
-            job::begin(tx, &site.id, job, access).await?;
-        }
-        let added = missing_keys(after, &stored.definition);
-        if !added.is_empty() {
-            let purged = job::purged_fields(tx, &site.id, stored.number).await?;
-            if let Some(key) = added.iter().find(|it| purged.iter().any(|key| key == *it)) {
-                let text = format!("The values of the deleted field {key} are still being removed.");
-                return Err(Fault::because(Code::FieldDeleted, text).with("propertyName", *key));
-            }
-        }
-        Ok(!removed.is_empty())
+        let own = has_removed.then_some(collection.table);
+        Ok(RevisionOutcome { collection, reconciled, purged: own.into_iter().chain(purged).collect(), has_encrypted })
     }
 }
 
@@ -438,13 +430,6 @@ async fn complete(
     }
 }
 
-/// The keys of fields with values that the first definition has and the second doesn't.
-fn missing_keys<'d>(before: &'d Definition, after: &Definition) -> Vec<&'d str> {
-    let keys: HashSet<&str> = after.fields.iter().map(field::key).collect();
-    let valued = before.fields.iter().filter(|it| !field::is_multi(it)).map(field::key);
-    valued.filter(|it| !keys.contains(it)).collect()
-}
-
 /// A revision travels as text.
 fn parse_revision(object: &Value) -> Result<Option<i64>> {
     let revision = match object.get("revision") {
@@ -453,14 +438,4 @@ fn parse_revision(object: &Value) -> Result<Option<i64>> {
         Some(it) => it.as_i64(),
     };
     revision.map(Some).ok_or_else(|| invalid("collection.revision", "must be a whole number as a string"))
-}
-
-/// Refuses one more collection than the site may have.
-async fn check_count(tx: &mut Tx<'_>, site: &SiteId, most: usize) -> Result<()> {
-    let sql = "select count(*) from stoa.collection where site = $1 and deleted is null";
-    let count: i64 = tx.row(sql, &params![site], |row| row.get(0)).await?.unwrap_or(0);
-    match count < most as i64 {
-        true => Ok(()),
-        false => Err(Fault::because(Code::BadRequest, format!("A site has at most {most} collections."))),
-    }
 }

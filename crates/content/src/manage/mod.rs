@@ -3,6 +3,8 @@
 pub(crate) mod collections;
 pub(crate) mod encryption;
 pub(crate) mod indexes;
+pub(crate) mod making;
+pub(crate) mod paired;
 pub(crate) mod permissions;
 pub(crate) mod plugins;
 pub(crate) mod relations;

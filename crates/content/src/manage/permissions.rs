@@ -10,12 +10,15 @@ use crate::{
         Collection,
         access::{self, ManageAccess, Manager},
         cache, load_existing, save,
-        stored::live,
+        stored::{StoredCollection, live},
         view::allowed,
     },
     fault::{self, invalid},
     limits::ContentLimits,
-    manage::collections::{Revised, change_definition},
+    manage::{
+        collections::{Revised, change_definition},
+        paired::drafts_id,
+    },
     schema::{
         definition::Definition,
         level::{self, DRAFT_LEVELS, LEVELS, Level, Operation},
@@ -87,8 +90,13 @@ impl Content {
             }
             Ok(after)
         };
-        let collection =
-            change_definition(self, site, caller, Revised { id: id.to_owned(), revision: None, make }).await?;
+        let collection = change_definition(
+            self,
+            site,
+            caller,
+            Revised { id: id.to_owned(), revision: None, discards_drafts: false, make },
+        )
+        .await?;
         Ok(view(&collection))
     }
 
@@ -130,6 +138,9 @@ impl Content {
         let added = site.write_with(input, move |tx, (site, manager, id, grant)| {
             boxed!({
                 let stored = live(tx, site, id).await?.ok_or_else(|| fault::collection_not_found(id))?;
+                if let Some(published) = stored.definition.published_id() {
+                    return Err(fault::follows(published));
+                }
                 let access = manager.grant(&stored.id, &stored.definition, &grant.rights)?;
                 if stored.grants.list.len() as i64 >= MOST {
                     let text = format!("A collection has at most {MOST} special permissions.");
@@ -143,13 +154,13 @@ impl Content {
                     return Err(taken());
                 }
                 match insert_grant(tx, (site, stored.number), grant, now, &access).await? {
-                    true => save::tell_access(tx, site, id, now, &access).await,
+                    true => tell(tx, site, &stored, now, &access).await,
                     false => Err(taken()),
                 }
             })
         });
         added.await?;
-        cache::announce(self, site, [id]).await?;
+        cache::announce(self, site, [id, &drafts_id(id)]).await?;
         Ok(grant.view())
     }
 
@@ -201,7 +212,7 @@ where
     }
     let changed = site.write_with((site.id.clone(), change), |tx, (site, change)| boxed!(change.run(tx, site).await));
     let (collection, grant) = changed.await?;
-    cache::announce(content, site, [collection.as_str()]).await?;
+    cache::announce(content, site, [collection.as_str(), &drafts_id(&collection)]).await?;
     Ok(grant.map_or(Value::Null, |it| it.view()))
 }
 
@@ -224,8 +235,23 @@ impl<F: Fn(&PrincipalGrant) -> Result<Option<PrincipalGrant>>> GrantChange<F> {
                 update_grant(tx, site, new, &access).await?;
             }
         }
-        save::tell_access(tx, site, &collection, self.now, &access).await?;
+        tell(tx, site, &stored, self.now, &access).await?;
         Ok((collection, new))
+    }
+}
+
+/// Tells that rights are others, in the collection of drafts as well.
+async fn tell(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    stored: &StoredCollection,
+    now: Millis,
+    access: &ManageAccess,
+) -> Result<()> {
+    save::tell_access(tx, site, &stored.id, now, access).await?;
+    match stored.definition.drafts_id() {
+        Some(it) => save::tell_access(tx, site, it, now, access).await,
+        None => Ok(()),
     }
 }
 

@@ -192,6 +192,9 @@ impl Reconciliation<'_> {
         let Some(mut other) = stored::live(tx, defined.site, &target).await? else {
             return Err(collection_not_found(&target));
         };
+        if other.definition.published_id().is_some() {
+            return Err(invalid(PATH, "must not lead to a collection of drafts"));
+        }
         let access = defined.manager.fields(&other.id, &other.definition)?;
         let inverse_key = requested_key.unwrap_or_else(|| free_key(defined.id, key, &other.definition.fields));
         if find(&other.definition.fields, &inverse_key).is_some() {

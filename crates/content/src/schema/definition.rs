@@ -264,6 +264,40 @@ impl Definition {
         self.plugins.iter().find_map(Publishing::of)
     }
 
+    /// The collection with the drafts of this one, where they are kept apart.
+    pub(crate) fn drafts_id(&self) -> Option<&str> {
+        self.plugins.iter().find_map(plugin::drafts_id)
+    }
+
+    /// The collection whose drafts this one has.
+    pub(crate) fn published_id(&self) -> Option<&str> {
+        self.plugins.iter().find_map(plugin::published_id)
+    }
+
+    /// What the collection with the drafts of this one is: the same fields, but for multi-references, for those who
+    /// manage drafts. Rules are kept when a draft is published.
+    pub(crate) fn of_drafts(&self, id: &str) -> Self {
+        let level = self.draft_levels().map_or(Level::Privileged, |it| it.0);
+        let mut plugin: Vec<Plugin> = self.plugins.iter().filter(|it| plugin::is_drafts(it)).cloned().collect();
+        for it in &mut plugin {
+            if let Some(options) = it.get_mut("draftItemsOptions").and_then(Value::as_object_mut) {
+                options.remove("draftsCollectionId");
+            }
+            plugin::set_draft_option(it, "publishedCollectionId", id.into());
+        }
+        Self {
+            strict_mode: false,
+            log_old_values: false,
+            realtime: false,
+            realtime_without_hooks: false,
+            levels: Levels { item_read: level, item_insert: level, item_update: level, item_remove: level },
+            fields: self.fields.iter().filter(|it| !field::is_multi(it)).cloned().collect(),
+            plugins: plugin,
+            cache_seconds: None,
+            ..self.clone()
+        }
+    }
+
     /// The levels for drafts and for publishing, when the collection has drafts.
     pub(crate) fn draft_levels(&self) -> Option<(Level, Level)> {
         self.plugins.iter().find(|it| plugin::is_drafts(it)).map(plugin::draft_levels)

@@ -74,7 +74,7 @@ const CATALOG: &[(&str, Validator)] = &[
 ];
 
 /// Types that are still without their meaning: no collection gets one, and one that has it keeps it.
-const UNBUILT: &[&str] = &["URLIZED", "MULTILINGUAL", "CATALOG", "DRAFT_ITEMS"];
+const UNBUILT: &[&str] = &["URLIZED", "MULTILINGUAL", "CATALOG"];
 
 /// Members of options that only the server sets; they come back on a round trip and are ignored.
 const READ_ONLY: &[&str] = &["lifecycleStatus", "draftsCollectionId", "publishedCollectionId", "allowedPermissions"];
@@ -192,12 +192,35 @@ pub(crate) fn is_drafts(plugin: &Plugin) -> bool {
     kind(plugin) == "DRAFT_ITEMS"
 }
 
+/// The collection that has the drafts of the one with this plugin.
+pub(crate) fn drafts_id(plugin: &Plugin) -> Option<&str> {
+    draft_option(plugin, "draftsCollectionId")
+}
+
+/// The collection whose drafts the one with this plugin has.
+pub(crate) fn published_id(plugin: &Plugin) -> Option<&str> {
+    draft_option(plugin, "publishedCollectionId")
+}
+
+fn draft_option<'p>(plugin: &'p Plugin, name: &str) -> Option<&'p str> {
+    plugin.get("draftItemsOptions")?.get(name)?.as_str()
+}
+
+/// Sets an option that only the server sets.
+pub(crate) fn set_draft_option(plugin: &mut Plugin, name: &str, value: Value) {
+    let options = plugin.entry("draftItemsOptions").or_insert_with(|| json!({}));
+    if let Some(options) = options.as_object_mut() {
+        options.insert(name.to_owned(), value);
+    }
+}
+
 /// Whether items without a status are published where this plugin says which are; nothing if it doesn't.
 pub(crate) fn publishes_unmarked(plugin: &Plugin) -> Option<bool> {
     let default = plugin.get("publishOptions").and_then(|it| it.get("defaultStatus")).and_then(Value::as_str);
     match kind(plugin) {
         "PUBLISH" => Some(default != Some("DRAFT")),
-        "DRAFT_ITEMS" => Some(true),
+        // Of an older version, which made no paired collection.
+        "DRAFT_ITEMS" if drafts_id(plugin).or(published_id(plugin)).is_none() => Some(true),
         _ => None,
     }
 }

@@ -12,7 +12,7 @@ use stoa_sql::params;
 use stoa_store::{Row, Tx};
 
 /// The special permissions of one collection.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(crate) struct PrincipalGrants {
     pub list: Vec<PrincipalGrant>,
     pub by_principal: HashMap<Principal, Grants>,
@@ -85,6 +85,16 @@ impl PrincipalGrants {
         }
         let of = |it: Principal| self.by_principal.get(&it).copied().unwrap_or_default();
         principals(caller).map(of).fold(Grants::default(), Grants::or)
+    }
+
+    /// What these are in the collection of drafts: all of it for those who manage drafts.
+    pub(crate) fn for_drafts(self) -> Self {
+        let items = Grants { item_read: true, item_insert: true, item_update: true, item_remove: true };
+        let mut grants = Self::default();
+        for it in self.list.into_iter().filter(|it| it.rights.manage_drafts) {
+            grants.add(PrincipalGrant { rights: Rights { items, ..Rights::NOTHING }, ..it });
+        }
+        grants
     }
 
     /// All that names the caller.

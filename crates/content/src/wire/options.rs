@@ -113,6 +113,6 @@ fn wrong(path: &str, rule: &str) -> Fault {
 }
 
 /// A member that is there; null counts as absent.
-pub(super) fn present<'m>(members: &'m Map<String, Value>, name: &str) -> Option<&'m Value> {
+pub(crate) fn present<'m>(members: &'m Map<String, Value>, name: &str) -> Option<&'m Value> {
     members.get(name).filter(|it| !it.is_null())
 }

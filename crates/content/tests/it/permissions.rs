@@ -166,7 +166,7 @@ on_both_engines! {
     async fn editor_changes_no_privileged_collection(engine) {
         let world = World::open(engine).await;
         let (content, site, eve) = (&world.content, &world.site, editor());
-        content.plugin_add(site, &owner(), "c", &json!({ "type": "SHARED" })).await.unwrap();
+        content.plugin_add(site, &owner(), "c", &json!({ "type": "SHARED" }), None).await.unwrap();
         content.index_create(site, &owner(), "c", &json!({ "name": "old", "fields": [{ "path": "n" }] })).await.unwrap();
         let field = |key: &str| json!({ "key": key, "type": "TEXT" });
         for kept in ["itemRead", "itemUpdate", "itemRemove"] {
@@ -184,7 +184,7 @@ on_both_engines! {
                 code(content.field_update(site, &eve, "c", &field("n"), false).await),
                 code(content.collection_update(site, &eve, &without).await),
                 code(content.collection_patch(site, &eve, &fields).await),
-                code(content.plugin_add(site, &eve, "c", &json!({ "type": "GRIDAPPLESS" })).await),
+                code(content.plugin_add(site, &eve, "c", &json!({ "type": "GRIDAPPLESS" }), None).await),
                 code(content.plugin_delete(site, &eve, "c", "SHARED", None).await),
                 code(content.index_create(site, &eve, "c", &json!({ "name": "new", "fields": [{ "path": "title" }] })).await),
                 code(content.index_drop(site, &eve, "c", "old").await),
@@ -212,7 +212,7 @@ on_both_engines! {
         content.field_create(site, &eve, "c", &json!({ "key": "more", "type": "TEXT" })).await.unwrap();
         content.field_delete(site, &eve, "c", "title").await.unwrap();
         assert_eq!(world.get(&eve, "a").await.unwrap()["title"], json!(null));
-        content.plugin_add(site, &eve, "c", &json!({ "type": "SHARED" })).await.unwrap();
+        content.plugin_add(site, &eve, "c", &json!({ "type": "SHARED" }), None).await.unwrap();
         content.plugin_delete(site, &eve, "c", "SHARED", None).await.unwrap();
         content.index_create(site, &eve, "c", &json!({ "name": "i", "fields": [{ "path": "n" }] })).await.unwrap();
         content.index_drop(site, &eve, "c", "i").await.unwrap();

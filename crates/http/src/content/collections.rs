@@ -97,7 +97,8 @@ pub(crate) async fn delete_field(State(app): State<App>, call: Call, body: Json)
 /// `POST /v2/collections/add-plugin`.
 pub(crate) async fn add_plugin(State(app): State<App>, call: Call, body: Json) -> Result<Response, Problem> {
     let (id, plugin) = (collection_id(&body)?, member(&body, "plugin")?);
-    add(&app, &call, id, plugin).await
+    let collection = app.content.plugin_add(&call.site, &call.caller, id, plugin, None).await?;
+    Ok(body::ok(&json!({ "dataCollection": collection })))
 }
 
 /// `POST /v2/collections/delete-plugin`.
@@ -129,7 +130,11 @@ pub(crate) async fn add_typed_plugin(
     if let Some(it) = body.0.get(options) {
         plugin[options] = it.clone();
     }
-    add(&app, &call, collection_id(&body)?, &plugin).await
+    let conflict =
+        body.0.get(if kind == "PUBLISH" { "draftItemsPluginConflictAction" } else { "publishPluginConflictAction" });
+    let id = collection_id(&body)?;
+    let collection = app.content.plugin_add(&call.site, &call.caller, id, &plugin, conflict).await?;
+    Ok(body::ok(&json!({ "dataCollection": collection })))
 }
 
 /// `POST /v2/collections/delete-X-plugin`.
@@ -145,11 +150,6 @@ pub(crate) async fn delete_typed_plugin(
 fn typed(uri: &Uri, verb: &str) -> Result<(&'static str, &'static str)> {
     let found = TYPED.into_iter().find(|(word, ..)| uri.path().ends_with(&format!("/{verb}-{word}-plugin")));
     found.map(|(_, kind, options)| (kind, options)).ok_or_else(|| Fault::new(Code::NotFound))
-}
-
-async fn add(app: &App, call: &Call, id: &str, plugin: &Value) -> Result<Response, Problem> {
-    let collection = app.content.plugin_add(&call.site, &call.caller, id, plugin).await?;
-    Ok(body::ok(&json!({ "dataCollection": collection })))
 }
 
 async fn remove(app: &App, call: &Call, body: &Json, kind: &str) -> Result<Response, Problem> {

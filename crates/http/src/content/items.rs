@@ -17,19 +17,6 @@ pub(crate) async fn get(State(app): State<App>, call: Call, address: Address, ur
     Ok(address.share(&app, &call, &members, item.cache_seconds, answer(&item)).await)
 }
 
-/// `GET /v2/items/CALL` of a call that isn't built yet, or of the item whose id is its name.
-pub(crate) async fn get_or_not_supported(
-    app: State<App>,
-    call: Call,
-    address: Address,
-    uri: Uri,
-) -> Result<Response, Problem> {
-    match params::members(&uri)?.contains_key("dataItemId") {
-        true => get(app, call, address, uri).await,
-        false => Err(super::not_supported(call).await),
-    }
-}
-
 /// `POST /v2/items`.
 pub(crate) async fn insert(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
     let request = body.request().await?;
@@ -84,6 +71,25 @@ pub(crate) async fn truncate(State(app): State<App>, call: Call, body: body::Raw
 pub(crate) async fn remove(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
     let request = body.request().await?;
     remove_item(&app, &call, &request).await
+}
+
+/// `POST /v2/items/create-draft`.
+pub(crate) async fn create_draft(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
+    let request = body.request().await?;
+    Ok(answer(&app.content.item_draft_create(&call.site, &call.caller, &request).await?))
+}
+
+/// `POST /v2/items/publish-draft`.
+pub(crate) async fn publish_draft(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
+    let request = body.request().await?;
+    Ok(answer(&app.content.item_draft_publish(&call.site, &call.caller, &request).await?))
+}
+
+/// `POST /v2/items/unpublish`.
+pub(crate) async fn unpublish(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
+    let request = body.request().await?;
+    let draft = app.content.item_unpublish(&call.site, &call.caller, &request).await?;
+    Ok(draft.as_ref().map_or_else(|| body::ok_bytes("{}"), answer))
 }
 
 /// `DELETE /v2/items/{*id}`.

@@ -339,6 +339,28 @@ export type ItemRemoveResponse = {
   dataItem?: Item;
 };
 
+export type ItemDraftRequest = {
+  dataCollectionId: string;
+  dataItemId: string;
+  environment?: Environment;
+  language?: WriteLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
+export type ItemUnpublishRequest = {
+  dataCollectionId: string;
+  dataItemId: string;
+  /** Whether the item becomes a draft; it does without it. */
+  copyToDraft?: boolean | null;
+  environment?: Environment;
+  language?: WriteLanguage;
+  suppressHooks?: SuppressHooks;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+};
+
 export type ItemTruncateRequest = {
   dataCollectionId: string;
   environment?: Environment;
@@ -1613,7 +1635,13 @@ export type PluginAddRequest = {
   plugin: PluginInput;
 };
 
-/** What becomes of drafts. Nothing yet: there are none beside the items. */
+/** What becomes of drafts by the plugin PUBLISH, if it is there. The second answers `WDE0119`. */
+export type PublishPluginConflictAction = 'FAIL_WHEN_PUBLISH_INSTALLED' | 'COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS' | null;
+
+/** What becomes of drafts in a collection of their own, if there is one. All but the first answer `WDE0119`. */
+export type DraftItemsPluginConflictAction = 'FAIL_WHEN_DRAFT_ITEMS_INSTALLED' | 'DISCARD_DRAFT_ITEMS' | 'PUBLISH_DRAFT_ITEMS' | 'COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS' | null;
+
+/** What becomes of drafts in a collection of their own; without it there must be none. The last answers `WDE0119`. */
 export type DraftItemsRemovalAction = 'FAIL_IF_DRAFT_ITEMS_EXIST' | 'DISCARD_EXISTING_DRAFT_ITEMS' | 'PUBLISH_EXISTING_DRAFT_ITEMS' | null;
 
 export type PluginDeleteRequest = {
@@ -1630,6 +1658,7 @@ export type TypedPluginDeleteRequest = {
 export type PublishPluginAddRequest = {
   dataCollectionId: string;
   publishOptions?: PublishOptions | null;
+  draftItemsPluginConflictAction?: DraftItemsPluginConflictAction;
 };
 
 export type UrlizedPluginAddRequest = {
@@ -1655,6 +1684,7 @@ export type CatalogPluginAddRequest = {
 export type DraftItemsPluginAddRequest = {
   dataCollectionId: string;
   draftItemsOptions?: DraftItemsOptions | null;
+  publishPluginConflictAction?: PublishPluginConflictAction;
 };
 
 export type IndexField = {
@@ -6168,6 +6198,30 @@ export interface Calls {
     request: ItemRemoveRequest;
     answer: ItemRemoveResponse;
   };
+  /** Copies a published item into a draft */
+  itemDraftCreate: {
+    method: 'POST';
+    path: '/v2/items/create-draft';
+    query: Record<string, never>;
+    request: ItemDraftRequest;
+    answer: ItemResponse;
+  };
+  /** Publishes a draft */
+  itemDraftPublish: {
+    method: 'POST';
+    path: '/v2/items/publish-draft';
+    query: Record<string, never>;
+    request: ItemDraftRequest;
+    answer: ItemResponse;
+  };
+  /** Takes a published item back */
+  itemUnpublish: {
+    method: 'POST';
+    path: '/v2/items/unpublish';
+    query: Record<string, never>;
+    request: ItemUnpublishRequest;
+    answer: ItemRemoveResponse;
+  };
   /** Removes all items of a collection */
   itemTruncate: {
     method: 'POST';
@@ -6496,7 +6550,7 @@ export interface Calls {
     request: TypedPluginDeleteRequest;
     answer: DataCollectionResponse;
   };
-  /** Adds the plugin DRAFT_ITEMS */
+  /** Adds the plugin DRAFT_ITEMS, with a collection of drafts */
   draftItemsPluginAdd: {
     method: 'POST';
     path: '/v2/collections/add-draft-items-plugin';
@@ -6504,7 +6558,7 @@ export interface Calls {
     request: DraftItemsPluginAddRequest;
     answer: DataCollectionResponse;
   };
-  /** Takes the plugin DRAFT_ITEMS away */
+  /** Takes the plugin DRAFT_ITEMS away, and the collection of drafts with it */
   draftItemsPluginDelete: {
     method: 'POST';
     path: '/v2/collections/delete-draft-items-plugin';

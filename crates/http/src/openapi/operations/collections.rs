@@ -96,8 +96,9 @@ pub(crate) const FIELD_DELETE: Operation = change("fieldDelete", "Deletes a fiel
 
 pub(crate) const PLUGIN_ADD: Operation =
     change("pluginAdd", "Adds a plugin").takes("PluginAddRequest").errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED]);
-pub(crate) const PLUGIN_DELETE: Operation =
-    change("pluginDelete", "Takes a plugin away").takes("PluginDeleteRequest").errors(&[IN_COLLECTION, INVALID]);
+pub(crate) const PLUGIN_DELETE: Operation = change("pluginDelete", "Takes a plugin away")
+    .takes("PluginDeleteRequest")
+    .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED]);
 
 const NOT_YET: &str = "Answers `WDE0119` for a plugin that this server doesn't have yet.";
 
@@ -111,7 +112,7 @@ const fn remove(id: &'static str, summary: &'static str) -> Operation {
 
 pub(crate) const PUBLISH_PLUGIN_ADD: Operation = change("publishPluginAdd", "Adds the plugin PUBLISH")
     .takes("PublishPluginAddRequest")
-    .errors(&[IN_COLLECTION, INVALID]);
+    .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED]);
 pub(crate) const PUBLISH_PLUGIN_DELETE: Operation = remove("publishPluginDelete", "Takes the plugin PUBLISH away");
 pub(crate) const URLIZED_PLUGIN_ADD: Operation =
     add("urlizedPluginAdd", "Adds the plugin URLIZED", "UrlizedPluginAddRequest");
@@ -127,6 +128,10 @@ pub(crate) const CATALOG_PLUGIN_ADD: Operation =
     add("catalogPluginAdd", "Adds the plugin CATALOG", "CatalogPluginAddRequest");
 pub(crate) const CATALOG_PLUGIN_DELETE: Operation = remove("catalogPluginDelete", "Takes the plugin CATALOG away");
 pub(crate) const DRAFT_ITEMS_PLUGIN_ADD: Operation =
-    add("draftItemsPluginAdd", "Adds the plugin DRAFT_ITEMS", "DraftItemsPluginAddRequest");
+    change("draftItemsPluginAdd", "Adds the plugin DRAFT_ITEMS, with a collection of drafts")
+        .takes("DraftItemsPluginAddRequest")
+        .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED, &[Code::CollectionExists]]);
 pub(crate) const DRAFT_ITEMS_PLUGIN_DELETE: Operation =
-    remove("draftItemsPluginDelete", "Takes the plugin DRAFT_ITEMS away");
+    change("draftItemsPluginDelete", "Takes the plugin DRAFT_ITEMS away, and the collection of drafts with it")
+        .takes("TypedPluginDeleteRequest")
+        .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED]);

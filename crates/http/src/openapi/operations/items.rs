@@ -194,6 +194,29 @@ pub(crate) const ITEM_DELETE: Operation = item("itemDelete", "Removes the item i
     .answers(REMOVED)
     .errors(REMOVES);
 
+pub(crate) const ITEM_DRAFT_CREATE: Operation = item("itemDraftCreate", "Copies a published item into a draft")
+    .notes(
+        "Of a collection with the plugin DRAFT_ITEMS. The draft has the id of the item, in the collection of drafts.",
+    )
+    .takes("ItemDraftRequest")
+    .answers(&[Answer::json("ItemResponse", "The draft.")])
+    .errors(&[ON_ITEMS, ID, MISSING, &[Code::NotSupported, Code::AlreadyExists]]);
+
+pub(crate) const ITEM_DRAFT_PUBLISH: Operation = item("itemDraftPublish", "Publishes a draft")
+    .notes("It takes the place of the published item, if there is one, and is a draft no longer.")
+    .takes("ItemDraftRequest")
+    .answers(&[Answer::json("ItemResponse", "The published item.")])
+    .errors(&[ON_ITEMS, ID, MISSING, DRAFT_VALUES]);
+
+/// What is wrong with a draft that is published, or there is none.
+const DRAFT_VALUES: &[Code] = &[Code::NotSupported, Code::NotFound, Code::RequestInvalid, Code::UniqueConflict];
+
+pub(crate) const ITEM_UNPUBLISH: Operation = item("itemUnpublish", "Takes a published item back")
+    .notes("It becomes a draft, in the place of the one that is there; without `copyToDraft` it is gone.")
+    .takes("ItemUnpublishRequest")
+    .answers(&[Answer::json("ItemRemoveResponse", "The draft, if there is one.")])
+    .errors(&[ON_ITEMS, ID, MISSING, &[Code::NotSupported]]);
+
 pub(crate) const ITEM_TRUNCATE: Operation = item("itemTruncate", "Removes all items of a collection")
     .notes("They are gone when the call answers; their space is given back in pieces afterwards.")
     .takes("ItemTruncateRequest")

@@ -1,0 +1,207 @@
+//! Drafts in a paired collection: made, published and taken back (docs/protocol/content.md §3.7; decision 37).
+//!
+//! Each call is one transaction over both collections, and looks there whether they are still a pair. No hook is asked:
+//! what a draft is was for the hooks of its own collection.
+
+use crate::{
+    Content,
+    collection::{
+        self, Collection,
+        access::{self, ItemWrite, Write, covers},
+    },
+    drafts::Drafts,
+    fault,
+    item::{
+        change::{Change, Mode, PendingChange},
+        ownership,
+        remove::Removal,
+        row::{NewValue, WriteContext},
+        visibility::{self, Item},
+    },
+    schema::level::Operation,
+    wire::{
+        options::{flag, present},
+        request::Request,
+    },
+};
+use std::sync::Arc;
+use stoa_kernel::{Caller, Code, Fault, Result};
+use stoa_query::Scope;
+use stoa_sql::params;
+use stoa_store::{Site, Tx, boxed};
+
+/// Nobody's rights include drafts by an option here: what isn't published is in another collection.
+const DRAFTS: Drafts = Drafts::Hidden;
+
+impl Content {
+    /// Copies a published item into the collection of drafts, under its id.
+    ///
+    /// # Errors
+    /// WDE0002, WDE0025, WDE0027 without the right to read the item or to manage drafts; WDE0073 when the item isn't
+    /// there for the caller; ALREADY_EXISTS when it has a draft; WDE0080 for a collection without drafts of its own.
+    pub async fn item_draft_create(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
+        let pair = Pair::of(self, site, caller, request).await?;
+        let readable = access::scope(caller, DRAFTS, Operation::Read, &pair.published)?;
+        let write = access::items(caller, DRAFTS, &pair.drafts, Write::Insert)?.keeping_stamps();
+        let call = (pair, readable, context(self, site, write).await?);
+        let call = Arc::new(call);
+        let doc = site.write_with(call.clone(), |tx, call| {
+            boxed!({
+                let (pair, readable, drafts) = &**call;
+                pair.check(tx).await?;
+                let doc = pair.published_item(tx, readable).await?;
+                if found(tx, &pair.drafts, &pair.id).await?.is_some() {
+                    let text = format!("Item {} has a draft.", pair.id);
+                    return Err(Fault::because(Code::AlreadyExists, text).with("itemId", pair.id.as_str()));
+                }
+                put(tx, drafts, &pair.id, &doc).await
+            })
+        });
+        let doc = doc.await?;
+        ownership::visitor_wrote(&call.2);
+        Ok(Item::new(&call.0.drafts, doc))
+    }
+
+    /// Puts a draft in the place of the published item, or makes that, and removes the draft.
+    ///
+    /// # Errors
+    /// WDE0002, WDE0025, WDE0027 without the right to publish or to manage drafts; NOT_FOUND without a draft for the
+    /// caller; WDE0073 when the published item isn't the caller's to change; what makes an item invalid; WDE0080 for a
+    /// collection without drafts of its own.
+    pub async fn item_draft_publish(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
+        let pair = Pair::of(self, site, caller, request).await?;
+        let publication = access::publication(caller, &pair.published)?;
+        let readable = access::scope(caller, DRAFTS, Operation::Read, &pair.drafts)?;
+        let removal = access::items(caller, DRAFTS, &pair.drafts, Write::Remove)?;
+        let contexts = (context(self, site, publication).await?, context(self, site, removal).await?);
+        let call = Arc::new((pair, readable, contexts));
+        let doc = site.write_with(call.clone(), |tx, call| {
+            boxed!({
+                let (pair, readable, (published, drafts)) = &**call;
+                pair.check(tx).await?;
+                let there = found(tx, &pair.drafts, &pair.id).await?;
+                let Some((_, draft)) = there.filter(|it| covers(readable, it.0.as_deref(), &it.1)) else {
+                    let text = format!("Item {} has no draft.", pair.id);
+                    return Err(Fault::because(Code::NotFound, text).with("itemId", pair.id.as_str()));
+                };
+                let doc = put(tx, published, &pair.id, &draft).await?;
+                take(tx, drafts, &pair.id).await?;
+                Ok(doc)
+            })
+        });
+        let doc = doc.await?;
+        ownership::visitor_wrote(&call.2.0);
+        Ok(Item::new(&call.0.published, doc))
+    }
+
+    /// Removes a published item, and unless `copyToDraft` is false leaves it as a draft, in the place of the one that is
+    /// there, which is answered.
+    ///
+    /// # Errors
+    /// WDE0002, WDE0018, WDE0025, WDE0027 without the right to publish, or to manage drafts where one is left; WDE0073
+    /// when the item isn't there, or it or its draft isn't the caller's to change; WDE0080 for a collection without
+    /// drafts of its own.
+    pub async fn item_unpublish(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Option<Item>> {
+        let pair = Pair::of(self, site, caller, request).await?;
+        let copies = present(&request.members, "copyToDraft").is_none() || flag(&request.members, "copyToDraft")?;
+        let publication = access::publication(caller, &pair.published)?;
+        let removable = publication.scope(Operation::Remove)?;
+        let drafts = match copies {
+            true => {
+                let write = access::items(caller, DRAFTS, &pair.drafts, Write::Save)?;
+                Some(context(self, site, write.keeping_stamps()).await?)
+            }
+            false => None,
+        };
+        let call = Arc::new((pair, removable, context(self, site, publication).await?, drafts));
+        let doc = site.write_with(call.clone(), |tx, call| {
+            boxed!({
+                let (pair, removable, published, drafts) = &**call;
+                pair.check(tx).await?;
+                let doc = pair.published_item(tx, removable).await?;
+                let draft = match drafts {
+                    Some(it) => Some(put(tx, it, &pair.id, &doc).await?),
+                    None => None,
+                };
+                take(tx, published, &pair.id).await?;
+                Ok(draft)
+            })
+        });
+        let doc = doc.await?;
+        call.3.iter().for_each(|it| ownership::visitor_wrote(it));
+        Ok(doc.map(|it| visibility::patched(&call.0.drafts, caller, it)))
+    }
+}
+
+/// An item of a collection with drafts of its own.
+struct Pair {
+    site: stoa_kernel::SiteId,
+    published: Arc<Collection>,
+    drafts: Arc<Collection>,
+    id: String,
+}
+
+impl Pair {
+    async fn of(content: &Content, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Self> {
+        let published = collection::load(content, site, request.collection(caller)?).await?;
+        let id = request.item_id()?.to_owned();
+        if id.contains('\0') {
+            return Err(fault::item_not_found(published.id.as_str(), &id));
+        }
+        if !published.access(caller).may_know(caller) {
+            return Err(fault::operation_denied(Operation::Update.verb(), published.id.as_str()));
+        }
+        let Some(drafts) = published.definition.drafts_id() else {
+            let text = format!("The {} collection has no drafts by the plugin DRAFT_ITEMS.", published.id);
+            return Err(Fault::because(Code::BadRequest, text));
+        };
+        let drafts = collection::load(content, site, drafts).await?;
+        Ok(Self { site: site.id.clone(), published, drafts, id })
+    }
+
+    /// Whether both collections are still there: without its plugin a collection has no pair.
+    async fn check(&self, tx: &mut Tx<'_>) -> Result<()> {
+        let sql = "select count(*) from stoa.collection \
+                   where site = $1 and (number = $2 or number = $3) and deleted is null";
+        let numbers = params![&self.site, self.published.table.number, self.drafts.table.number];
+        match tx.row(sql, &numbers, |row| row.get::<i64>(0)).await? {
+            Some(2) => Ok(()),
+            _ => Err(fault::collection_not_found(self.drafts.id.as_str())),
+        }
+    }
+
+    async fn published_item(&self, tx: &mut Tx<'_>, scope: &Scope) -> Result<String> {
+        let there = found(tx, &self.published, &self.id).await?;
+        let there = there.filter(|(owner, doc)| covers(scope, owner.as_deref(), doc));
+        let (_, doc) = there.ok_or_else(|| fault::item_not_found(self.published.id.as_str(), &self.id))?;
+        Ok(doc)
+    }
+}
+
+async fn context(content: &Content, site: &Site, access: ItemWrite) -> Result<Arc<WriteContext>> {
+    WriteContext::load(content, site, access).await.map(Arc::new)
+}
+
+/// The owner and the document of an item that is there.
+async fn found(tx: &mut Tx<'_>, collection: &Collection, id: &str) -> Result<Option<(Option<String>, String)>> {
+    let read = |row: &stoa_store::Row<'_>| Ok((row.get::<Option<String>>(2)?, row.doc(3)?.into_owned()));
+    Ok(tx.row(&collection.statements.some, &params![vec![id.to_owned()]], read).await?)
+}
+
+/// Saves a document of one collection in the other.
+async fn put(tx: &mut Tx<'_>, context: &Arc<WriteContext>, id: &str, document: &str) -> Result<String> {
+    let item = stoa_query::canonical(document, context.content.limits().query.item())?;
+    let changes = vec![PendingChange { id: id.to_owned(), value: NewValue::Whole(item), seen: None }];
+    let change = Change { context: context.clone(), mode: Mode::Save, changes, condition: None };
+    only(change.write(tx).await?).map(|it| it.doc)
+}
+
+async fn take(tx: &mut Tx<'_>, context: &Arc<WriteContext>, id: &str) -> Result<()> {
+    let removal =
+        Removal { context: context.clone(), ids: vec![id.to_owned()], condition: None, shows: true, seen: None };
+    only(removal.run(tx).await?).map(|_| ())
+}
+
+fn only<T>(answers: Vec<Result<T>>) -> Result<T> {
+    answers.into_iter().next().unwrap_or_else(|| Err(Fault::internal("a write answered nothing")))
+}

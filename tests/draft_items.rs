@@ -1,0 +1,297 @@
+//! The plugin DRAFT_ITEMS: drafts in a collection of their own, which is there for those who manage them, in every call.
+
+use axum::http::Method;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines};
+
+const OPEN: [&str; 4] = ["itemRead", "itemInsert", "itemUpdate", "itemRemove"];
+
+/// A collection that anyone may read and write, with drafts of their own, and the published item `a`.
+async fn world(engine: Engine, permissions: Value) -> TestApp {
+    let app = TestApp::new(engine).await;
+    let open: Value =
+        OPEN.into_iter().map(|it| (it.to_owned(), json!("ANYONE"))).collect::<serde_json::Map<_, _>>().into();
+    let fields = json!([{ "key": "title", "type": "TEXT" }, { "key": "n", "type": "NUMBER" }]);
+    let object = json!({ "id": "news", "fields": fields, "dataPermissions": open });
+    ok(app.app().post("/v2/collections", &json!({ "collection": object })).await);
+    let options = json!({ "dataCollectionId": "news", "draftItemsOptions": { "draftPermissions": permissions } });
+    let made = ok(app.app().post("/v2/collections/add-draft-items-plugin", &options).await);
+    let plugin = &made["dataCollection"]["plugins"][0];
+    assert_eq!(plugin["draftItemsOptions"]["draftsCollectionId"], "news__drafts", "{plugin}");
+    ok(put(&app.app(), "news", json!({ "_id": "a", "title": "first", "n": 1 })).await);
+    app
+}
+
+fn ok(reply: Reply) -> Value {
+    assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+    reply.json()
+}
+
+async fn put(client: &TestClient<'_>, collection: &str, data: Value) -> Reply {
+    client.post("/v2/items/save", &json!({ "dataCollectionId": collection, "dataItem": { "data": data } })).await
+}
+
+async fn call(client: &TestClient<'_>, name: &str, id: &str) -> Reply {
+    client.post(&format!("/v2/items/{name}"), &json!({ "dataCollectionId": "news", "dataItemId": id })).await
+}
+
+/// The title of an item in a collection, or why it isn't shown.
+async fn title(client: &TestClient<'_>, collection: &str, id: &str) -> String {
+    let reply = client.get(&format!("/v2/items/{id}?dataCollectionId={collection}")).await;
+    match reply.verdict().as_str() {
+        "200" => reply.json()["dataItem"]["data"]["title"].as_str().unwrap_or_default().to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+async fn send(client: &TestClient<'_>, method: Method, path: &str, body: &Value) -> Reply {
+    client.send(method, path, Some(body.to_string().into())).await
+}
+
+async fn special(app: &TestApp, client: &TestClient<'_>, rights: Value) {
+    let made = ok(put(client, "news", json!({ "title": "mine" })).await);
+    let id = &made["dataItem"]["data"]["_owner"];
+    let grant = json!({ "userId": id, "draftItemsPluginPermissions": rights });
+    let body = json!({ "dataCollectionId": "news", "specialPermissions": grant });
+    ok(app.app().post("/v1/permissions/special", &body).await);
+}
+
+/// What each reading call on the drafts, and on what refers to one, answers: whether it tells of the draft `a`.
+async fn told(client: &TestClient<'_>) -> Vec<&'static str> {
+    let mut told = Vec::new();
+    let ask = async |path: &str, mut body: Value| {
+        if body.get("dataCollectionId").is_none() {
+            body["dataCollectionId"] = json!("news__drafts");
+        }
+        String::from_utf8_lossy(&client.post(path, &body).await.body).into_owned()
+    };
+    let sum = json!({ "operations": [{ "resultFieldName": "s", "sum": { "itemFieldName": "n" } }] });
+    let stages = json!({ "stages": [{ "filter": { "n": 77 } }] });
+    let through = json!({ "dataCollectionId": "desks", "query": {}, "includeReferences": [{ "field": "main" }] });
+    let search = json!({ "search": { "search": { "expression": "hidden" } } });
+    for (name, path, body, sign) in [
+        ("query", "/v2/items/query", json!({ "query": { "filter": { "_id": "a" } } }), "hidden"),
+        ("count", "/v2/items/count", json!({}), "\"totalCount\":1"),
+        ("distinct", "/v2/items/query-distinct-values", json!({ "fieldName": "title" }), "hidden"),
+        ("aggregate", "/v2/items/aggregate", json!({ "aggregation": sum }), ":77"),
+        ("pipeline", "/v2/items/aggregate-pipeline", json!({ "pipeline": stages }), "hidden"),
+        ("search", "/v2/items/search", search, "hidden\""),
+        ("include", "/v2/items/query", through, "hidden"),
+    ] {
+        if ask(path, body).await.contains(sign) {
+            told.push(name);
+        }
+    }
+    if title(client, "news__drafts", "a").await == "hidden" {
+        told.push("get");
+    }
+    let schema = json!({ "query": "{ __schema { types { name } } }" });
+    let schema = client.post("/graphql/v1", &schema).await;
+    told.extend(String::from_utf8_lossy(&schema.body).to_lowercase().contains("draft").then_some("graphql"));
+    told
+}
+
+on_both_engines! {
+    async fn drafts_are_made_published_and_taken_back(engine) {
+        let app = world(engine, json!({})).await;
+        let (key, visitor) = (app.app(), app.visitor().await);
+        let before = ok(key.get("/v2/items/a?dataCollectionId=news").await)["dataItem"]["data"].clone();
+        let draft = ok(call(&key, "create-draft", "a").await);
+        assert_eq!((&draft["dataItem"]["id"], &draft["dataItem"]["data"]["title"]), (&json!("a"), &json!("first")));
+        assert_eq!(draft["dataItem"]["data"]["_createdDate"], before["_createdDate"]);
+        assert_eq!(call(&key, "create-draft", "a").await.verdict(), "409 ALREADY_EXISTS");
+        assert_eq!(call(&key, "create-draft", "none").await.verdict(), "404 WDE0073");
+        ok(put(&key, "news__drafts", json!({ "_id": "a", "title": "second" })).await);
+        assert_eq!(title(&visitor, "news", "a").await, "first");
+        let published = ok(call(&key, "publish-draft", "a").await);
+        assert_eq!(published["dataItem"]["data"]["title"], "second");
+        assert_eq!(published["dataItem"]["data"]["_createdDate"], before["_createdDate"]);
+        assert_eq!(title(&visitor, "news", "a").await, "second");
+        assert_eq!(title(&key, "news__drafts", "a").await, "404 WDE0073", "it is a draft no longer");
+        assert_eq!(call(&key, "publish-draft", "a").await.verdict(), "404 NOT_FOUND");
+
+        let draft = ok(call(&key, "unpublish", "a").await);
+        assert_eq!(draft["dataItem"]["data"]["title"], "second");
+        assert_eq!(title(&visitor, "news", "a").await, "404 WDE0073");
+        assert_eq!(call(&key, "unpublish", "a").await.verdict(), "404 WDE0073");
+        ok(call(&key, "publish-draft", "a").await);
+        assert_eq!(title(&visitor, "news", "a").await, "second");
+        ok(call(&key, "create-draft", "a").await);
+        ok(put(&key, "news__drafts", json!({ "_id": "a", "title": "third" })).await);
+        let whole = json!({ "dataCollectionId": "news", "dataItemId": "a", "copyToDraft": false });
+        assert_eq!(ok(key.post("/v2/items/unpublish", &whole).await), json!({}));
+        assert_eq!(title(&visitor, "news", "a").await, "404 WDE0073");
+        assert_eq!(title(&key, "news__drafts", "a").await, "third", "what was a draft already stays one");
+        let wrong = json!({ "dataCollectionId": "news", "dataItemId": "a", "copyToDraft": "no" });
+        assert_eq!(key.post("/v2/items/unpublish", &wrong).await.verdict(), "400 WDE0018");
+    }
+
+    async fn drafts_keep_their_owner_and_the_rules_wait_until_they_are_published(engine) {
+        let app = world(engine, json!({ "manageDrafts": "SITE_MEMBER_AUTHOR" })).await;
+        let (ann, bob, editor) =
+            (app.member("ann@example.org").await, app.member("bob@example.org").await, app.editor().await);
+        let made = ok(put(&ann, "news__drafts", json!({ "_id": "mine", "title": "same" })).await);
+        let owner = made["dataItem"]["data"]["_owner"].clone();
+        assert_eq!(title(&bob, "news__drafts", "mine").await, "404 WDE0073");
+        assert_eq!(title(&ann, "news__drafts", "mine").await, "same");
+        assert_eq!(call(&ann, "publish-draft", "mine").await.verdict(), "403 WDE0027");
+        let published = ok(call(&editor, "publish-draft", "mine").await);
+        assert_eq!(published["dataItem"]["data"]["_owner"], owner);
+        ok(call(&editor, "unpublish", "mine").await);
+        assert_eq!(title(&ann, "news__drafts", "mine").await, "same", "it is still hers");
+
+        let index = json!({ "dataCollectionId": "news", "index": { "name": "one", "fields": [{ "path": "title" }], "unique": true } });
+        ok(app.app().post("/v2/indexes", &index).await);
+        app.app.content.index_work_do(&app.site).await.unwrap();
+        ok(put(&app.app(), "news", json!({ "_id": "a", "title": "same" })).await);
+        assert_eq!(call(&editor, "publish-draft", "mine").await.verdict(), "409 WDE0123");
+        assert_eq!(title(&ann, "news__drafts", "mine").await, "same", "nothing was done");
+        let strict = json!({ "dataCollection": { "id": "news", "strictMode": true } });
+        ok(send(&app.app(), Method::PATCH, "/v2/collections/news", &strict).await);
+        ok(put(&ann, "news__drafts", json!({ "_id": "mine", "title": 7 })).await);
+        assert_eq!(call(&editor, "publish-draft", "mine").await.verdict(), "400 WDE0075");
+    }
+
+    async fn drafts_are_told_by_no_call_to_those_who_may_not_manage_them(engine) {
+        let app = world(engine, json!({})).await;
+        let _serving = app.searched().await;
+        let main = json!({ "key": "main", "type": "REFERENCE", "typeMetadata": { "reference": { "referencedCollectionId": "news__drafts" } } });
+        let desks = json!({ "id": "desks", "fields": [main], "dataPermissions": { "itemRead": "ANYONE" } });
+        ok(app.app().post("/v2/collections", &json!({ "collection": desks })).await);
+        ok(put(&app.app(), "desks", json!({ "_id": "d", "main": "a" })).await);
+        ok(put(&app.app(), "news__drafts", json!({ "_id": "a", "title": "hidden", "n": 77 })).await);
+        app.search_caught_up().await;
+        let (ann, bob) = (app.member("ann@example.org").await, app.member("bob@example.org").await);
+        let whole = ["query", "count", "distinct", "aggregate", "pipeline", "search", "include", "get", "graphql"];
+        for client in [app.editor().await, app.owner().await, app.app()] {
+            assert_eq!(told(&client).await, whole);
+        }
+        for client in [app.visitor().await, ann.clone(), bob.clone()] {
+            assert_eq!(told(&client).await, [""; 0]);
+            assert_eq!(title(&client, "news", "a").await, "first");
+            for name in ["create-draft", "publish-draft", "unpublish"] {
+                assert_eq!(call(&client, name, "a").await.verdict(), "403 WDE0027", "{name}");
+            }
+            assert_eq!(put(&client, "news__drafts", json!({ "_id": "b" })).await.verdict(), "403 WDE0027");
+            let list = client.get("/v2/collections").await.json();
+            let ids: Vec<_> = list["collections"].as_array().unwrap().iter().map(|it| &it["id"]).collect();
+            assert_eq!(ids, ["news", "desks"]);
+        }
+        special(&app, &ann, json!({ "manageDrafts": "ALLOWED" })).await;
+        assert_eq!(told(&ann).await, whole);
+        assert_eq!(call(&ann, "create-draft", "a").await.verdict(), "409 ALREADY_EXISTS");
+        assert_eq!(call(&ann, "publish-draft", "a").await.verdict(), "403 WDE0027");
+        assert_eq!(call(&ann, "unpublish", "a").await.verdict(), "403 WDE0027");
+        special(&app, &bob, json!({ "managePublishStatus": "ALLOWED" })).await;
+        assert_eq!(told(&bob).await, [""; 0]);
+        assert_eq!(call(&bob, "publish-draft", "a").await.verdict(), "403 WDE0027", "he may not manage drafts");
+        let whole = json!({ "dataCollectionId": "news", "dataItemId": "a", "copyToDraft": false });
+        assert_eq!(bob.post("/v2/items/unpublish", &whole).await.verdict(), "200");
+    }
+
+    async fn collection_of_drafts_follows_the_other(engine) {
+        let app = world(engine, json!({})).await;
+        let key = app.app();
+        ok(call(&key, "create-draft", "a").await);
+        let fields = async || {
+            let object = ok(key.get("/v2/collections/news__drafts").await)["collection"].clone();
+            assert_eq!(object["plugins"][0]["draftItemsOptions"]["publishedCollectionId"], "news");
+            let keys = object["fields"].as_array().unwrap().iter().filter(|it| it["systemField"] == false);
+            keys.map(|it| it["key"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let field = json!({ "dataCollectionId": "news", "field": { "key": "m", "type": "NUMBER" } });
+        ok(key.post("/v2/collections/create-field", &field).await);
+        assert_eq!(fields().await, ["title", "n", "m"]);
+        ok(key.post("/v2/collections/delete-field", &json!({ "dataCollectionId": "news", "fieldKey": "title" })).await);
+        assert_eq!(fields().await, ["n", "m"]);
+        assert_eq!(title(&key, "news__drafts", "a").await, "", "the field's value went out of the draft");
+        let object = ok(key.get("/v2/collections/news").await)["collection"].clone();
+        let same = ok(send(&key, Method::PUT, "/v2/collections", &json!({ "collection": object })).await);
+        assert_eq!(same["collection"]["plugins"], object["plugins"], "a round trip keeps the pair");
+
+        let own = json!({ "dataCollectionId": "news__drafts", "field": { "key": "own", "type": "TEXT" } });
+        assert_eq!(key.post("/v2/collections/create-field", &own).await.verdict(), "400 WDE0080");
+        assert_eq!(key.delete("/v2/collections/news__drafts").await.verdict(), "400 WDE0080");
+        let open = json!({ "dataPermissions": { "id": "news__drafts", "itemRead": "ANYONE" } });
+        assert_eq!(key.post("/v1/permissions", &open).await.verdict(), "400 WDE0080");
+        let grant = json!({ "dataCollectionId": "news__drafts", "specialPermissions": { "policyId": "EDITOR", "itemRead": "ALLOWED" } });
+        assert_eq!(key.post("/v1/permissions/special", &grant).await.verdict(), "400 WDE0080");
+        let links = json!({ "key": "all", "type": "MULTI_REFERENCE", "typeMetadata": { "multiReference": { "referencedCollectionId": "news__drafts" } } });
+        let desks = json!({ "collection": { "id": "desks", "fields": [links], "dataPermissions": {} } });
+        assert_eq!(key.post("/v2/collections", &desks).await.verdict(), "400 WDE0075");
+
+        ok(key.delete("/v2/collections/news").await);
+        assert_eq!(key.get("/v2/collections/news__drafts").await.verdict(), "404 WDE0025");
+        let restore = async |id: &str| key.post("/v2/collections/restore/x", &json!({ "dataCollectionId": id })).await.verdict();
+        assert_eq!(restore("news__drafts").await, "400 WDE0080");
+        assert_eq!(restore("news").await, "200");
+        assert_eq!(fields().await, ["n", "m"]);
+        ok(call(&key, "publish-draft", "a").await);
+
+        ok(call(&key, "create-draft", "a").await);
+        let delete = async |action: Value| {
+            let body = json!({ "dataCollectionId": "news", "draftItemsRemovalAction": action });
+            key.post("/v2/collections/delete-draft-items-plugin", &body).await.verdict()
+        };
+        assert_eq!(delete(json!("NONE")).await, "400 WDE0075");
+        assert_eq!(delete(json!("PUBLISH_EXISTING_DRAFT_ITEMS")).await, "428 WDE0119");
+        assert_eq!(delete(json!("FAIL_IF_DRAFT_ITEMS_EXIST")).await, "400 WDE0080");
+        assert_eq!(delete(json!(null)).await, "400 WDE0080");
+        assert_eq!(delete(json!("DISCARD_EXISTING_DRAFT_ITEMS")).await, "200");
+        assert_eq!(key.get("/v2/collections/news__drafts").await.verdict(), "404 WDE0025");
+        assert_eq!(call(&key, "create-draft", "a").await.verdict(), "400 WDE0080");
+        let taken = json!({ "collection": { "id": "news__drafts", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": {} } });
+        ok(key.post("/v2/collections", &taken).await);
+        let add = json!({ "dataCollectionId": "news" });
+        assert_eq!(key.post("/v2/collections/add-draft-items-plugin", &add).await.verdict(), "409 WDE0104");
+    }
+
+    async fn what_does_not_go_with_drafts_is_refused_by_name(engine) {
+        let app = world(engine, json!({})).await;
+        let key = app.app();
+        let field = async |field: Value| {
+            key.post("/v2/collections/create-field", &json!({ "dataCollectionId": "news", "field": field })).await.verdict()
+        };
+        assert_eq!(field(json!({ "key": "secret", "type": "TEXT", "encrypted": true })).await, "428 WDE0119");
+        let links = json!({ "key": "all", "type": "MULTI_REFERENCE", "typeMetadata": { "multiReference": { "referencedCollectionId": "news" } } });
+        assert_eq!(field(links).await, "428 WDE0119");
+        for (name, action, wants) in [
+            ("publish", json!(null), "400 WDE0075"),
+            ("publish", json!("FAIL_WHEN_DRAFT_ITEMS_INSTALLED"), "400 WDE0075"),
+            ("publish", json!("DISCARD_DRAFT_ITEMS"), "428 WDE0119"),
+            ("publish", json!("FAIL_WHEN_PUBLISH_INSTALLED"), "400 WDE0075"),
+            ("draft-items", json!("COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS"), "428 WDE0119"),
+            ("draft-items", json!("FAIL_WHEN_PUBLISH_INSTALLED"), "400 WDE0080"),
+        ] {
+            let member = if name == "publish" { "draftItemsPluginConflictAction" } else { "publishPluginConflictAction" };
+            let body = json!({ "dataCollectionId": "news", member: action });
+            let reply = key.post(&format!("/v2/collections/add-{name}-plugin"), &body).await;
+            assert_eq!(reply.verdict(), wants, "{name} {action}");
+        }
+        let single = json!({ "dataCollectionId": "news", "plugin": { "type": "SINGLE_ITEM" } });
+        assert_eq!(key.post("/v2/collections/add-plugin", &single).await.verdict(), "400 WDE0075");
+    }
+
+    async fn of_many_at_once_one_makes_or_publishes_a_draft(engine) {
+        let app = world(engine, json!({})).await;
+        let key = app.app();
+        let all = async |name: &str| {
+            let mut verdicts: Vec<String> = join_all((0..12).map(|_| call(&key, name, "a"))).await.iter().map(Reply::verdict).collect();
+            verdicts.sort();
+            verdicts
+        };
+        for _ in 0..3 {
+            let made = all("create-draft").await;
+            assert_eq!((made[0].as_str(), &made[1], &made[11]), ("200", &"409 ALREADY_EXISTS".to_owned(), &"409 ALREADY_EXISTS".to_owned()));
+            let published = all("publish-draft").await;
+            assert_eq!((published[0].as_str(), &published[1], &published[11]), ("200", &"404 NOT_FOUND".to_owned(), &"404 NOT_FOUND".to_owned()));
+            join_all((0..6).map(|n| call(&key, if n % 2 == 0 { "unpublish" } else { "publish-draft" }, "a"))).await;
+            let places = (title(&key, "news", "a").await, title(&key, "news__drafts", "a").await);
+            assert!([&places.0, &places.1].iter().filter(|it| it.as_str() == "first").count() == 1, "in one place: {places:?}");
+            if places.0 != "first" {
+                ok(call(&key, "publish-draft", "a").await);
+            }
+        }
+    }
+}
