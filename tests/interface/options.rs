@@ -31,7 +31,9 @@ on_both_engines! {
     async fn options_as_clients_send_them_are_taken(engine) {
         let app = TestApp::new(engine).await;
         make(&app, "things", "ANYONE").await;
-        for call in calls() {
+        // Those on drafts need a collection with drafts: tests/draft_items.rs.
+        let on_drafts = ["itemDraftCreate", "itemDraftPublish", "itemUnpublish"];
+        for call in calls().into_iter().filter(|it| !on_drafts.contains(&it.id())) {
             let body = call.whole();
             reset(&app).await;
             let reply = call.send_when_there_is_a_place(&app, &body).await;

@@ -102,8 +102,8 @@ impl Content {
     /// when the item isn't there, or it or its draft isn't the caller's to change; WDE0080 for a collection without
     /// drafts of its own.
     pub async fn item_unpublish(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Option<Item>> {
-        let pair = Pair::of(self, site, caller, request).await?;
         let copies = present(&request.members, "copyToDraft").is_none() || flag(&request.members, "copyToDraft")?;
+        let pair = Pair::of(self, site, caller, request).await?;
         let publication = access::publication(caller, &pair.published)?;
         let removable = publication.scope(Operation::Remove)?;
         let drafts = match copies {
