@@ -320,12 +320,10 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
         for (hook, is_new) in [(Hook::AfterInsert, true), (Hook::AfterUpdate, false)] {
             let written = || results.iter().flatten().filter(|it| it.is_new == is_new).map(|it| it.doc.as_str());
             hooks.ahead_of_after(hook, written()).await?;
-            hooks.calls.keep_place();
             for document in written() {
                 // The item is there, whatever the hook says of it.
                 let _ = hooks.calls.ask(hook, document, None).await;
             }
-            hooks.calls.let_place_go();
         }
         Ok(results)
     }
