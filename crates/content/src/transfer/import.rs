@@ -401,8 +401,8 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
                 // An item may have been removed since it was saved.
                 let scope = access.scope(Operation::Update)?;
                 let there = visible(tx, access.collection(), &scope, sources.clone()).await?;
-                let is_there = |n: usize| sources.get(n).filter(|it| there.contains(*it)).map(String::as_str);
-                let unresolved = references.write(tx, events, 0, is_there).await?;
+                let is_there = |n: usize| there.contains(&sources[n]);
+                let unresolved = references.write(tx, events, 0, (sources, is_there)).await?;
                 Ok((there, unresolved))
             })
         });
