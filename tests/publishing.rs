@@ -144,6 +144,30 @@ async fn changed(client: &TestClient<'_>, with_drafts: bool) -> Vec<String> {
 }
 
 on_both_engines! {
+    async fn draft_is_not_linked_by_naming_it_in_the_same_call(engine) {
+        let app = TestApp::new(engine).await;
+        let open = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
+        let all = json!({ "key": "all", "type": "MULTI_REFERENCE", "typeMetadata": { "multiReference": {
+            "referencedCollectionId": "news", "referencingFieldKey": "of", "referencingDisplayName": "Of",
+        } } });
+        let publish = json!([{ "type": "PUBLISH", "publishOptions": { "defaultStatus": "PUBLISHED" } }]);
+        let news = json!({ "id": "news", "fields": [all], "dataPermissions": open, "plugins": publish });
+        assert_eq!(app.app().post("/v2/collections", &json!({ "collection": news })).await.verdict(), "200");
+        for (id, status) in [("in", "DRAFT"), ("mine", "PUBLISHED")] {
+            let item = json!({ "data": { "_id": id, "_publishStatus": status } });
+            assert_eq!(call(&app.app(), "/v2/items", json!({ "dataItem": item }), true).await.verdict(), "200");
+        }
+        let items = json!([{ "data": { "_id": "in" } }, { "data": { "_id": "mine", "all": ["in"] } }]);
+        let body = json!({ "dataItems": items, "saveReferences": true });
+        let linked = json!({ "referringItemFieldName": "all", "referringItemId": "mine", "referencedItemId": "in" });
+        for (client, is_linked) in [(app.visitor().await, false), (app.app(), true)] {
+            let reply = call(&client, "/v2/bulk/items/update", body.clone(), is_linked).await.json();
+            assert_eq!(reply["results"][0]["itemMetadata"]["success"], is_linked, "{reply}");
+            let linked = call(&app.app(), "/v2/items/is-referenced", linked.clone(), true).await.json();
+            assert_eq!(linked["isReferenced"], is_linked, "{linked}");
+        }
+    }
+
     async fn drafts_are_there_for_those_who_may_see_them_and_ask(engine) {
         for default in ["PUBLISHED", "DRAFT"] {
             let app = world(engine, default).await;

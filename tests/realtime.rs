@@ -244,14 +244,14 @@ on_both_engines! {
             let (event, data) = stream.told().await;
             assert_eq!((event.as_str(), &data["code"]), ("failed", &json!("WDE0119")), "{data}");
         };
-        for (n, hook) in ["afterQuery", "afterGet"].into_iter().enumerate() {
-            deploy("export function tasks_beforeQuery(query) { return query }").await;
+        for (n, hook) in ["afterQuery", "afterGet", "beforeQuery", "beforeGet"].into_iter().enumerate() {
+            deploy("export function tasks_beforeCount(query) { return query }").await;
             let (mut stream, mut apps) = (ready(&visitor).await, ready(&app.app()).await);
             save(&app.app(), json!({ "_id": format!("one{n}"), "t": "seen" })).await;
             for it in [&mut stream, &mut apps] {
                 assert_eq!(change(&it.told().await.1), ("enter", format!("one{n}").as_str()), "other hooks decide on nothing");
             }
-            deploy(&format!("export function tasks_{hook}(item) {{ delete item.t; return item }}")).await;
+            deploy(&format!("export function tasks_{hook}(it) {{ delete it.t; return it }}")).await;
             save(&app.app(), json!({ "_id": format!("two{n}"), "t": "hidden" })).await;
             refused(&mut stream).await;
             // Of owners and applications too, who may do without hooks elsewhere.

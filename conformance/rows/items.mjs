@@ -403,7 +403,7 @@ export const rows = [
     assert.equal(order(await world.app.items.query(id).ascending('title').find(shows)), 'ab');
     assert.equal(order(await world.visitor().items.query(id).find(shows)), 'b');
     assert.equal(await world.app.items.get(id, 'a'), null);
-    assert.equal(await world.app.items.count(id, {}, shows), 2);
+    assert.equal(await world.app.items.count(id, shows), 2);
     await failsWith(world.app.items.update(id, { _id: 'a', title: 'x' }), 'WDE0073');
     const kept = await world.app.items.update(id, { _id: 'a', title: 'x' }, shows);
     assert.equal(kept._publishStatus, 'DRAFT');

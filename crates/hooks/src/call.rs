@@ -58,6 +58,26 @@ pub struct Called {
     pub took: Duration,
 }
 
+impl Called {
+    /// A call that wasn't made.
+    pub(crate) fn failed(failure: Failure) -> Self {
+        Self { outcome: Err(failure), console: String::new(), took: Duration::ZERO }
+    }
+
+    /// What is to be kept of the answer, in bytes. A value that was thrown is taken apart, which takes more than its text.
+    pub fn bytes(&self) -> usize {
+        const TAKEN_APART: usize = 16;
+        match &self.outcome {
+            Ok(Outcome::Value(it)) => it.get().len(),
+            Err(Failure::Thrown(Thrown::Error { name, message, code })) => {
+                name.len() + message.len() + code.as_ref().map_or(0, |it| TAKEN_APART * it.get().len())
+            }
+            Err(Failure::Thrown(Thrown::Value(it))) => TAKEN_APART * it.get().len(),
+            _ => 0,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub enum Outcome {
     /// JSON of the kind that the hook may answer ([`Hook::answers`]), at most 512 kB. Untrusted otherwise: it may be nested
@@ -84,8 +104,9 @@ pub enum Failure {
     NotStarted,
     /// So many of the site's calls wait that no more may (WDE0122).
     Busy,
-    /// Five of the version's processes died within a minute: none is started until [`crate::Host::resume`] or another
-    /// version (WDE0150). An application that failed as often is asked again when a minute has passed.
+    /// So many of the version's processes died within a minute that it is left alone for a while, which ends early by
+    /// [`crate::Host::resume`] or another version (WDE0150). An application that failed as often is asked again when a
+    /// minute has passed.
     Failing,
 }
 

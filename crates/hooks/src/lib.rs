@@ -15,7 +15,7 @@ mod version;
 
 pub use call::{Call, Called, Context, Failure, Outcome, SourceRefusal, Thrown};
 pub use hook::{Answers, Export, Hook, Hooks};
-pub use host::{HookFigures, Host, HostProgram, KeptPlace, Tested, judge};
+pub use host::{HookFigures, Host, HostProgram, Tested, judge};
 pub use limits::HookLimits;
 pub use plugin::{Asking, Plugin, PluginAnswer, Plugins, Question};
 pub use version::Version;

@@ -20,8 +20,9 @@ stoa_kernel::limits! {
         hook_memory_of_server: usize = 256, 16..=65_536;
         /// Processes of hooks of this server. The one that was idle longest makes room.
         hook_processes: usize = 64, 1..=4_096;
-        /// Of them those of one site.
-        hook_processes_of_site: usize = 4, 1..=64;
+        /// Of them those of one site. 0: half as many as there are processors, so that code which runs all the time leaves
+        /// the others to those who visit other sites.
+        hook_processes_of_site: usize = 0, 0..=64;
         /// Calls of a site that wait for one of its processes (WDE0122).
         hook_waiting: usize = 64, 0..=10_000;
         /// A process without calls is ended after so long.

@@ -53,7 +53,8 @@ pub enum Request<'a> {
         tests: Option<Cow<'a, str>>,
         milliseconds: u64,
     },
-    /// Answered by [`Reply::Answer`].
+    /// Answered by [`Reply::Answer`], or by [`Reply::Skipped`] where the code of a call before it was stopped. Calls may be
+    /// sent one behind another, without waiting for answers.
     Call {
         id: u64,
         /// The name of the exported function.
@@ -106,10 +107,24 @@ pub fn largest(settings: Settings) -> usize {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Reply {
-    Ready { build: String },
-    Loaded { exports: Vec<Exported> },
-    NotLoaded { told: Told },
-    Answer { id: u64, console: String, told: Told },
+    Ready {
+        build: String,
+    },
+    Loaded {
+        exports: Vec<Exported>,
+    },
+    NotLoaded {
+        told: Told,
+    },
+    Answer {
+        id: u64,
+        console: String,
+        told: Told,
+    },
+    /// Nothing is loaded: the code of a call before this one was stopped where it stood.
+    Skipped {
+        id: u64,
+    },
 }
 
 /// Something that a module exports.

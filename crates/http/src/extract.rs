@@ -47,6 +47,7 @@ impl FromRequestParts<App> for Call {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let authorization = text(&parts.headers, "authorization").unwrap_or_default();
         let site_hint = text(&parts.headers, "wix-site-id");
+        let seen = *app.store.withdrawals().watch().borrow();
         let authenticated = app.identity.authenticate(Some(authorization), site_hint).await?;
         let (site, network) = (app.store.site(&authenticated.site).await?, Network::of(sender(parts, app)));
         let (route, ends, grant) = (parts.extensions.get::<Route>(), authenticated.ends, authenticated.grant);
@@ -55,7 +56,7 @@ impl FromRequestParts<App> for Call {
             // Items whose id was lost, or a call that isn't built: as where collections decide.
             None => authenticated.caller,
         };
-        stoa_content::let_in_by(grant.as_ref());
+        stoa_content::let_in_by(seen, grant.as_ref());
         Ok(Self { site, caller, route: route.map_or("", |it| it.path), network, ends, grant })
     }
 }

@@ -103,7 +103,7 @@ async fn check_followable(content: &Content, site: &Site, collection: &Collectio
         && version::decides_on_what_is_shown(content, site, id).await?
     {
         format!(
-            "The collection {id:?} has a hook afterGet or afterQuery, which realtime would pass by, so its items can't be \
+            "The collection {id:?} has a hook that decides on what is read, which realtime would pass by, so its items can't be \
              followed unless it has realtimeWithoutHooks."
         )
     } else {

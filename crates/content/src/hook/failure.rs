@@ -27,7 +27,7 @@ impl CallHooks {
         read: impl FnOnce(&RawValue) -> Option<T>,
     ) -> Result<T> {
         match call.await {
-            Err(fault) if self.has(Hook::OnFailure) => match self.failure(&fault).await {
+            Err(fault) if self.are_asked_of(&fault) => match self.failure(&fault).await {
                 Ok(answer) => answer.and_then(|it| read(&it)).ok_or(fault),
                 Err(thrown) => Err(thrown),
             },
@@ -40,16 +40,26 @@ impl CallHooks {
     /// # Errors
     /// WDE0078 for what it throws. Where it fails otherwise the fault is the better answer.
     pub(crate) async fn failure(&self, fault: &Fault) -> Result<Option<Box<RawValue>>> {
-        // What a hook threw before is what the next one is given.
-        let error = fault
-            .data()
-            .get("jsErrorValue")
-            .cloned()
-            .unwrap_or_else(|| json!({ "name": "Error", "message": fault.message(), "code": fault.code().name() }));
-        match self.ask(Hook::OnFailure, &error.to_string(), None).await {
+        if !self.are_asked_of(fault) {
+            return Ok(None);
+        }
+        match self.ask(Hook::OnFailure, &argument(fault), None).await {
             Err(thrown) if thrown.code() == Code::HookThrew => Err(thrown),
             answer => Ok(answer.unwrap_or_default()),
         }
+    }
+
+    /// Asks `onFailure` about the faults of several items at once.
+    pub(crate) async fn ahead_of_failures<'f>(&self, faults: impl Iterator<Item = &'f Fault>) {
+        let faults = faults.filter(|it| self.are_asked_of(it));
+        // What can't be asked about can't be later, and stays a fault.
+        let _ = self.ahead(Hook::OnFailure, faults.map(|it| (argument(it), None))).await;
+    }
+
+    /// Whether `onFailure` may answer in place of a fault: not where the server failed, which somebody has to hear of, and
+    /// not where the caller's right was withdrawn.
+    fn are_asked_of(&self, fault: &Fault) -> bool {
+        self.has(Hook::OnFailure) && fault.code().status() < 500 && fault.code() != Code::PermissionDenied
     }
 
     /// A page of items in place of a failure: of a list, or of an object with a list `items`.
@@ -88,4 +98,12 @@ impl CallHooks {
         let id = id.filter(|it| !it.is_empty()).map(str::to_owned).or(own).or_else(made)?;
         Some(super::joined(Some(&quoted(&id)), members))
     }
+}
+
+/// A fault as `onFailure` is given it. What a hook threw before is what the next one is given.
+fn argument(fault: &Fault) -> String {
+    let thrown = fault.data().get("jsErrorValue").cloned();
+    let error =
+        thrown.unwrap_or_else(|| json!({ "name": "Error", "message": fault.message(), "code": fault.code().name() }));
+    error.to_string()
 }

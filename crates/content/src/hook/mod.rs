@@ -32,12 +32,12 @@ use std::{
     },
     time::Duration,
 };
-use stoa_hooks::{Call, Called, Context, Failure, Hook, Hooks, Host, KeptPlace, Outcome, Thrown, Version};
+use stoa_hooks::{Call, Called, Context, Failure, Hook, Hooks, Host, Outcome, Thrown, Version};
 use stoa_kernel::{Code, EventActor, Fault, Result};
 use stoa_sql::json::quoted;
 use tokio::time::Instant;
 
-/// Bytes of items in a request to an application. What doesn't fit is asked in another.
+/// Bytes of items that are asked about at once. What doesn't fit is asked about next.
 const MOST_AT_ONCE: usize = 1 << 20;
 
 /// The hooks of one call on items of one collection. They are of one version from its start to its end.
@@ -62,9 +62,7 @@ struct Active {
     seen: u64,
     /// Whether a hook was asked: that takes time.
     is_asked: AtomicBool,
-    /// Where many items are asked about one after another.
-    place: Mutex<Option<KeptPlace>>,
-    /// What an application answered already of what will be asked.
+    /// What was answered already of what will be asked.
     ahead: Mutex<Ahead>,
 }
 
@@ -89,31 +87,40 @@ impl Active {
         ahead.get_mut(&(hook, argument.to_owned(), current.map(str::to_owned)))?.pop_front()
     }
 
-    /// Asks an application about as many items as a request may have.
-    async fn ask_ahead(&self, hook: Hook, questions: &[Question]) -> Result<()> {
+    /// Asks about several items at once, and keeps the answers.
+    async fn ask_ahead(&self, hook: Hook, questions: Vec<Question>) -> Result<()> {
         self.is_asked.store(true, Ordering::Relaxed);
         let calls = questions.iter().map(|(argument, current)| self.question(hook, argument, current.as_deref()));
         let calls = calls.collect::<Result<Vec<_>>>()?;
-        let (left, began) = (*self.left.lock(), Instant::now());
-        let called = self.host.call_together(&self.version, &calls, left).await;
+        let (left, room, began) = (*self.left.lock(), *self.bytes_left.lock(), Instant::now());
+        let called = self.host.call_each(&self.version, &calls, left, room).await;
         *self.left.lock() = left.saturating_sub(began.elapsed());
         let mut ahead = self.ahead.lock();
-        for ((argument, current), called) in questions.iter().zip(called) {
-            ahead.entry((hook, argument.clone(), current.clone())).or_default().push_back(called);
+        for ((argument, current), called) in questions.into_iter().zip(called) {
+            ahead.entry((hook, argument, current)).or_default().push_back(self.charged(called));
         }
         Ok(())
     }
 
-    async fn call(&self, call: &Call, left: Duration) -> Called {
+    async fn call(&self, call: &Call) -> Called {
         self.is_asked.store(true, Ordering::Relaxed);
+        let left = *self.left.lock();
         if left.is_zero() {
             // No process is started for what has no time.
             return Called { outcome: Err(Failure::TimedOut), console: String::new(), took: left };
         }
-        let place = self.place.lock().take();
-        let Some(mut place) = place else { return self.host.call(&self.version, call, left).await };
-        let called = self.host.call_keeping(&self.version, call, left, &mut place).await;
-        *self.place.lock() = Some(place);
+        let called = self.host.call(&self.version, call, left).await;
+        *self.left.lock() = left.saturating_sub(called.took);
+        self.charged(called)
+    }
+
+    /// An answer, if there is room for it beside those that came before.
+    fn charged(&self, mut called: Called) -> Called {
+        let mut left = self.bytes_left.lock();
+        match left.checked_sub(called.bytes()) {
+            Some(it) => *left = it,
+            None => called.outcome = Err(Failure::TooLarge),
+        }
         called
     }
 }
@@ -140,44 +147,25 @@ impl CallHooks {
             identity: EventActor::of(caller).to_json(),
             ..Context::default()
         };
-        let seen = *site.withdrawals().watch().borrow();
+        let seen = request::seen().unwrap_or_else(|| *site.withdrawals().watch().borrow());
         let (content, host, is_asked) = (content.clone(), host.clone(), AtomicBool::new(false));
-        let (place, ahead) = (Mutex::default(), Mutex::default());
-        let active = Active { content, host, version, hooks, context, left, bytes_left, seen, is_asked, place, ahead };
+        let ahead = Mutex::default();
+        let active = Active { content, host, version, hooks, context, left, bytes_left, seen, is_asked, ahead };
         Ok(Self { active: Some(Arc::new(active)) })
     }
 
-    /// Keeps one place for the calls that follow, which are about many items. It is given away between two of them when
-    /// others wait, and must be let go before anything else is waited for.
-    pub(crate) fn keep_place(&self) {
-        if let Some(active) = &self.active {
-            *active.place.lock() = Some(KeptPlace::default());
-        }
-    }
-
-    pub(crate) fn let_place_go(&self) {
-        if let Some(active) = &self.active {
-            *active.place.lock() = None;
-        }
-    }
-
-    /// Has an application asked about many items at once. What it answers is kept until it is asked about them one after
-    /// another. Code is asked then.
+    /// Asks about many items at once. What is answered is kept until it is asked about them one after another.
     pub(crate) async fn ahead(&self, hook: Hook, questions: impl Iterator<Item = Question>) -> Result<()> {
-        let Some(active) = self.active.as_ref().filter(|it| it.hooks.has(hook) && it.version.plugin.is_some()) else {
-            return Ok(());
-        };
-        let questions: Vec<Question> = questions.collect();
-        let mut rest = if questions.len() > 1 { &questions[..] } else { &[] };
+        let Some(active) = self.active.as_ref().filter(|it| it.hooks.has(hook)) else { return Ok(()) };
+        let mut rest: Vec<Question> = questions.collect();
         while !rest.is_empty() {
             let mut bytes = 0;
             let fits = |(argument, current): &&Question| {
                 bytes += argument.len() + current.as_ref().map_or(0, String::len);
                 bytes <= MOST_AT_ONCE
             };
-            let (now, later) = rest.split_at(rest.iter().take_while(fits).count().max(1));
-            active.ask_ahead(hook, now).await?;
-            rest = later;
+            let later = rest.split_off(rest.iter().take_while(fits).count().max(1));
+            active.ask_ahead(hook, std::mem::replace(&mut rest, later)).await?;
         }
         Ok(())
     }
@@ -208,21 +196,12 @@ impl CallHooks {
         let call = active.question(hook, argument, current)?;
         let called = match active.answered(hook, argument, current) {
             Some(it) => it,
-            None => {
-                let left = *active.left.lock();
-                let called = active.call(&call, left).await;
-                *active.left.lock() = left.saturating_sub(called.took);
-                called
-            }
+            None => active.call(&call).await,
         };
         let state = &active.content.state;
         state.hook_log.note(&state.world, &active.version, &call, &called);
         match called.outcome {
-            Ok(Outcome::Value(value)) => {
-                let mut bytes = active.bytes_left.lock();
-                *bytes = bytes.checked_sub(value.get().len()).ok_or_else(|| refusal(hook, Failure::TooLarge))?;
-                Ok(Some(value))
-            }
+            Ok(Outcome::Value(value)) => Ok(Some(value)),
             Ok(Outcome::Nothing) => Ok(None),
             Err(failure) => Err(refusal(hook, failure)),
         }
@@ -240,7 +219,7 @@ impl CallHooks {
 
     /// Whether what is read is made for this caller, so that no other may be answered the same.
     pub(crate) fn decide_on_reads(&self) -> bool {
-        [Hook::BeforeGet, Hook::AfterGet, Hook::BeforeQuery, Hook::AfterQuery].iter().any(|it| self.has(*it))
+        version::READS.iter().any(|it| self.has(*it))
     }
 
     /// A document as a hook that comes after would have it answered. It keeps its id.
@@ -260,13 +239,11 @@ impl CallHooks {
         let mut changed = Vec::new();
         let elements = serde_json::from_str::<Vec<Element<'_>>>(&list).map_err(Fault::internal)?;
         self.ahead(hook, elements.iter().map(|it| (it.data.get().to_owned(), None))).await?;
-        self.keep_place();
         for it in elements {
             let data = self.after(hook, it.data.get().to_owned()).await?;
             let (id, collection) = (it.id.get(), it.collection.get());
             changed.push(format!("{{\"id\":{id},\"dataCollectionId\":{collection},\"data\":{data}}}"));
         }
-        self.let_place_go();
         Ok(changed.join(","))
     }
 
@@ -381,6 +358,6 @@ fn refusal(hook: Hook, failure: Failure) -> Fault {
         Failure::TooLarge => failed(Code::HookFailed, "answered more than an item may be"),
         Failure::Died => failed(Code::HookFailed, "ended its process"),
         Failure::NotStarted => failed(Code::HookFailed, "can't be run at the moment"),
-        Failure::Failing => failed(Code::HookFailed, "is not run any more: the processes of the site's hooks die"),
+        Failure::Failing => failed(Code::HookFailed, "isn't asked for a while, since it failed too often"),
     }
 }

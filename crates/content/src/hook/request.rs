@@ -7,6 +7,7 @@ use stoa_kernel::{Network, SessionId};
 struct Request {
     id: String,
     network: Network,
+    seen: OnceLock<u64>,
     grant: OnceLock<SessionId>,
 }
 
@@ -16,12 +17,17 @@ tokio::task_local! {
 
 /// Does the work of a request of a network. What its hooks say is kept with this id.
 pub async fn within_request<T>(id: &str, network: Network, work: impl Future<Output = T>) -> T {
-    REQUEST.scope(Request { id: id.to_owned(), network, grant: OnceLock::new() }, work).await
+    REQUEST.scope(Request { id: id.to_owned(), network, seen: OnceLock::new(), grant: OnceLock::new() }, work).await
 }
 
-/// Says what the token of this request was given for, if it is one of an application's: it may be withdrawn while hooks run.
-pub fn let_in_by(grant: Option<&SessionId>) {
-    let _ = REQUEST.try_with(|it| grant.map(|grant| it.grant.set(grant.clone())));
+/// Says by what this request is let in, which may be withdrawn while hooks run: how many withdrawals were `seen` before
+/// anything was asked of it, and what its token was given for, if it is one of an application's.
+pub fn let_in_by(seen: u64, grant: Option<&SessionId>) {
+    let _ = REQUEST.try_with(|it| (it.seen.set(seen), grant.map(|grant| it.grant.set(grant.clone()))));
+}
+
+pub(super) fn seen() -> Option<u64> {
+    REQUEST.try_with(|it| it.seen.get().copied()).ok().flatten()
 }
 
 pub(super) fn grant() -> Option<SessionId> {

@@ -86,14 +86,16 @@ pub(crate) async fn active(content: &Content, site: &Site) -> Result<Option<Arc<
     Ok(version)
 }
 
-/// Whether a hook of a collection decides on how its items are shown.
+/// Hooks that decide on what is read, and how it is shown.
+pub(super) const READS: [Hook; 4] = [Hook::BeforeGet, Hook::AfterGet, Hook::BeforeQuery, Hook::AfterQuery];
+
+/// Whether a hook of a collection decides on which of its items are shown, and how.
 pub(crate) async fn decides_on_what_is_shown(content: &Content, site: &Site, collection: &str) -> Result<bool> {
     if content.state.hook_host.get().is_none() {
         return Ok(false);
     }
     let version = active(content, site).await?;
-    let has = |hook| version.as_ref().is_some_and(|it| it.has(collection, hook));
-    Ok(has(Hook::AfterGet) || has(Hook::AfterQuery))
+    Ok(version.is_some_and(|it| READS.iter().any(|hook| it.has(collection, *hook))))
 }
 
 /// Reads which version is active, and the version unless it is the one that is known.

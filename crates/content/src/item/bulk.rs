@@ -109,11 +109,10 @@ async fn answered(
     mut outcomes: Vec<Outcome>,
 ) -> Vec<Outcome> {
     if hooks.calls.has(Hook::OnFailure) {
-        hooks.calls.keep_place();
+        hooks.calls.ahead_of_failures(outcomes.iter().filter_map(|it| it.fault.as_ref())).await;
         for it in &mut outcomes {
             it.after_failure(hooks, collection, shows_items).await;
         }
-        hooks.calls.let_place_go();
     }
     outcomes
 }
@@ -175,7 +174,6 @@ impl BulkChange {
             let written = results.iter().filter_map(|it| it.as_ref().ok().filter(|it| it.is_new == is_new));
             hooks.ahead_of_after(hook, written.map(|it| it.doc.as_str())).await?;
         }
-        hooks.calls.keep_place();
         for (n, result) in self.outcome_of.into_iter().zip(results) {
             let outcome = &mut self.outcomes[n];
             match result {
@@ -189,7 +187,6 @@ impl BulkChange {
                 Err(fault) => outcome.fault = Some(fault),
             }
         }
-        hooks.calls.let_place_go();
         Ok(answered(hooks, &collection, shows_items, self.outcomes).await)
     }
 }
@@ -216,7 +213,8 @@ impl Content {
             let sent: Vec<_> = items.iter().map(|it| canonical_with_id(self, it, true)).collect();
             let valid = sent.iter().filter_map(|it| it.as_ref().ok());
             hooks.ahead_of_inserts(valid.map(|(id, item)| (id.as_str(), item))).await?;
-            hooks.calls.keep_place();
+            // Rows are made by the rights and rules of now.
+            hooks.renew(&mut write).await?;
             for (n, it) in sent.into_iter().enumerate() {
                 let row = it.and_then(|(id, mut item)| {
                     if !ids.insert(id.clone()) {
@@ -230,9 +228,6 @@ impl Content {
                 let row = match row {
                     Ok((id, item)) => {
                         let item = hooks.before_insert(&id, item).await;
-                        if hooks.calls.has(Hook::BeforeInsert) {
-                            write.date();
-                        }
                         item.and_then(|it| write.new_row(id.clone(), &it)).map_err(|fault| (Some(id), fault))
                     }
                     Err(it) => Err(it),
@@ -247,7 +242,6 @@ impl Content {
                     Err((id, fault)) => Outcome::refused(Action::Insert, id, fault),
                 });
             }
-            hooks.calls.let_place_go();
             if rows.is_empty() {
                 return Ok(answered(&hooks, &collection, shows_items, outcomes).await);
             }
@@ -260,7 +254,6 @@ impl Content {
             let documents = shown.collect::<Result<Vec<_>>>()?;
             let written = answers.iter().zip(&documents).filter(|(it, _)| it.is_ok());
             hooks.ahead_of_after(Hook::AfterInsert, written.map(|(_, it)| it.as_str())).await?;
-            hooks.calls.keep_place();
             for ((n, answer), doc) in outcome_of.into_iter().zip(answers).zip(documents) {
                 match answer {
                     Ok(()) if shows => {
@@ -271,7 +264,6 @@ impl Content {
                     Err(fault) => outcomes[n].fault = Some(fault),
                 }
             }
-            hooks.calls.let_place_go();
             Ok(answered(&hooks, &collection, shows_items, outcomes).await)
         };
         calls.answering(call, |_| None).await
@@ -357,7 +349,6 @@ impl Content {
             hooks.ahead_of_after(Hook::AfterRemove, removed).await?;
             let mut answers = answers.into_iter();
             let mut outcomes = Vec::with_capacity(ids.len());
-            hooks.calls.keep_place();
             for id in ids {
                 let answer = if id.contains('\0') { None } else { answers.next() };
                 let answer = answer.unwrap_or_else(|| Err(fault::item_not_found(collection.id.as_str(), id)));
@@ -373,7 +364,6 @@ impl Content {
                 }
                 outcomes.push(outcome);
             }
-            hooks.calls.let_place_go();
             Ok(answered(&hooks, &collection, shows_items, outcomes).await)
         };
         calls.answering(call, |_| None).await

@@ -133,6 +133,7 @@ impl Content {
             hooks.renew(&mut write).await?;
             let row = write.new_row(id.clone(), &item)?;
             let doc = write.shown(&row)?;
+            let collection = write.collection().clone();
             only(insert(site, &Arc::new(Insert { context: write, rows: vec![row] })).await?)?;
             let told = hooks.told(&doc);
             hooks.after(Hook::AfterInsert, told, visibility::inserted(context, &collection, doc, shows).await?).await

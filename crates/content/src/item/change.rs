@@ -195,8 +195,8 @@ impl Change {
             }
         }
         let mut results = batch.write(tx).await?;
-        let written_id = |n: usize| ids.get(n).filter(|_| results[n].is_ok()).map(String::as_str);
-        for it in references.write(tx, &context.events, first, written_id).await? {
+        let is_written = |n: usize| results[n].is_ok();
+        for it in references.write(tx, &context.events, first, (&ids, is_written)).await? {
             if let Some(Ok(result)) = results.get_mut(it.index - first) {
                 result.unresolved.push(it);
             }

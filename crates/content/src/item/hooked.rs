@@ -55,7 +55,7 @@ impl<'a> WriteHooks<'a> {
         Ok(Self { context, calls, links, patches: PatchBudget::default() })
     }
 
-    /// Asks an application about all items that are to be inserted at once.
+    /// Asks about all items that are to be inserted at once.
     pub(crate) async fn ahead_of_inserts(&mut self, items: impl Iterator<Item = (&str, &CanonicalItem)>) -> Result<()> {
         let Self { calls, links, .. } = self;
         let question = |(id, item): (&str, &CanonicalItem)| {
@@ -66,7 +66,7 @@ impl<'a> WriteHooks<'a> {
         calls.ahead(Hook::BeforeInsert, items.filter_map(question)).await
     }
 
-    /// Asks an application about all items that were written, whose documents these are.
+    /// Asks about all items that were written, whose documents these are.
     pub(crate) async fn ahead_of_after<'d>(&self, hook: Hook, documents: impl Iterator<Item = &'d str>) -> Result<()> {
         self.calls.ahead(hook, documents.map(|it| (it.to_owned(), None))).await
     }
@@ -119,7 +119,6 @@ impl<'a> WriteHooks<'a> {
                 let questions = steps.iter().filter_map(|(_, it)| it.as_ref().ok()?.question(hook));
                 self.calls.ahead(hook, questions).await?;
             }
-            self.calls.keep_place();
             for (n, step) in steps {
                 match self.taken(step).await {
                     Ok(it) => {
@@ -129,7 +128,6 @@ impl<'a> WriteHooks<'a> {
                     Err(fault) => results[n] = Err(fault),
                 }
             }
-            self.calls.let_place_go();
             open = later;
             if !asked.is_empty() {
                 context = match self.renewed(&context).await {
@@ -184,7 +182,6 @@ impl<'a> WriteHooks<'a> {
                 .iter()
                 .filter_map(|n| Some((quoted(&ids[*n]).to_string(), Some(current(&ids[*n])?.1.to_string()))));
             self.calls.ahead(Hook::BeforeRemove, questions).await?;
-            self.calls.keep_place();
             for n in open {
                 let id = &ids[n];
                 if let Some((it, current)) = current(id) {
@@ -196,7 +193,6 @@ impl<'a> WriteHooks<'a> {
                 }
                 asked.push(n);
             }
-            self.calls.let_place_go();
             if asked.is_empty() {
                 break;
             }

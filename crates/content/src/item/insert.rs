@@ -59,7 +59,7 @@ async fn insert_in(tx: &mut Tx<'_>, context: &WriteContext, rows: &[Row]) -> Res
         None => inserted.next().unwrap_or(Ok(())),
     };
     let answers: Vec<_> = (0..rows.len()).map(answer).collect();
-    references.write(tx, &context.events, 0, |n| ids.get(n).filter(|_| answers[n].is_ok()).map(String::as_str)).await?;
+    references.write(tx, &context.events, 0, (&ids, |n| answers[n].is_ok())).await?;
     Ok(answers)
 }
 

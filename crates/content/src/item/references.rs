@@ -336,15 +336,16 @@ impl ReferenceChanges {
         Ok(refused)
     }
 
-    /// Changes the links of the items that were written: `written_id` gives their ids by how far they stand
-    /// behind position `first` of the call. Answers what an import's values lead to and isn't there.
-    pub(crate) async fn write<'i>(
+    /// Changes the links of the items that were written: those of the call from position `first` on, of which `ids` are
+    /// all and `is_written` says which. Answers what an import's values lead to and isn't there.
+    pub(crate) async fn write(
         &self,
         tx: &mut Tx<'_>,
         events: &EventWriter,
         first: usize,
-        written_id: impl Fn(usize) -> Option<&'i str>,
+        (ids, is_written): (&[String], impl Fn(usize) -> bool),
     ) -> Result<Vec<Unresolved>> {
+        let written_id = |n: usize| ids.get(n).filter(|_| is_written(n)).map(String::as_str);
         if self.policy != ResolutionPolicy::Refuse {
             return self.write_resolving(tx, events, first, written_id).await;
         }
@@ -365,7 +366,17 @@ impl ReferenceChanges {
                 };
                 items.iter().flat_map(of).collect()
             };
-            let (removed, added) = (edges(|it| &it.removed), edges(|it| &it.added));
+            let (removed, mut added) = (edges(|it| &it.removed), edges(|it| &it.added));
+            let (written, others): (Vec<_>, Vec<_>) = ids.iter().enumerate().partition(|it| is_written(it.0));
+            let written: HashSet<&String> = written.into_iter().map(|it| it.1).collect();
+            let is_refused = |id: &&String| !written.contains(*id) && added.iter().any(|it| it.target == **id);
+            let refused: HashSet<&String> = others.into_iter().map(|it| it.1).filter(is_refused).collect();
+            if !refused.is_empty() {
+                // They count as there because they are in the call: now only for who may see them.
+                let seen = refused.iter().map(|it| (*it).clone()).collect();
+                let seen = visible(tx, &link.target, link.access.scope(), seen).await?;
+                added.retain(|it| seen.contains(&it.target) || !refused.contains(&it.target));
+            }
             let mut gone = Vec::new();
             if !cleared.is_empty() {
                 gone.extend(link.links.clear(tx, &cleared, &link.access).await?);

@@ -23,7 +23,7 @@ use std::{
 use stoa_kernel::{Caller, Fault, Result, SiteId, TokenHash, clock::Millis};
 use stoa_query::{
     CanonicalItem, Filter, Stamp, compile,
-    plan::{Field, Scalar, Test},
+    plan::{Field, PUBLISH_STATUS, Scalar, Test},
 };
 use stoa_sql::{Writer, params};
 use stoa_store::{Site, Tx};
@@ -143,7 +143,7 @@ impl WriteContext {
     }
 
     /// Has what is written from now on be of this moment.
-    pub(crate) fn date(&mut self) {
+    fn date(&mut self) {
         self.now = self.content.state.world.now();
         self.events = events(&self.site, &self.access, self.now);
     }
@@ -219,7 +219,8 @@ impl WriteContext {
         let validated = self.collection().rules().validate_change(item, patch, old, self.caller(), self.now)?;
         let item = validated.as_ref().unwrap_or(item);
         let publishing = self.collection().definition.publishing();
-        let is_patch = patch.is_some();
+        // A status that a hook leaves out is kept; one that a patch takes away isn't.
+        let is_patch = patch.is_some() || value.named().iter().any(|it| it == PUBLISH_STATUS);
         let marked = publishing.map(|it| it.mark_changed(item, is_patch, before.doc, self.may_publish()));
         let marked = marked.transpose()?.flatten();
         let item = marked.as_ref().unwrap_or(item);

@@ -320,12 +320,10 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
         for (hook, is_new) in [(Hook::AfterInsert, true), (Hook::AfterUpdate, false)] {
             let written = || results.iter().flatten().filter(|it| it.is_new == is_new).map(|it| it.doc.as_str());
             hooks.ahead_of_after(hook, written()).await?;
-            hooks.calls.keep_place();
             for document in written() {
                 // The item is there, whatever the hook says of it.
                 let _ = hooks.calls.ask(hook, document, None).await;
             }
-            hooks.calls.let_place_go();
         }
         Ok(results)
     }
@@ -403,8 +401,8 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
                 // An item may have been removed since it was saved.
                 let scope = access.scope(Operation::Update)?;
                 let there = visible(tx, access.collection(), &scope, sources.clone()).await?;
-                let is_there = |n: usize| sources.get(n).filter(|it| there.contains(*it)).map(String::as_str);
-                let unresolved = references.write(tx, events, 0, is_there).await?;
+                let is_there = |n: usize| there.contains(&sources[n]);
+                let unresolved = references.write(tx, events, 0, (sources, is_there)).await?;
                 Ok((there, unresolved))
             })
         });

@@ -273,7 +273,7 @@ on_both_engines! {
         let anyone = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE" });
         world.create_with("c", json!({ "dataPermissions": anyone, "realtime": true })).await;
         world.content.keep_hooks(host());
-        for source in ["export function c_afterGet(item) { return item }", "export function c_beforeQuery(query) { return query }"] {
+        for source in ["export function c_afterGet(item) { return item }", "export function c_beforeCount(query) { return query }"] {
             world.content.hooks_deploy(&world.site, &app(), source).await.unwrap();
         }
         let request = FeedRequest::parse(&members(json!({ "dataCollectionId": "c" })), "s", world.content.limits()).unwrap();

@@ -17,7 +17,7 @@ const MEMORY: Millis = 60 * MINUTE;
 
 #[derive(Default)]
 pub struct Deaths {
-    /// By number, so that versions of several environments don't forget each other's.
+    /// By number: a version that is activated doesn't forget those of the one before.
     sites: HashMap<SiteId, HashMap<i64, OfVersion>>,
 }
 
@@ -32,7 +32,7 @@ struct Rest {
     until: Millis,
     doubled: u32,
     /// Whether a call was let through that has no answer yet.
-    is_tried: bool,
+    is_probed: bool,
 }
 
 /// Whether a version's code is run.
@@ -40,7 +40,7 @@ struct Rest {
 pub enum Turn {
     Asked,
     /// For this call, which shows whether it is from now on.
-    Tried,
+    Probe,
     Refused,
 }
 
@@ -60,33 +60,33 @@ impl Deaths {
             None => return None,
         };
         let length = pause << doubled;
-        it.rest = Some(Rest { until: now + length, doubled, is_tried: false });
+        it.rest = Some(Rest { until: now + length, doubled, is_probed: false });
         Some(length)
     }
 
-    /// Whether a call is let through. One that is tried ends with [`Self::add`], [`Self::mend`] or [`Self::give_up`].
+    /// Whether a call is let through. A probe ends with [`Self::add`], [`Self::mend`] or [`Self::give_up`].
     pub fn turn(&mut self, site: &SiteId, number: i64, now: Millis) -> Turn {
         match self.rest(site, number) {
             None => Turn::Asked,
-            Some(rest) if now < rest.until || rest.is_tried => Turn::Refused,
+            Some(rest) if now < rest.until || rest.is_probed => Turn::Refused,
             Some(rest) => {
-                rest.is_tried = true;
-                Turn::Tried
+                rest.is_probed = true;
+                Turn::Probe
             }
         }
     }
 
-    /// The call that was tried was answered.
+    /// The probe was answered.
     pub fn mend(&mut self, site: &SiteId, number: i64) {
         if let Some(versions) = self.sites.get_mut(site) {
             versions.remove(&number);
         }
     }
 
-    /// The call that was tried never came to run; another may be.
+    /// The probe never came to run; another call may be one.
     pub fn give_up(&mut self, site: &SiteId, number: i64) {
         if let Some(rest) = self.rest(site, number) {
-            rest.is_tried = false;
+            rest.is_probed = false;
         }
     }
 
@@ -171,19 +171,19 @@ mod tests {
     }
 
     #[test]
-    fn pauses_of_one_that_dies_again_grow_and_one_call_at_a_time_is_tried() {
+    fn pauses_of_one_that_dies_again_grow_and_one_call_at_a_time_is_probed() {
         let (mut deaths, site, mut now) = (Deaths::default(), SiteId::from("s"), 0);
         assert_eq!(deaths.add(&site, 1, now, (1, MINUTE)), Some(MINUTE));
         for (pause, next) in [(1, 2), (2, 4), (4, 8), (8, 16), (16, 16), (16, 16)] {
             now += pause * MINUTE;
             assert_eq!(deaths.turn(&site, 1, now - 1), Turn::Refused);
-            assert_eq!((deaths.turn(&site, 1, now), deaths.turn(&site, 1, now)), (Turn::Tried, Turn::Refused));
+            assert_eq!((deaths.turn(&site, 1, now), deaths.turn(&site, 1, now)), (Turn::Probe, Turn::Refused));
             deaths.give_up(&site, 1);
-            assert_eq!((deaths.turn(&site, 1, now), deaths.turn(&site, 1, now)), (Turn::Tried, Turn::Refused));
+            assert_eq!((deaths.turn(&site, 1, now), deaths.turn(&site, 1, now)), (Turn::Probe, Turn::Refused));
             assert_eq!(deaths.add(&site, 1, now, (1, MINUTE)), Some(next * MINUTE));
         }
         now += 16 * MINUTE;
-        assert_eq!(deaths.turn(&site, 1, now), Turn::Tried);
+        assert_eq!(deaths.turn(&site, 1, now), Turn::Probe);
         deaths.mend(&site, 1);
         assert_eq!((deaths.turn(&site, 1, now), deaths.turn(&site, 1, now)), (Turn::Asked, Turn::Asked));
         assert_eq!(deaths.add(&site, 1, now, (1, MINUTE)), Some(MINUTE), "from the beginning");

@@ -20,7 +20,7 @@ use crate::{
 pub use pool::HookFigures;
 use pool::{Lease, Pool};
 pub use process::HostProgram;
-use process::{Broken, LOADING, NotLoaded};
+use process::{Answer, Broken, LOADING, NotLoaded, Process};
 use remote::Remote;
 use std::{
     slice,
@@ -38,9 +38,14 @@ pub struct Host {
     remote: Arc<Remote>,
 }
 
-/// The place of a request between two calls, with its process. Where it is dropped others have it.
-#[derive(Default)]
-pub struct KeptPlace(Option<Lease>);
+/// Calls that a process is sent one behind another, at most.
+const MOST_TOGETHER: usize = 64;
+/// How long they may take before fewer are sent together: between two such groups others have their turn.
+const TURN: Duration = Duration::from_millis(5);
+/// Bytes of a value that a hook may throw.
+const MOST_THROWN: usize = 4_096;
+/// Bytes of an error that it may throw, whose name and message have as many characters each.
+const MOST_ERROR: usize = 8 * MOST_THROWN;
 
 impl Host {
     pub fn new(limits: HookLimits, program: HostProgram) -> Self {
@@ -58,25 +63,22 @@ impl Host {
 
     /// Asks one hook. `left` is what is left of the time of the request, waiting and starting included.
     pub async fn call(&self, version: &Arc<Version>, call: &Call, left: Duration) -> Called {
-        self.ask(version, call, Instant::now() + left, &mut None).await
-    }
-
-    /// Asks one after another, most often of one process: as many answers as calls, whatever happens.
-    pub async fn call_each(&self, version: &Arc<Version>, calls: &[Call], left: Duration) -> Vec<Called> {
-        let (until, mut held) = (Instant::now() + left, None);
-        let mut called = Vec::with_capacity(calls.len());
-        for call in calls {
-            called.push(self.ask(version, call, until, &mut held).await);
-        }
-        called
+        let until = Instant::now() + left;
+        let called = match &version.plugin {
+            Some(plugin) => self.remote.ask(&self.pool, version, plugin, slice::from_ref(call), until).await.pop(),
+            None => self.ask(version, slice::from_ref(call), until, &mut None).await.pop(),
+        };
+        called.unwrap_or(Called::failed(Failure::Died))
     }
 
     /// Asks about several calls of one hook, of one collection and one caller: as many answers as calls, whatever
-    /// happens. An application is asked once; code is asked about one after another.
-    pub async fn call_together(&self, version: &Arc<Version>, calls: &[Call], left: Duration) -> Vec<Called> {
+    /// happens. An application is asked once; code is asked about one after another, most often by one process. Once the
+    /// answers have more bytes than there is `room` for, nothing more is asked.
+    pub async fn call_each(&self, version: &Arc<Version>, calls: &[Call], left: Duration, room: usize) -> Vec<Called> {
+        let until = Instant::now() + left;
         match &version.plugin {
-            Some(plugin) => self.remote.ask(&self.pool, version, plugin, calls, Instant::now() + left).await,
-            None => self.call_each(version, calls, left).await,
+            Some(plugin) => self.remote.ask(&self.pool, version, plugin, calls, until).await,
+            None => self.ask_each(version, calls, until, room).await,
         }
     }
 
@@ -87,17 +89,6 @@ impl Host {
 
     pub fn plugins(&self) -> Option<Arc<dyn Plugins>> {
         self.remote.plugins()
-    }
-
-    /// Asks one hook in a place that is kept for the next call, as [`Host::call_each`] does.
-    pub async fn call_keeping(
-        &self,
-        version: &Arc<Version>,
-        call: &Call,
-        left: Duration,
-        kept: &mut KeptPlace,
-    ) -> Called {
-        self.ask(version, call, Instant::now() + left, &mut kept.0).await
     }
 
     /// What a source exports: it is loaded in a process of its own, which ends then.
@@ -126,47 +117,91 @@ impl Host {
         self.pool.shutdown().await;
     }
 
-    async fn ask(&self, version: &Arc<Version>, call: &Call, until: Instant, held: &mut Option<Lease>) -> Called {
-        let began = Instant::now();
-        let mut console = String::new();
-        if let Some(plugin) = &version.plugin {
-            let called = self.remote.ask(&self.pool, version, plugin, slice::from_ref(call), until).await.pop();
-            return called.unwrap_or(Called { outcome: Err(Failure::Died), console, took: began.elapsed() });
+    async fn ask_each(&self, version: &Arc<Version>, calls: &[Call], until: Instant, mut room: usize) -> Vec<Called> {
+        let (mut held, mut together) = (None, 1);
+        let mut called: Vec<Called> = Vec::with_capacity(calls.len());
+        while called.len() < calls.len() {
+            let rest = &calls[called.len()..];
+            if room == 0 {
+                called.extend(rest.iter().map(|_| Called::failed(Failure::TooLarge)));
+                break;
+            }
+            let began = Instant::now();
+            let answered = self.ask(version, &rest[..together.min(rest.len())], until, &mut held).await;
+            together = if began.elapsed() < TURN { (2 * together).min(MOST_TOGETHER) } else { together.div_ceil(2) };
+            room = room.saturating_sub(answered.iter().map(Called::bytes).sum());
+            called.extend(answered);
         }
-        let outcome = self.outcome(version, call, until, held, &mut console).await;
-        self.pool.count(&outcome);
-        Called { outcome, console, took: began.elapsed() }
+        called
     }
 
-    async fn outcome(
+    /// Asks about calls, about the first at least: there may be fewer answers.
+    async fn ask(
         &self,
         version: &Arc<Version>,
-        call: &Call,
+        calls: &[Call],
         until: Instant,
         held: &mut Option<Lease>,
-        console: &mut String,
-    ) -> Result<Outcome, Failure> {
+    ) -> Vec<Called> {
+        let began = Instant::now();
+        let mut called = match self.process(version, calls, until, held).await {
+            Ok((lease, process)) => self.answers(version, calls, until, (lease, process), held).await,
+            Err(failure) => vec![(Err(failure), String::new(), Instant::now())],
+        };
+        let mut before = began;
+        let each = called.drain(..).map(|(outcome, console, at)| {
+            self.pool.count(&outcome);
+            let took = at - std::mem::replace(&mut before, at);
+            Called { outcome, console, took }
+        });
+        each.collect()
+    }
+
+    /// A right to run code, and the process that does.
+    async fn process(
+        &self,
+        version: &Arc<Version>,
+        calls: &[Call],
+        until: Instant,
+        held: &mut Option<Lease>,
+    ) -> Result<(Lease, Process), Failure> {
         let mut lease = match held.take() {
             Some(mut lease) => {
                 lease.take_turns(until).await?;
                 lease
             }
-            None => self.pool.lease(version, call.context.network, until).await?,
+            None => self.pool.lease(version, calls.first().and_then(|it| it.context.network), until).await?,
         };
-        let mut process = lease.process(version, until).await?;
-        let asked = process.ask(version, call, self.time_of_call(), until).await;
-        match asked {
-            Ok((told, said)) => {
+        let process = lease.process(version, until).await?;
+        Ok((lease, process))
+    }
+
+    async fn answers(
+        &self,
+        version: &Arc<Version>,
+        calls: &[Call],
+        until: Instant,
+        (mut lease, mut process): (Lease, Process),
+        held: &mut Option<Lease>,
+    ) -> Vec<(Result<Outcome, Failure>, String, Instant)> {
+        let most = self.pool.limits.hook_answer;
+        let (answers, broken) = process.ask(version, calls, (self.time_of_call(), until)).await;
+        let judge = |(it, call): (Answer, &Call)| (judged(call.hook, it.told, most), it.console, it.at);
+        let mut called: Vec<_> = answers.into_iter().zip(calls).map(judge).collect();
+        match (broken, calls.get(called.len())) {
+            (Some(broken), Some(call)) => {
+                if !matches!(broken, Broken::Abandoned) {
+                    self.pool.lost(version, &broken, call);
+                }
+                called.push((Err(broken.into()), String::new(), Instant::now()));
+            }
+            (Some(_), None) => {}
+            (None, _) => {
                 lease.give_back(process);
                 *held = Some(lease);
-                *console = said;
-                judged(call.hook, told, self.pool.limits.hook_answer)
-            }
-            Err(broken) => {
-                self.pool.lost(version, &broken, call);
-                Err(broken.into())
             }
         }
+        called
     }
 
     fn time_of_call(&self) -> Duration {
@@ -192,6 +227,12 @@ fn judged(hook: Hook, told: Told, most: usize) -> Result<Outcome, Failure> {
         Told::Value(value) if value.get().len() > most => Err(Failure::TooLarge),
         Told::Value(value) if hook.answers().include(&value) => Ok(Outcome::Value(value)),
         Told::Value(_) | Told::Nothing => Ok(Outcome::Nothing),
+        Told::Thrown(value) if value.get().len() > MOST_THROWN => Err(Failure::TooLarge),
+        Told::Error { name, message, code }
+            if name.len() + message.len() + code.as_ref().map_or(0, |it| it.get().len()) > MOST_ERROR =>
+        {
+            Err(Failure::TooLarge)
+        }
         other => Err(failure_of(other)),
     }
 }
@@ -240,7 +281,7 @@ impl From<NotLoaded> for SourceRefusal {
 impl From<Broken> for Failure {
     fn from(broken: Broken) -> Self {
         match broken {
-            Broken::TimedOut => Self::TimedOut,
+            Broken::TimedOut | Broken::Abandoned => Self::TimedOut,
             Broken::Ended(_) => Self::Died,
         }
     }

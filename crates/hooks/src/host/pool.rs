@@ -35,6 +35,8 @@ pub struct Pool {
     settings: Settings,
     /// Of processes that run code at the same time.
     places: Arc<Semaphore>,
+    /// Of them those for trials, whichever sites they are of.
+    trial_places: Arc<Semaphore>,
     state: Mutex<State>,
     counted: Counted,
     is_swept: AtomicBool,
@@ -52,14 +54,43 @@ struct State {
 }
 
 struct Site {
-    places: Arc<Semaphore>,
+    code: Places,
     /// Those of requests to an application.
-    plugin_places: Arc<Semaphore>,
+    plugin: Places,
     /// Of trials: code that is deployed, tried or tested.
-    trial_places: Arc<Semaphore>,
+    trial: Places,
     waiting: AtomicUsize,
-    /// Calls by the network that they come from, those that wait as well.
-    networks: Mutex<HashMap<Network, usize>>,
+    networks: Mutex<HashMap<Network, Arc<OfNetwork>>>,
+}
+
+/// So many may be used at the same time, and a quarter of them by one network.
+struct Places {
+    count: usize,
+    free: Arc<Semaphore>,
+}
+
+impl Places {
+    fn new(count: usize) -> Self {
+        Self { count, free: Arc::new(Semaphore::new(count)) }
+    }
+
+    fn are_used(&self) -> bool {
+        Arc::strong_count(&self.free) > 1
+    }
+}
+
+/// What a network has of a site.
+struct OfNetwork {
+    /// Calls, those that wait as well.
+    count: AtomicUsize,
+    code: Arc<Semaphore>,
+    plugin: Arc<Semaphore>,
+}
+
+/// The place of a call, also among those of its network.
+pub struct Place {
+    _of_network: Option<OwnedSemaphorePermit>,
+    _of_site: OwnedSemaphorePermit,
 }
 
 struct Idle {
@@ -110,6 +141,7 @@ impl Pool {
             program,
             settings,
             places: Arc::new(Semaphore::new(places)),
+            trial_places: Arc::new(Semaphore::new((places / 3).max(1))),
             state: Mutex::default(),
             counted: Counted::default(),
             is_swept: AtomicBool::new(false),
@@ -126,14 +158,16 @@ impl Pool {
         network: Option<Network>,
         until: Instant,
     ) -> Result<Lease, Failure> {
-        let (places, trial) = self.site_of(version)?;
-        let share = self.share(&places, network)?;
-        let of_site = places.place(&places.places, self.limits.hook_waiting, until).await?;
+        let (site, probe) = self.site_of(version)?;
+        let share = self.share(&site, network)?;
+        let of_network = share.as_ref().map(|it| Arc::clone(&it.of_network.code));
+        let of_site = site.place((&site.code, of_network.as_ref()), self.limits.hook_waiting, until).await?;
         let of_server = placed(&self.places, until).await?;
         self.sweep_from_now_on();
         self.state.lock().running += 1;
-        let (pool, of_server, of_site) = (Arc::clone(self), Some(of_server), Some(of_site));
-        Ok(Lease { pool, site: version.site.clone(), places, process: None, of_server, of_site, trial, _share: share })
+        let pool = Arc::clone(self);
+        let (of_server, of_site, id) = (Some(of_server), Some(of_site), version.site.clone());
+        Ok(Lease { pool, id, site, process: None, of_server, of_site, of_network, probe, _share: share })
     }
 
     /// A right to ask the application of a version.
@@ -145,11 +179,12 @@ impl Pool {
         version: &Version,
         network: Option<Network>,
         until: Instant,
-    ) -> Result<(OwnedSemaphorePermit, Option<Share>), Failure> {
+    ) -> Result<(Place, Option<Share>), Failure> {
         let (site, _) = self.site_of(version)?;
         let share = self.share(&site, network)?;
         self.sweep_from_now_on();
-        let place = site.place(&site.plugin_places, self.limits.hook_waiting, until).await?;
+        let of_network = share.as_ref().map(|it| &it.of_network.plugin);
+        let place = site.place((&site.plugin, of_network), self.limits.hook_waiting, until).await?;
         let (now, most) = (elapsing(), self.limits.hook_deaths);
         match self.state.lock().deaths.is_pausing(&version.site, version.number, now, most) {
             true => Err(Failure::Failing),
@@ -164,18 +199,18 @@ impl Pool {
         self.state.lock().deaths.note(site, number, elapsing());
     }
 
-    /// A process for one use. A site has one of them at a time, so that those who try code can't take all places of the
-    /// server.
+    /// A process for one use. A site has one of them at a time and all sites together a third of the server's places, so
+    /// that those who try code can't take all.
     ///
     /// # Errors
     /// Why there is none, in the time that is left.
     pub async fn apart(self: &Arc<Self>, site: &SiteId, until: Instant) -> Result<Apart, Failure> {
         let site = self.places_of(&mut self.state.lock(), site);
         self.sweep_from_now_on();
-        let of_site = site.place(&site.trial_places, self.limits.hook_waiting, until).await?;
-        let of_server = placed(&self.places, until).await?;
+        let of_site = site.place((&site.trial, None), self.limits.hook_waiting, until).await?;
+        let of_server = [placed(&self.trial_places, until).await?, placed(&self.places, until).await?];
         self.state.lock().running += 1;
-        let running = Running { pool: Arc::clone(self), _places: [of_site, of_server] };
+        let running = Running { pool: Arc::clone(self), _of_site: of_site, _of_server: of_server };
         self.make_room();
         let process = self.start(until).await?;
         Ok(Apart { process, _running: running })
@@ -233,32 +268,32 @@ impl Pool {
             std::mem::take(&mut state.idle)
         };
         self.places.close();
+        self.trial_places.close();
         for it in idle {
             it.process.end().await;
         }
     }
 
     /// The places of a version's site, and what becomes of its rest by this call.
-    fn site_of(self: &Arc<Self>, version: &Version) -> Result<(Arc<Site>, Option<Tried>), Failure> {
+    fn site_of(self: &Arc<Self>, version: &Version) -> Result<(Arc<Site>, Option<Probe>), Failure> {
         let mut state = self.state.lock();
         if state.is_closed {
             return Err(Failure::NotStarted);
         }
-        let tried = match state.deaths.turn(&version.site, version.number, elapsing()) {
+        let probe = match state.deaths.turn(&version.site, version.number, elapsing()) {
             Turn::Asked => None,
-            Turn::Tried => Some(Tried { pool: Arc::clone(self), site: version.site.clone(), number: version.number }),
+            Turn::Probe => Some(Probe { pool: Arc::clone(self), site: version.site.clone(), number: version.number }),
             Turn::Refused => return Err(Failure::Failing),
         };
-        Ok((self.places_of(&mut state, &version.site), tried))
+        Ok((self.places_of(&mut state, &version.site), probe))
     }
 
     fn places_of(&self, state: &mut State, site: &SiteId) -> Arc<Site> {
-        let places = |most: usize| Arc::new(Semaphore::new(most));
         let site = state.sites.entry(site.clone()).or_insert_with(|| {
             Arc::new(Site {
-                places: places(self.limits.hook_processes_of_site),
-                plugin_places: places(self.limits.hook_plugin_calls),
-                trial_places: places(1),
+                code: Places::new(self.processes_of_site()),
+                plugin: Places::new(self.limits.hook_plugin_calls),
+                trial: Places::new(1),
                 waiting: AtomicUsize::new(0),
                 networks: Mutex::default(),
             })
@@ -266,17 +301,28 @@ impl Pool {
         Arc::clone(site)
     }
 
-    /// One of the calls that a network may have at a site: a quarter of all.
+    fn processes_of_site(&self) -> usize {
+        match self.limits.hook_processes_of_site {
+            0 => std::thread::available_parallelism().map_or(1, |it| it.get() / 2).max(1),
+            most => most,
+        }
+    }
+
+    /// One of the calls that a network may have at a site: a quarter of those that may be made or wait.
     fn share(&self, site: &Arc<Site>, network: Option<Network>) -> Result<Option<Share>, Failure> {
         let Some(network) = network else { return Ok(None) };
-        let most = (self.limits.hook_processes_of_site + self.limits.hook_waiting).div_ceil(4);
+        let quarter = |places: &Places| places.count.div_ceil(4);
+        let most = quarter(&site.code) + self.limits.hook_waiting.div_ceil(4);
         let mut networks = site.networks.lock();
-        let count = networks.entry(network).or_default();
-        if *count >= most {
+        let of_network = networks.entry(network).or_insert_with(|| {
+            let places = |it: &Places| Arc::new(Semaphore::new(quarter(it)));
+            Arc::new(OfNetwork { count: AtomicUsize::new(0), code: places(&site.code), plugin: places(&site.plugin) })
+        });
+        if of_network.count.load(Ordering::Relaxed) >= most {
             return Err(Failure::Busy);
         }
-        *count += 1;
-        Ok(Some(Share { site: Arc::clone(site), network }))
+        of_network.count.fetch_add(1, Ordering::Relaxed);
+        Ok(Some(Share { of_network: Arc::clone(of_network), site: Arc::clone(site), network }))
     }
 
     /// An idle process of the site, rather one that has the version.
@@ -346,10 +392,8 @@ impl Pool {
         while state.idle.first().is_some_and(|it| it.since.elapsed() >= idle) {
             ended.push(state.idle.remove(0));
         }
-        let is_used = |it: &Arc<Semaphore>| Arc::strong_count(it) > 1;
-        state.sites.retain(|_, it| {
-            Arc::strong_count(it) > 1 || [&it.places, &it.plugin_places, &it.trial_places].into_iter().any(is_used)
-        });
+        let are_used = |it: &Site| [&it.code, &it.plugin, &it.trial].into_iter().any(Places::are_used);
+        state.sites.retain(|_, it| Arc::strong_count(it) > 1 || are_used(it));
         state.deaths.sweep(elapsing());
         drop(state);
         drop(ended);
@@ -363,23 +407,36 @@ impl State {
 }
 
 impl Site {
-    /// One of the site's places of a kind. So many may wait for one.
+    /// One of the site's places of a kind, and of the network's. So many may wait for one.
     async fn place(
         &self,
-        places: &Arc<Semaphore>,
+        of: (&Places, Option<&Arc<Semaphore>>),
         most: usize,
         until: Instant,
-    ) -> Result<OwnedSemaphorePermit, Failure> {
-        if let Ok(place) = Arc::clone(places).try_acquire_owned() {
-            return Ok(place);
+    ) -> Result<Place, Failure> {
+        let free = |it: &Arc<Semaphore>| Arc::clone(it).try_acquire_owned().ok();
+        let of_network = of.1.map(free);
+        if let (None | Some(Some(_)), Some(of_site)) = (&of_network, free(&of.0.free)) {
+            return Ok(Place { _of_network: of_network.flatten(), _of_site: of_site });
         }
+        drop(of_network);
         let _waiting = Waiting::begin(&self.waiting, most)?;
-        placed(places, until).await
+        place(of, until).await
     }
+}
+
+/// A place, without a bound of how many wait.
+async fn place((places, of_network): (&Places, Option<&Arc<Semaphore>>), until: Instant) -> Result<Place, Failure> {
+    let _of_network = match of_network {
+        Some(it) => Some(placed(it, until).await?),
+        None => None,
+    };
+    Ok(Place { _of_network, _of_site: placed(&places.free, until).await? })
 }
 
 /// A call of a network, until this is dropped.
 pub struct Share {
+    of_network: Arc<OfNetwork>,
     site: Arc<Site>,
     network: Network,
 }
@@ -387,11 +444,8 @@ pub struct Share {
 impl Drop for Share {
     fn drop(&mut self) {
         let mut networks = self.site.networks.lock();
-        if let Some(count) = networks.get_mut(&self.network) {
-            *count -= 1;
-            if *count == 0 {
-                networks.remove(&self.network);
-            }
+        if self.of_network.count.fetch_sub(1, Ordering::Relaxed) == 1 {
+            networks.remove(&self.network);
         }
     }
 }
@@ -426,23 +480,24 @@ async fn placed(places: &Arc<Semaphore>, until: Instant) -> Result<OwnedSemaphor
 /// meanwhile is killed as it is dropped, for what it still does is not known.
 pub struct Lease {
     pool: Arc<Pool>,
-    site: SiteId,
-    places: Arc<Site>,
+    id: SiteId,
+    site: Arc<Site>,
     process: Option<Process>,
     of_server: Option<OwnedSemaphorePermit>,
-    of_site: Option<OwnedSemaphorePermit>,
-    trial: Option<Tried>,
+    of_site: Option<Place>,
+    of_network: Option<Arc<Semaphore>>,
+    probe: Option<Probe>,
     _share: Option<Share>,
 }
 
 /// A call that shows whether a version that rests is asked again. Where it is dropped without that, another may.
-struct Tried {
+struct Probe {
     pool: Arc<Pool>,
     site: SiteId,
     number: i64,
 }
 
-impl Drop for Tried {
+impl Drop for Probe {
     fn drop(&mut self) {
         self.pool.state.lock().deaths.give_up(&self.site, self.number);
     }
@@ -465,7 +520,7 @@ impl Lease {
     /// The process answered, whatever that was.
     pub fn give_back(&mut self, process: Process) {
         self.process = Some(process);
-        if let Some(it) = self.trial.take() {
+        if let Some(it) = self.probe.take() {
             tracing::info!(site = %it.site, version = it.number, "hooks that were failing are asked again");
             self.pool.state.lock().deaths.mend(&it.site, it.number);
         }
@@ -476,12 +531,12 @@ impl Lease {
     /// # Errors
     /// Why there is none, in the time that is left.
     pub async fn take_turns(&mut self, until: Instant) -> Result<(), Failure> {
-        let others_wait = self.places.waiting.load(Ordering::Relaxed) > 0;
+        let others_wait = self.site.waiting.load(Ordering::Relaxed) > 0;
         if others_wait || self.pool.places.available_permits() == 0 {
             self.rest();
             if others_wait {
                 self.of_site = None;
-                self.of_site = Some(placed(&self.places.places, until).await?);
+                self.of_site = Some(place((&self.site.code, self.of_network.as_ref()), until).await?);
             }
             self.of_server = Some(placed(&self.pool.places, until).await?);
             self.pool.state.lock().running += 1;
@@ -497,7 +552,7 @@ impl Lease {
         let mut state = self.pool.state.lock();
         state.running -= 1;
         if let Some(process) = process.filter(|_| !state.is_closed) {
-            state.idle.push(Idle { process, site: self.site.clone(), since: Instant::now(), memory });
+            state.idle.push(Idle { process, site: self.id.clone(), since: Instant::now(), memory });
         }
         drop(state);
         drop(place);
@@ -513,7 +568,8 @@ impl Drop for Lease {
 /// The places of something that runs beside the calls of a site.
 struct Running {
     pool: Arc<Pool>,
-    _places: [OwnedSemaphorePermit; 2],
+    _of_site: Place,
+    _of_server: [OwnedSemaphorePermit; 2],
 }
 
 impl Drop for Running {

@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt, BufReader},
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader},
     net::UnixStream,
     process::{Child, Command},
     time::{Instant, timeout_at},
@@ -62,11 +62,20 @@ pub struct Process {
     calls: u64,
 }
 
+/// What a process answered to a call.
+pub struct Answer {
+    pub told: Told,
+    pub console: String,
+    pub at: Instant,
+}
+
 /// Why a process can't be used any more; it is to be dropped.
 #[derive(Debug)]
 pub enum Broken {
     /// It didn't answer in time.
     TimedOut,
+    /// The request ended while it was asked, which is not its fault.
+    Abandoned,
     /// It ended, or said what it may not.
     Ended(String),
 }
@@ -137,41 +146,82 @@ impl Process {
         }
     }
 
-    /// Asks a hook, and tells its answer and what it said to the console. `time` is what a call may take, `until` the end
-    /// of the request.
-    ///
-    /// # Errors
-    /// Why there is no answer.
+    /// Asks hooks, one behind another: its answers in their order, which are fewer than the calls where the code of one
+    /// was stopped, or where it broke. `time` is what a call may take, `until` the end of the request.
     pub async fn ask(
         &mut self,
         version: &Arc<Version>,
-        call: &Call,
-        time: Duration,
-        until: Instant,
-    ) -> Result<(Told, String), Broken> {
+        calls: &[Call],
+        (time, until): (Duration, Instant),
+    ) -> (Vec<Answer>, Option<Broken>) {
+        let at_once = |told| vec![Answer { told, console: String::new(), at: Instant::now() }];
         if !self.has_loaded(version) {
             match self.load_source(&version.source, None, LOADING.min(left(until))).await {
                 Ok(_) => self.loaded = Some(Arc::clone(version)),
-                Err(NotLoaded::Told(told)) => return Ok((told, String::new())),
-                Err(NotLoaded::Broken(broken)) => return Err(broken),
+                Err(NotLoaded::Told(told)) => return (at_once(told), None),
+                Err(NotLoaded::Broken(broken)) => return (Vec::new(), Some(broken)),
             }
         }
         let time = time.min(left(until));
         if time.as_millis() == 0 {
-            return Ok((Told::TimedOut, String::new()));
+            return (at_once(Told::TimedOut), None);
         }
-        let answer = self.call(call, time).await?;
-        if matches!(answer.0, Told::TimedOut | Told::OutOfMemory) {
-            // Code was stopped where it stood, so it starts again.
-            self.loaded = None;
-        }
-        Ok(answer)
+        let mut answers = Vec::with_capacity(calls.len());
+        let broken = self.exchange_calls(calls, (time, until), &mut answers).await.err();
+        (answers, broken)
     }
 
-    async fn call(&mut self, call: &Call, time: Duration) -> Result<(Told, String), Broken> {
-        let context = to_raw_value(&call.context).map_err(|it| Broken::Ended(it.to_string()))?;
-        let export = format!("{}_{}", call.collection, call.hook);
-        self.run(&export, call.hook, &call.argument, &context, time).await
+    /// Sends calls and reads answers at the same time, since neither side waits for the other while there is room on the
+    /// way. What it sent when the code of a call was stopped is skipped.
+    async fn exchange_calls(
+        &mut self,
+        calls: &[Call],
+        (time, until): (Duration, Instant),
+        answers: &mut Vec<Answer>,
+    ) -> Result<(), Broken> {
+        let first = self.calls + 1;
+        let mut requests = Vec::new();
+        for call in calls {
+            self.calls += 1;
+            requests.extend(call_request(self.calls, call, time)?);
+        }
+        let (ids, settings) = (first..=self.calls, self.settings);
+        let (mut reading, mut writing) = tokio::io::split(&mut self.socket);
+        let write = async {
+            // Where it can't be written to, what it said before is still read, up to its end.
+            let _ = writing.write_all(&requests).await;
+            std::future::pending::<Result<bool, Broken>>().await
+        };
+        let read = async {
+            let mut is_stopped = false;
+            for id in ids {
+                let own = Instant::now() + time + GRACE;
+                let reply = timeout_at(own.min(until + GRACE), received(&mut reading, settings.longest_reply())).await;
+                match reply {
+                    Ok(reply) => match read_reply(reply)? {
+                        Reply::Skipped { id: it } if it == id && is_stopped => {}
+                        Reply::Answer { id: it, console, told }
+                            if it == id && !is_stopped && console.len() <= settings.console =>
+                        {
+                            is_stopped = matches!(told, Told::TimedOut | Told::OutOfMemory);
+                            answers.push(Answer { told, console, at: Instant::now() });
+                        }
+                        other => return Err(unexpected(&other)),
+                    },
+                    Err(_) if own > until + GRACE => return Err(Broken::Abandoned),
+                    Err(_) => return Err(Broken::TimedOut),
+                }
+            }
+            Ok(is_stopped)
+        };
+        let is_stopped = tokio::select! {
+            it = read => it?,
+            it = write => it?,
+        };
+        if is_stopped {
+            self.loaded = None;
+        }
+        Ok(())
     }
 
     /// Calls a function of what is loaded.
@@ -198,19 +248,31 @@ impl Process {
     }
 
     async fn exchange(&mut self, request: &Request<'_>, until: Instant) -> Result<Reply, Broken> {
-        let message = serde_json::to_vec(request).map_err(|it| Broken::Ended(it.to_string()))?;
-        let bytes = frame::framed(&message).ok_or_else(|| Broken::Ended("the request is too long".to_owned()))?;
-        let most = self.settings.longest_reply();
-        match timeout_at(until, exchanged(&mut self.socket, &bytes, most)).await {
-            Ok(Ok(reply)) => Reply::read(&reply).map_err(|it| Broken::Ended(format!("it said what is no reply: {it}"))),
-            Ok(Err(error)) => Err(Broken::Ended(error.to_string())),
+        let (bytes, most) = (framed(request)?, self.settings.longest_reply());
+        let exchanged = async {
+            self.socket.get_mut().write_all(&bytes).await?;
+            received(&mut self.socket, most).await
+        };
+        match timeout_at(until, exchanged).await {
+            Ok(reply) => read_reply(reply),
             Err(_) => Err(Broken::TimedOut),
         }
     }
 }
 
-async fn exchanged(socket: &mut BufReader<UnixStream>, request: &[u8], most: usize) -> std::io::Result<Vec<u8>> {
-    socket.get_mut().write_all(request).await?;
+fn call_request(id: u64, call: &Call, time: Duration) -> Result<Vec<u8>, Broken> {
+    let context = to_raw_value(&call.context).map_err(|it| Broken::Ended(it.to_string()))?;
+    let export = Cow::Owned(format!("{}_{}", call.collection, call.hook));
+    let (argument, context, milliseconds) = (&*call.argument, &*context, milliseconds(time));
+    framed(&Request::Call { id, export, hook: call.hook, milliseconds, argument, context })
+}
+
+fn framed(request: &Request<'_>) -> Result<Vec<u8>, Broken> {
+    let message = serde_json::to_vec(request).map_err(|it| Broken::Ended(it.to_string()))?;
+    frame::framed(&message).ok_or_else(|| Broken::Ended("the request is too long".to_owned()))
+}
+
+async fn received(socket: &mut (impl AsyncRead + Unpin), most: usize) -> std::io::Result<Vec<u8>> {
     let mut header = [0; HEADER];
     socket.read_exact(&mut header).await?;
     let length =
@@ -218,6 +280,11 @@ async fn exchanged(socket: &mut BufReader<UnixStream>, request: &[u8], most: usi
     let mut reply = vec![0; length];
     socket.read_exact(&mut reply).await?;
     Ok(reply)
+}
+
+fn read_reply(reply: std::io::Result<Vec<u8>>) -> Result<Reply, Broken> {
+    let reply = reply.map_err(|error| Broken::Ended(error.to_string()))?;
+    Reply::read(&reply).map_err(|it| Broken::Ended(format!("it said what is no reply: {it}")))
 }
 
 /// Starts the program with nothing of ours but a socket: no environment, no terminal, no directory.
@@ -242,7 +309,7 @@ fn unexpected(reply: &Reply) -> Broken {
     let kind = match reply {
         Reply::Ready { .. } => "a beginning",
         Reply::Loaded { .. } | Reply::NotLoaded { .. } => "that it loaded something",
-        Reply::Answer { .. } => "an answer to another call, or with too much of a console",
+        Reply::Answer { .. } | Reply::Skipped { .. } => "an answer to another call, or with too much of a console",
     };
     Broken::Ended(format!("it said {kind}"))
 }

@@ -6,6 +6,9 @@ use stoa_hooks::{Failure, Hook, SourceRefusal};
 use stoa_kernel::SiteId;
 use tokio::time::Instant;
 
+/// Bytes of answers.
+const ROOM: usize = 1 << 20;
+
 #[tokio::test]
 async fn answer_comes_with_what_was_said_to_the_console() {
     let host = host(patient());
@@ -38,7 +41,7 @@ async fn bulk_has_an_answer_for_each_call() {
     let host = host(patient());
     let body = "if (item.n === 2) throw new Error('two'); if (item.n === 4) for (;;); return {n: item.n * 10}";
     let calls: Vec<_> = (0..7).map(|n| call(&format!(r#"{{"n":{n}}}"#))).collect();
-    let called = host.call_each(&version("s", 1, body), &calls, LEFT).await;
+    let called = host.call_each(&version("s", 1, body), &calls, LEFT, ROOM).await;
     let all: Vec<_> = called.iter().map(told).collect();
     assert_eq!(
         all,
@@ -49,7 +52,7 @@ async fn bulk_has_an_answer_for_each_call() {
 
     let slow = version("s", 2, "const until = Date.now() + 500; while (Date.now() < until); return {}");
     let began = Instant::now();
-    let called = host.call_each(&slow, &calls, Duration::from_millis(200)).await;
+    let called = host.call_each(&slow, &calls, Duration::from_millis(200), ROOM).await;
     assert_eq!(called.len(), calls.len());
     assert!(matches!(called[6].outcome, Err(Failure::TimedOut)), "{}", told(&called[6]));
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
@@ -129,7 +132,7 @@ async fn figures_of_a_call() {
     }
     let single = began.elapsed() / 2_000;
     let began = Instant::now();
-    host.call_each(&version, &calls, LEFT).await;
+    host.call_each(&version, &calls, LEFT, ROOM).await;
     println!("hooks: first answer {start:?}, a call {single:?}, in bulk {:?}", began.elapsed() / 2_000);
     let figures = host.figures();
     assert_eq!((figures.calls, figures.started, figures.died), (4_001, 1, 0));

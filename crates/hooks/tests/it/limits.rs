@@ -140,8 +140,45 @@ async fn network_has_a_part_of_the_places_of_a_site() {
     for it in greedy {
         answered += usize::from(it.await.unwrap() == "{}");
     }
-    assert_eq!((answered, other.await.unwrap().as_str()), (2, "{}"));
+    assert_eq!((answered, other.await.unwrap().as_str()), (3, "{}"), "one that runs and two that wait");
     assert_eq!(from(1).await.unwrap(), "{}", "the part is free again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn network_runs_code_in_a_quarter_of_the_processes_of_a_site() {
+    let host = host(HookLimits { hook_processes_of_site: 4, hook_waiting: 64, ..patient() });
+    let slow = version("s", 1, "const until = Date.now() + 20; while (Date.now() < until); return {}");
+    let from = |network: Option<u8>| {
+        let (host, slow) = (host.clone(), Arc::clone(&slow));
+        let mut call = call("{}");
+        call.context.network = network.map(|it| Network::of(IpAddr::from([192, 0, 2, it])));
+        tokio::spawn(async move { told(&host.call(&slow, &call, LEFT).await) })
+    };
+    let all = async |network| {
+        let calls: Vec<_> = (0..8).map(|_| from(network)).collect();
+        for it in calls {
+            assert_eq!(it.await.unwrap(), "{}");
+        }
+    };
+    all(Some(1)).await;
+    assert_eq!(host.figures().started, 1);
+    all(None).await;
+    assert_eq!(host.figures().started, 4);
+}
+
+#[tokio::test]
+async fn answers_of_a_bulk_end_where_there_is_no_room_for_more() {
+    let host = host(patient());
+    let calls: Vec<_> = (0..200).map(|_| call("{}")).collect();
+    let long = version("s", 1, "return {text: 'x'.repeat(1000)}");
+    let called = host.call_each(&long, &calls, LEFT, 100_000).await;
+    let bytes: usize = called.iter().map(stoa_hooks::Called::bytes).sum();
+    assert_eq!(called.len(), 200);
+    assert!((100_000..200_000).contains(&bytes), "{bytes}");
+    assert_eq!(told(&called[199]), "TooLarge");
+    for (body, end) in [("throw 'x'.repeat(5000)", "TooLarge"), ("throw 'x'", "threw \"x\"")] {
+        assert_eq!(ask(&host, &version("s", 2, body)).await, end);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
