@@ -86,9 +86,8 @@ async fn told(client: &TestClient<'_>) -> Vec<&'static str> {
     if title(client, "news__drafts", "a").await == "hidden" {
         told.push("get");
     }
-    let schema = json!({ "query": "{ __schema { types { name } } }" });
-    let schema = client.post("/graphql/v1", &schema).await;
-    told.extend(String::from_utf8_lossy(&schema.body).to_lowercase().contains("draft").then_some("graphql"));
+    let known = client.post("/graphql/v1", &json!({ "query": "{_collections}" })).await;
+    told.extend(String::from_utf8_lossy(&known.body).contains("news__drafts").then_some("graphql"));
     told
 }
 
@@ -174,11 +173,19 @@ on_both_engines! {
                 assert_eq!(call(&client, name, "a").await.verdict(), "403 WDE0027", "{name}");
             }
             assert_eq!(put(&client, "news__drafts", json!({ "_id": "b" })).await.verdict(), "403 WDE0027");
+            let change = json!({ "fieldPath": "n", "action": "SET_FIELD", "setFieldOptions": { "value": 1 } });
+            let job = json!({ "dataCollectionId": "news__drafts", "filter": { "n": 77 }, "fieldModifications": [change] });
+            assert_eq!(client.post("/v2/bulk/items/async-patch-by-filter", &job).await.verdict(), "403 WDE0027");
+            let collections = client.post("/graphql/v1", &json!({ "query": "{_collections}" })).await.json();
+            assert_eq!(collections["data"]["_collections"], json!(["news", "desks"]));
             let list = client.get("/v2/collections").await.json();
             let ids: Vec<_> = list["collections"].as_array().unwrap().iter().map(|it| &it["id"]).collect();
             assert_eq!(ids, ["news", "desks"]);
+            assert_eq!(list["collections"][0]["plugins"], json!([]), "nor of the plugin");
         }
         special(&app, &ann, json!({ "manageDrafts": "ALLOWED" })).await;
+        let object = ok(ann.get("/v2/collections/news").await)["collection"].clone();
+        assert_eq!(object["plugins"][0]["draftItemsOptions"]["draftsCollectionId"], "news__drafts");
         assert_eq!(told(&ann).await, whole);
         assert_eq!(call(&ann, "create-draft", "a").await.verdict(), "409 ALREADY_EXISTS");
         assert_eq!(call(&ann, "publish-draft", "a").await.verdict(), "403 WDE0027");
@@ -235,7 +242,6 @@ on_both_engines! {
             key.post("/v2/collections/delete-draft-items-plugin", &body).await.verdict()
         };
         assert_eq!(delete(json!("NONE")).await, "400 WDE0075");
-        assert_eq!(delete(json!("PUBLISH_EXISTING_DRAFT_ITEMS")).await, "428 WDE0119");
         assert_eq!(delete(json!("FAIL_IF_DRAFT_ITEMS_EXIST")).await, "400 WDE0080");
         assert_eq!(delete(json!(null)).await, "400 WDE0080");
         assert_eq!(delete(json!("DISCARD_EXISTING_DRAFT_ITEMS")).await, "200");
@@ -243,8 +249,14 @@ on_both_engines! {
         assert_eq!(call(&key, "create-draft", "a").await.verdict(), "400 WDE0080");
         let taken = json!({ "collection": { "id": "news__drafts", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": {} } });
         ok(key.post("/v2/collections", &taken).await);
-        let add = json!({ "dataCollectionId": "news" });
+        let add = json!({ "dataCollectionId": "news", "plugin": { "type": "DRAFT_ITEMS" } });
         assert_eq!(key.post("/v2/collections/add-draft-items-plugin", &add).await.verdict(), "409 WDE0104");
+        assert_eq!(key.post("/v2/collections/add-plugin", &add).await.verdict(), "409 WDE0104");
+        let mut whole = ok(key.get("/v2/collections/news").await)["collection"].clone();
+        whole["plugins"] = json!([{ "type": "DRAFT_ITEMS" }]);
+        assert_eq!(send(&key, Method::PUT, "/v2/collections", &json!({ "collection": whole })).await.verdict(), "409 WDE0104");
+        let part = json!({ "dataCollection": { "id": "news", "plugins": [{ "type": "DRAFT_ITEMS" }] } });
+        assert_eq!(send(&key, Method::PATCH, "/v2/collections/news", &part).await.verdict(), "409 WDE0104");
     }
 
     async fn what_does_not_go_with_drafts_is_refused_by_name(engine) {
@@ -259,7 +271,7 @@ on_both_engines! {
         for (name, action, wants) in [
             ("publish", json!(null), "400 WDE0075"),
             ("publish", json!("FAIL_WHEN_DRAFT_ITEMS_INSTALLED"), "400 WDE0075"),
-            ("publish", json!("DISCARD_DRAFT_ITEMS"), "428 WDE0119"),
+            ("publish", json!("COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS"), "428 WDE0119"),
             ("publish", json!("FAIL_WHEN_PUBLISH_INSTALLED"), "400 WDE0075"),
             ("draft-items", json!("COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS"), "428 WDE0119"),
             ("draft-items", json!("FAIL_WHEN_PUBLISH_INSTALLED"), "400 WDE0080"),
@@ -271,6 +283,141 @@ on_both_engines! {
         }
         let single = json!({ "dataCollectionId": "news", "plugin": { "type": "SINGLE_ITEM" } });
         assert_eq!(key.post("/v2/collections/add-plugin", &single).await.verdict(), "400 WDE0075");
+    }
+
+    async fn streams_tell_of_drafts_when_they_are_published(engine) {
+        let app = world(engine, json!({})).await;
+        let (key, visitor) = (app.app(), app.visitor().await);
+        let followed = json!({ "dataCollection": { "id": "news", "realtime": true } });
+        ok(send(&key, Method::PATCH, "/v2/collections/news", &followed).await);
+        let of = |id: &str| json!({ "key": id, "dataCollectionId": id });
+        let mut stream = visitor.follow(&json!([of("news__drafts"), of("news")])).await;
+        let (event, data) = stream.told().await;
+        assert_eq!((event.as_str(), &data["key"]), ("failed", &json!("news__drafts")));
+        assert_eq!(stream.told().await.0, "ready");
+        ok(put(&key, "news__drafts", json!({ "_id": "b", "title": "new" })).await);
+        ok(call(&key, "create-draft", "a").await);
+        ok(put(&key, "news__drafts", json!({ "_id": "a", "title": "second" })).await);
+        for (name, id, told) in [
+            ("publish-draft", "b", json!(["enter", "new"])),
+            ("publish-draft", "a", json!(["update", "second"])),
+            ("create-draft", "a", json!(null)),
+            ("unpublish", "b", json!(["leave", null])),
+        ] {
+            ok(call(&key, name, id).await);
+            if told.is_null() {
+                continue;
+            }
+            let data = stream.told().await.1;
+            assert_eq!(json!([data["type"], data["item"]["title"]]), told, "{name} {id}: {data}");
+        }
+    }
+
+    async fn drafts_are_published_or_discarded_with_their_plugin(engine) {
+        let app = world(engine, json!({})).await;
+        let (key, editor) = (app.app(), app.editor().await);
+        let drafts = async |count: usize| {
+            let item = |n: usize| json!({ "data": { "_id": format!("d{n:03}"), "title": format!("draft {n}") } });
+            let items: Vec<Value> = (0..count).map(item).collect();
+            ok(key.post("/v2/bulk/items/save", &json!({ "dataCollectionId": "news__drafts", "dataItems": items })).await);
+        };
+        let delete = async |client: &TestClient<'_>, action: &str| {
+            let body = json!({ "dataCollectionId": "news", "draftItemsRemovalAction": action });
+            client.post("/v2/collections/delete-draft-items-plugin", &body).await
+        };
+        let add = async |client: &TestClient<'_>, action: &str| {
+            let body = json!({ "dataCollectionId": "news", "draftItemsPluginConflictAction": action });
+            client.post("/v2/collections/add-publish-plugin", &body).await
+        };
+        let plugins = async || {
+            let object = ok(key.get("/v2/collections/news").await)["collection"].clone();
+            object["plugins"].as_array().unwrap().iter().map(|it| it["type"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        // More than one transaction publishes.
+        drafts(120).await;
+        ok(call(&key, "create-draft", "a").await);
+        ok(put(&key, "news__drafts", json!({ "_id": "a", "title": "second" })).await);
+        assert_eq!(delete(&app.visitor().await, "PUBLISH_EXISTING_DRAFT_ITEMS").await.verdict(), "403 WDE0027");
+        assert_eq!(title(&key, "news", "d000").await, "404 WDE0073", "nothing was published for a visitor");
+        ok(delete(&editor, "PUBLISH_EXISTING_DRAFT_ITEMS").await);
+        assert_eq!(plugins().await, [""; 0]);
+        assert_eq!(title(&key, "news", "a").await, "second");
+        let count = ok(key.post("/v2/items/count", &json!({ "dataCollectionId": "news" })).await);
+        assert_eq!(count["totalCount"], 121);
+
+        ok(key.post("/v2/collections/add-draft-items-plugin", &json!({ "dataCollectionId": "news" })).await);
+        ok(call(&key, "create-draft", "a").await);
+        ok(put(&key, "news__drafts", json!({ "_id": "a", "title": "third" })).await);
+        ok(put(&key, "news__drafts", json!({ "_id": "z", "title": 7 })).await);
+        ok(send(&key, Method::PATCH, "/v2/collections/news", &json!({ "dataCollection": { "id": "news", "strictMode": true } })).await);
+        let wrong = add(&key, "PUBLISH_DRAFT_ITEMS").await;
+        assert_eq!(wrong.verdict(), "400 WDE0075", "{:?}", wrong.body);
+        assert_eq!(plugins().await, ["DRAFT_ITEMS"]);
+        assert_eq!(title(&key, "news", "a").await, "second", "those that a transaction would have published stay drafts");
+        let index = json!({ "dataCollectionId": "news", "index": { "name": "one", "fields": [{ "path": "title" }], "unique": true } });
+        ok(key.post("/v2/indexes", &index).await);
+        app.app.content.index_work_do(&app.site).await.unwrap();
+        ok(put(&key, "news__drafts", json!({ "_id": "z", "title": "draft 7" })).await);
+        let by_type = json!({ "dataCollectionId": "news", "pluginType": "DRAFT_ITEMS", "draftItemsRemovalAction": "PUBLISH_EXISTING_DRAFT_ITEMS" });
+        for reply in [
+            add(&key, "PUBLISH_DRAFT_ITEMS").await,
+            delete(&key, "PUBLISH_EXISTING_DRAFT_ITEMS").await,
+            key.post("/v2/collections/delete-plugin", &by_type).await,
+        ] {
+            assert_eq!(reply.verdict(), "409 WDE0123", "{:?}", reply.body);
+        }
+        ok(put(&key, "news__drafts", json!({ "_id": "z", "title": "last" })).await);
+        ok(add(&key, "PUBLISH_DRAFT_ITEMS").await);
+        assert_eq!(plugins().await, ["PUBLISH"]);
+        assert_eq!((title(&key, "news", "a").await, title(&key, "news", "z").await), ("third".into(), "last".into()));
+        assert_eq!(key.get("/v2/collections/news__drafts").await.verdict(), "404 WDE0025");
+
+        ok(key.post("/v2/collections/delete-publish-plugin", &json!({ "dataCollectionId": "news" })).await);
+        ok(key.post("/v2/collections/add-draft-items-plugin", &json!({ "dataCollectionId": "news" })).await);
+        ok(call(&key, "create-draft", "a").await);
+        ok(put(&key, "news__drafts", json!({ "_id": "a", "title": "discarded" })).await);
+        assert_eq!(add(&editor, "PUBLISH_DRAFT_ITEMS").await.verdict(), "403 WDE0027", "which items are drafts isn't an editor's");
+        assert_eq!(title(&key, "news", "a").await, "third", "nothing was published");
+        assert_eq!(add(&key, "FAIL_WHEN_DRAFT_ITEMS_INSTALLED").await.verdict(), "400 WDE0075");
+        ok(add(&key, "DISCARD_DRAFT_ITEMS").await);
+        assert_eq!((plugins().await, title(&key, "news", "a").await), (vec!["PUBLISH".to_owned()], "third".to_owned()));
+    }
+
+    async fn calls_that_would_pass_over_hooks_are_refused(engine) {
+        let app = world(engine, json!({ "manageDrafts": "ANYONE", "managePublishStatus": "ANYONE" })).await;
+        app.app.content.keep_hooks(crate::hooks::host());
+        let (key, ann) = (app.app(), app.member("ann@example.org").await);
+        let deploy = async |source: &str| {
+            ok(key.post("/_api/hooks/v1/versions", &json!({ "source": source })).await);
+        };
+        for (source, refused) in [
+            ("export function news_beforeUpdate(item) { return item; }", ["publish-draft"].as_slice()),
+            ("export function news_afterInsert(item) { return item; }", &["publish-draft"]),
+            ("export function news_beforeRemove(id) { return id; }", &["unpublish"]),
+            ("export function news_beforeGet(id) { return id; }", &[]),
+        ] {
+            deploy(source).await;
+            for name in ["create-draft", "publish-draft", "unpublish"] {
+                let _ = put(&key, "news", json!({ "_id": "a", "title": "first" })).await;
+                let draft = json!({ "dataCollectionId": "news__drafts", "dataItemId": "a" });
+                match name {
+                    "create-draft" => drop(key.post("/v2/items/remove", &draft).await),
+                    _ => drop(put(&key, "news__drafts", json!({ "_id": "a", "title": "second" })).await),
+                }
+                let wants = if refused.contains(&name) { "428 WDE0119" } else { "200" };
+                assert_eq!(call(&ann, name, "a").await.verdict(), wants, "{name} {source}");
+            }
+        }
+        deploy("export function news_beforeUpdate(item) { return item; }").await;
+        let _ = put(&key, "news__drafts", json!({ "_id": "a", "title": "second" })).await;
+        let delete = json!({ "dataCollectionId": "news", "draftItemsRemovalAction": "PUBLISH_EXISTING_DRAFT_ITEMS" });
+        assert_eq!(key.post("/v2/collections/delete-draft-items-plugin", &delete).await.verdict(), "428 WDE0119");
+        let mut by_type = delete.clone();
+        by_type["pluginType"] = json!("DRAFT_ITEMS");
+        assert_eq!(key.post("/v2/collections/delete-plugin", &by_type).await.verdict(), "428 WDE0119");
+        let body = json!({ "dataCollectionId": "news", "dataItemId": "a", "suppressHooks": true });
+        assert_eq!(ann.post("/v2/items/publish-draft", &body).await.verdict(), "428 WDE0119", "they aren't hers to suppress");
+        assert_eq!(key.post("/v2/items/publish-draft", &body).await.verdict(), "200");
     }
 
     async fn of_many_at_once_one_makes_or_publishes_a_draft(engine) {
@@ -292,6 +439,28 @@ on_both_engines! {
             if places.0 != "first" {
                 ok(call(&key, "publish-draft", "a").await);
             }
+        }
+    }
+
+    async fn item_is_somewhere_when_the_plugin_goes_meanwhile(engine) {
+        let app = world(engine, json!({})).await;
+        let key = app.app();
+        let gone = json!({ "dataCollectionId": "news", "draftItemsRemovalAction": "FAIL_IF_DRAFT_ITEMS_EXIST" });
+        for _ in 0..6 {
+            let (deleted, taken) =
+                tokio::join!(key.post("/v2/collections/delete-draft-items-plugin", &gone), call(&key, "unpublish", "a"));
+            let (deleted, taken) = (deleted.verdict(), taken.verdict());
+            assert!(["200", "400 WDE0080"].contains(&deleted.as_str()), "{deleted}");
+            assert!(["200", "400 WDE0080", "404 WDE0025"].contains(&taken.as_str()), "{taken}");
+            assert!((deleted == "200") != (taken == "200"), "one of the two: {deleted}, {taken}");
+            match taken.as_str() {
+                "200" => drop(ok(call(&key, "publish-draft", "a").await)),
+                _ => {
+                    let add = json!({ "dataCollectionId": "news" });
+                    ok(key.post("/v2/collections/add-draft-items-plugin", &add).await);
+                }
+            }
+            assert_eq!(title(&key, "news", "a").await, "first");
         }
     }
 }

@@ -31,18 +31,25 @@ on_both_engines! {
     async fn options_as_clients_send_them_are_taken(engine) {
         let app = TestApp::new(engine).await;
         make(&app, "things", "ANYONE").await;
-        // Those on drafts need a collection with drafts: tests/draft_items.rs.
-        let on_drafts = ["itemDraftCreate", "itemDraftPublish", "itemUnpublish"];
-        for call in calls().into_iter().filter(|it| !on_drafts.contains(&it.id())) {
-            let body = call.whole();
-            reset(&app).await;
+        make_pair(&app).await;
+        for call in calls() {
+            let mut body = call.whole();
+            let is_on_drafts = ["itemDraftCreate", "itemDraftPublish", "itemUnpublish"].contains(&call.id());
+            if is_on_drafts {
+                body["dataCollectionId"] = json!("pages");
+            }
+            let reset = async || match is_on_drafts {
+                true => reset_pair(&app, call.id()).await,
+                false => reset(&app).await,
+            };
+            reset().await;
             let reply = call.send_when_there_is_a_place(&app, &body).await;
             assert_eq!(reply.verdict(), "200", "{} {body}", call.id());
             for option in &call.options {
                 for (good, verdict) in option.kind.good() {
                     let mut body = body.clone();
                     let place = option.put(&mut body, good.clone());
-                    reset(&app).await;
+                    reset().await;
                     let reply = call.send_when_there_is_a_place(&app, &body).await;
                     assert_eq!(reply.verdict(), verdict, "{} {place}: {good}", call.id());
                 }
@@ -396,6 +403,27 @@ async fn reset(app: &TestApp) {
     let body = json!({ "dataCollectionId": "things", "dataItemReferences": [link] });
     let reply = app.app().post("/v2/bulk/items/remove-references", &body).await;
     assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+}
+
+/// A collection with drafts of its own, which doesn't go with the links of the other.
+async fn make_pair(app: &TestApp) {
+    let fields = json!([{ "key": "n", "type": "NUMBER" }]);
+    let object =
+        json!({ "id": "pages", "fields": fields, "plugins": [{ "type": "DRAFT_ITEMS" }], "dataPermissions": {} });
+    let reply = app.app().post("/v2/collections", &json!({ "collection": object })).await;
+    assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+}
+
+/// Has the published item and its draft be there as a call on drafts needs them.
+async fn reset_pair(app: &TestApp, call: &str) {
+    renew(app, "pages").await;
+    match call {
+        "itemDraftPublish" => renew(app, "pages__drafts").await,
+        _ => {
+            let draft = json!({ "dataCollectionId": "pages__drafts", "dataItemId": "one" });
+            let _ = app.app().post("/v2/items/remove", &draft).await;
+        }
+    }
 }
 
 fn assert_refused(reply: &Reply, code: &str, place: &str, what: &str) {

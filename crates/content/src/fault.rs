@@ -37,6 +37,13 @@ pub(crate) fn action_not_built(path: &str, action: &str) -> Fault {
     invalid_as(Code::NotSupported, path, &rule).with("path", path)
 }
 
+/// Drafts that are made or published, or taken back, where hooks have a say.
+pub(crate) fn draft_hook_not_built(collection: &str, hook: &str) -> Fault {
+    let text = format!("Drafts of a collection with hooks are not supported yet: {collection} has {hook}.");
+    let fault = Fault::because(Code::NotSupported, text);
+    fault.with("collectionName", collection).with("hook", hook)
+}
+
 /// A write in a language other than the item's own.
 pub(crate) fn language_not_built() -> Fault {
     let rule = "can't be named in a write: second languages are not supported yet";

@@ -74,6 +74,19 @@ impl Collection {
         }
     }
 
+    /// Whether the caller may know of the collection with the drafts of this one.
+    pub(crate) fn may_know_drafts(&self, caller: &Caller) -> bool {
+        let id = self.id.as_str();
+        let access = |drafts: &str, levels, grants: PrincipalGrants| {
+            Access { levels, grants: grants.grants(caller), reach: Reach::of(caller, drafts) }.may_know(caller)
+        };
+        match (self.definition.drafts_id(), self.definition.published_id()) {
+            (Some(drafts), _) => access(drafts, self.definition.of_drafts(id).levels, self.grants.clone().for_drafts()),
+            (None, Some(_)) => access(id, self.definition.levels, self.grants.clone()),
+            (None, None) => false,
+        }
+    }
+
     /// Whether those who may read its items may follow them as well.
     pub(crate) fn is_realtime(&self) -> bool {
         self.definition.realtime

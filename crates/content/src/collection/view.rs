@@ -50,7 +50,9 @@ pub(crate) fn view(collection: &Collection, caller: &Caller, with_allowed: bool,
     };
     set("displayName", json!(definition.display_name));
     set("displayField", json!(display_field(definition)));
-    set("plugins", definition.plugins.iter().map(plugin::view).collect());
+    let shows_drafts = !is_reduced || collection.may_know_drafts(caller);
+    let plugins = definition.plugins.iter().filter(|it| shows_drafts || !plugin::is_drafts(it));
+    set("plugins", plugins.map(plugin::view).collect());
     let fields = definition.fields.iter().map(if is_reduced { field::reduced_view } else { field::view });
     set("fields", fields.chain(field::system_views(is_reduced)).collect());
     if with_allowed {

@@ -1,16 +1,17 @@
 //! Drafts in a paired collection: made, published and taken back (docs/protocol/content.md §3.7; decision 37).
 //!
 //! Each call is one transaction over both collections, and looks there whether they are still a pair. No hook is asked:
-//! what a draft is was for the hooks of its own collection.
+//! where hooks of either collection would have to be, the call is refused.
 
 use crate::{
-    Content,
+    Content, RequestContext,
     collection::{
         self, Collection,
         access::{self, ItemWrite, Write, covers},
     },
     drafts::Drafts,
     fault,
+    hook::CallHooks,
     item::{
         change::{Change, Mode, PendingChange},
         ownership,
@@ -24,7 +25,9 @@ use crate::{
         request::Request,
     },
 };
+use serde_json::{Map, Value};
 use std::sync::Arc;
+use stoa_hooks::Hook;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::Scope;
 use stoa_sql::params;
@@ -32,17 +35,25 @@ use stoa_store::{Site, Tx, boxed};
 
 /// Nobody's rights include drafts by an option here: what isn't published is in another collection.
 const DRAFTS: Drafts = Drafts::Hidden;
+/// Drafts that one transaction publishes, where all of a collection are.
+const PIECE: usize = 50;
+
+const INSERTS: &[Hook] = &[Hook::BeforeInsert, Hook::AfterInsert];
+const SAVES: &[Hook] = &[Hook::BeforeInsert, Hook::AfterInsert, Hook::BeforeUpdate, Hook::AfterUpdate];
+const REMOVES: &[Hook] = &[Hook::BeforeRemove, Hook::AfterRemove];
 
 impl Content {
     /// Copies a published item into the collection of drafts, under its id.
     ///
     /// # Errors
     /// WDE0002, WDE0025, WDE0027 without the right to read the item or to manage drafts; WDE0073 when the item isn't
-    /// there for the caller; ALREADY_EXISTS when it has a draft; WDE0080 for a collection without drafts of its own.
+    /// there for the caller; ALREADY_EXISTS when it has a draft; WDE0080 for a collection without drafts of its own;
+    /// WDE0119 where hooks would have to be asked.
     pub async fn item_draft_create(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
         let pair = Pair::of(self, site, caller, request).await?;
         let readable = access::scope(caller, DRAFTS, Operation::Read, &pair.published)?;
         let write = access::items(caller, DRAFTS, &pair.drafts, Write::Insert)?.keeping_stamps();
+        refuse_hooks((self, site, caller), &request.members, &[(&pair.drafts, INSERTS)]).await?;
         let call = (pair, readable, context(self, site, write).await?);
         let call = Arc::new(call);
         let doc = site.write_with(call.clone(), |tx, call| {
@@ -67,12 +78,14 @@ impl Content {
     /// # Errors
     /// WDE0002, WDE0025, WDE0027 without the right to publish or to manage drafts; NOT_FOUND without a draft for the
     /// caller; WDE0073 when the published item isn't the caller's to change; what makes an item invalid; WDE0080 for a
-    /// collection without drafts of its own.
+    /// collection without drafts of its own; WDE0119 where hooks would have to be asked.
     pub async fn item_draft_publish(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
         let pair = Pair::of(self, site, caller, request).await?;
         let publication = access::publication(caller, &pair.published)?;
         let readable = access::scope(caller, DRAFTS, Operation::Read, &pair.drafts)?;
         let removal = access::items(caller, DRAFTS, &pair.drafts, Write::Remove)?;
+        let hooks = [(&pair.published, SAVES), (&pair.drafts, REMOVES)];
+        refuse_hooks((self, site, caller), &request.members, &hooks).await?;
         let contexts = (context(self, site, publication).await?, context(self, site, removal).await?);
         let call = Arc::new((pair, readable, contexts));
         let doc = site.write_with(call.clone(), |tx, call| {
@@ -100,7 +113,7 @@ impl Content {
     /// # Errors
     /// WDE0002, WDE0018, WDE0025, WDE0027 without the right to publish, or to manage drafts where one is left; WDE0073
     /// when the item isn't there, or it or its draft isn't the caller's to change; WDE0080 for a collection without
-    /// drafts of its own.
+    /// drafts of its own; WDE0119 where hooks would have to be asked.
     pub async fn item_unpublish(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Option<Item>> {
         let copies = present(&request.members, "copyToDraft").is_none() || flag(&request.members, "copyToDraft")?;
         let pair = Pair::of(self, site, caller, request).await?;
@@ -113,6 +126,8 @@ impl Content {
             }
             false => None,
         };
+        let hooks = [(&pair.published, REMOVES), (&pair.drafts, SAVES)];
+        refuse_hooks((self, site, caller), &request.members, &hooks[..1 + usize::from(copies)]).await?;
         let call = Arc::new((pair, removable, context(self, site, publication).await?, drafts));
         let doc = site.write_with(call.clone(), |tx, call| {
             boxed!({
@@ -133,6 +148,79 @@ impl Content {
     }
 }
 
+/// Publishes all drafts of a collection, in pieces. What was published when it fails stays so, and the others stay drafts.
+///
+/// # Errors
+/// As for publishing one, with the `itemId` of the first that can't be.
+pub(crate) async fn publish_all(
+    content: &Content,
+    site: &Site,
+    caller: &Caller,
+    published: &Arc<Collection>,
+) -> Result<()> {
+    let pair = Pair::of_collection(content, site, published.clone(), String::new()).await?;
+    let publication = access::publication(caller, &pair.published)?;
+    let readable = access::scope(caller, DRAFTS, Operation::Read, &pair.drafts)?;
+    if !matches!(readable, Scope::Everything) {
+        return Err(fault::operation_denied(Operation::Read.verb(), pair.drafts.id.as_str()));
+    }
+    let removal = access::items(caller, DRAFTS, &pair.drafts, Write::Remove)?;
+    let hooks = [(&pair.published, SAVES), (&pair.drafts, REMOVES)];
+    refuse_hooks((content, site, caller), &Map::new(), &hooks).await?;
+    let contexts = (context(content, site, publication).await?, context(content, site, removal).await?);
+    let call = Arc::new((pair, contexts));
+    loop {
+        let piece = site.write_with(call.clone(), |tx, call| {
+            boxed!({
+                let (pair, (published, drafts)) = &**call;
+                pair.check(tx).await?;
+                publish_piece(tx, pair, published, drafts).await
+            })
+        });
+        if piece.await? < PIECE {
+            return Ok(());
+        }
+    }
+}
+
+/// Publishes some of the drafts, and answers how many.
+async fn publish_piece(
+    tx: &mut Tx<'_>,
+    pair: &Pair,
+    published: &Arc<WriteContext>,
+    drafts: &Arc<WriteContext>,
+) -> Result<usize> {
+    let table = tx.dialect().table(pair.drafts.table);
+    let sql = format!("select id from {table} order by id limit {PIECE}");
+    let ids = tx.rows(&sql, &[], |row| row.get::<String>(0)).await?;
+    for id in &ids {
+        let Some((_, draft)) = found(tx, &pair.drafts, id).await? else { continue };
+        put(tx, published, id, &draft).await.map_err(|it| it.with("itemId", id.as_str()))?;
+        take(tx, drafts, id).await?;
+    }
+    Ok(ids.len())
+}
+
+/// Refuses a call that would pass over hooks: these would have to be asked before the transaction of both collections, of
+/// what it only finds in it.
+///
+/// # Errors
+/// WDE0119 with the collection and the hook.
+async fn refuse_hooks(
+    (content, site, caller): (&Content, &Site, &Caller),
+    members: &Map<String, Value>,
+    written: &[(&Arc<Collection>, &[Hook])],
+) -> Result<()> {
+    let context = RequestContext { content, site, caller, drafts: DRAFTS };
+    for (collection, hooks) in written {
+        let calls = CallHooks::of_members(context, collection, members).await?;
+        if let Some(hook) = hooks.iter().find(|it| calls.has(**it)) {
+            return Err(fault::draft_hook_not_built(collection.id.as_str(), hook.name()));
+        }
+    }
+    Ok(())
+}
+
 /// An item of a collection with drafts of its own.
 struct Pair {
     site: stoa_kernel::SiteId,
@@ -151,6 +239,10 @@ impl Pair {
         if !published.access(caller).may_know(caller) {
             return Err(fault::operation_denied(Operation::Update.verb(), published.id.as_str()));
         }
+        Self::of_collection(content, site, published, id).await
+    }
+
+    async fn of_collection(content: &Content, site: &Site, published: Arc<Collection>, id: String) -> Result<Self> {
         let Some(drafts) = published.definition.drafts_id() else {
             let text = format!("The {} collection has no drafts by the plugin DRAFT_ITEMS.", published.id);
             return Err(Fault::because(Code::BadRequest, text));

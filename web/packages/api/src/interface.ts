@@ -1638,10 +1638,10 @@ export type PluginAddRequest = {
 /** What becomes of drafts by the plugin PUBLISH, if it is there. The second answers `WDE0119`. */
 export type PublishPluginConflictAction = 'FAIL_WHEN_PUBLISH_INSTALLED' | 'COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS' | null;
 
-/** What becomes of drafts in a collection of their own, if there is one. All but the first answer `WDE0119`. */
+/** What becomes of drafts in a collection of their own, if there is one. The last answers `WDE0119`. */
 export type DraftItemsPluginConflictAction = 'FAIL_WHEN_DRAFT_ITEMS_INSTALLED' | 'DISCARD_DRAFT_ITEMS' | 'PUBLISH_DRAFT_ITEMS' | 'COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS' | null;
 
-/** What becomes of drafts in a collection of their own; without it there must be none. The last answers `WDE0119`. */
+/** What becomes of drafts in a collection of their own; without it there must be none. */
 export type DraftItemsRemovalAction = 'FAIL_IF_DRAFT_ITEMS_EXIST' | 'DISCARD_EXISTING_DRAFT_ITEMS' | 'PUBLISH_EXISTING_DRAFT_ITEMS' | null;
 
 export type PluginDeleteRequest = {

@@ -19,6 +19,10 @@ const DEFINITION: &[Code] =
 const RETURNS: &[Code] = &[Code::FieldDeleted];
 const INVALID: &[Code] = &[Code::RequestInvalid];
 const NOT_SUPPORTED: &[Code] = &[Code::NotSupported];
+/// The id of the collection of drafts is taken.
+const PAIR: &[Code] = &[Code::CollectionExists];
+/// A draft that is to be published with the others has a value that another item has.
+const PUBLISHED: &[Code] = &[Code::UniqueConflict];
 
 const fn collection(id: &'static str, callers: Callers, summary: &'static str) -> Operation {
     Operation::new(id, Subject::Collections, callers, summary)
@@ -67,12 +71,13 @@ pub(crate) const COLLECTION_UPDATE: Operation =
             DEFINITION,
             RETURNS,
             &[Code::RevisionWrong],
+            PAIR,
         ]);
 
 pub(crate) const COLLECTION_PATCH: Operation = change("collectionPatch", "Changes members of a collection, or a field")
     .notes("A path that ends in `/patch-field` changes one field: it takes `dataCollectionId` and `field`.")
     .takes("CollectionPatchRequest")
-    .errors(&[IN_COLLECTION, DEFINITION, RETURNS, &[Code::RevisionWrong]]);
+    .errors(&[IN_COLLECTION, DEFINITION, RETURNS, &[Code::RevisionWrong], PAIR]);
 
 pub(crate) const COLLECTION_DELETE: Operation =
     collection("collectionDelete", Callers::Permitted, "Deletes a collection with its items")
@@ -94,11 +99,13 @@ pub(crate) const FIELD_DELETE: Operation = change("fieldDelete", "Deletes a fiel
     .takes("FieldDeleteRequest")
     .errors(&[IN_COLLECTION, INVALID, &[Code::FieldInvalid]]);
 
-pub(crate) const PLUGIN_ADD: Operation =
-    change("pluginAdd", "Adds a plugin").takes("PluginAddRequest").errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED]);
+pub(crate) const PLUGIN_ADD: Operation = change("pluginAdd", "Adds a plugin")
+    .notes("With DRAFT_ITEMS comes a collection for the drafts.")
+    .takes("PluginAddRequest")
+    .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED, PAIR]);
 pub(crate) const PLUGIN_DELETE: Operation = change("pluginDelete", "Takes a plugin away")
     .takes("PluginDeleteRequest")
-    .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED]);
+    .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED, PUBLISHED]);
 
 const NOT_YET: &str = "Answers `WDE0119` for a plugin that this server doesn't have yet.";
 
@@ -112,7 +119,7 @@ const fn remove(id: &'static str, summary: &'static str) -> Operation {
 
 pub(crate) const PUBLISH_PLUGIN_ADD: Operation = change("publishPluginAdd", "Adds the plugin PUBLISH")
     .takes("PublishPluginAddRequest")
-    .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED]);
+    .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED, PUBLISHED]);
 pub(crate) const PUBLISH_PLUGIN_DELETE: Operation = remove("publishPluginDelete", "Takes the plugin PUBLISH away");
 pub(crate) const URLIZED_PLUGIN_ADD: Operation =
     add("urlizedPluginAdd", "Adds the plugin URLIZED", "UrlizedPluginAddRequest");
@@ -130,8 +137,8 @@ pub(crate) const CATALOG_PLUGIN_DELETE: Operation = remove("catalogPluginDelete"
 pub(crate) const DRAFT_ITEMS_PLUGIN_ADD: Operation =
     change("draftItemsPluginAdd", "Adds the plugin DRAFT_ITEMS, with a collection of drafts")
         .takes("DraftItemsPluginAddRequest")
-        .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED, &[Code::CollectionExists]]);
+        .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED, PAIR]);
 pub(crate) const DRAFT_ITEMS_PLUGIN_DELETE: Operation =
     change("draftItemsPluginDelete", "Takes the plugin DRAFT_ITEMS away, and the collection of drafts with it")
         .takes("TypedPluginDeleteRequest")
-        .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED]);
+        .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED, PUBLISHED]);
