@@ -55,7 +55,7 @@ try {
 }
 console.log(`screenshots in ${shots}`);
 console.log(`${passed} passed, ${failed} failed`);
-process.exitCode = failed > 0 ? 1 : 0;
+process.exit(failed > 0 ? 1 : 0);
 
 /** @param {string} engine @param {Browser} browser */
 async function runEngine(engine, browser) {

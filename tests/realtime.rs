@@ -51,7 +51,8 @@ async fn ready(client: &TestClient<'_>) -> Streamed {
 }
 
 fn change(data: &Value) -> (&str, &str) {
-    (data["type"].as_str().unwrap(), data["id"].as_str().unwrap())
+    let text = |name: &str| data[name].as_str().unwrap_or_else(|| panic!("{data} is no change"));
+    (text("type"), text("id"))
 }
 
 async fn own_id(member: &TestClient<'_>) -> String {

@@ -1,5 +1,6 @@
 // One Chromium for the run, and pages with cookies of their own in it.
 import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 
 /** @import { Page } from 'playwright-core' */
@@ -19,6 +20,8 @@ const FLAGS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ];
 const STEP_LIMIT_MS = 15_000;
+/** Chromium may never say that a window is closed; what that still holds ends with the browser. */
+const CLOSE_LIMIT_MS = 15_000;
 
 export async function launchBrowser() {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -26,7 +29,7 @@ export async function launchBrowser() {
     throw new Error(`no browser at ${executablePath}: install the package chromium, or set CHROMIUM`);
   const browser = await chromium.launch({ executablePath, args: FLAGS });
   return {
-    close: () => browser.close(),
+    close: () => closed(browser),
 
     /**
      * Runs `work` with a page that has cookies of its own. A script error or a failed request on it, or on another page
@@ -73,8 +76,18 @@ export async function launchBrowser() {
         }
         throw error;
       } finally {
-        await context.close();
+        await closed(context);
       }
     },
   };
+}
+
+/**
+ * Closes something of the browser, and waits for that as long as it makes sense.
+ * @param {{ close(): Promise<void> }} it
+ */
+async function closed(it) {
+  const limit = new AbortController();
+  await Promise.race([it.close(), sleep(CLOSE_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => undefined)]);
+  limit.abort();
 }
