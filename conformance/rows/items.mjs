@@ -430,7 +430,11 @@ export const rows = [
       present(await world.visitor().items.get(id, 'a', untyped({ language }))).title;
     assert.equal(await read('de-AT'), 'Haus');
     assert.equal(await read('fr'), 'House');
-    const found = await world.visitor().items.query(id).eq('title', 'House').find(untyped({ language: 'de' }));
+    const found = await world
+      .visitor()
+      .items.query(id)
+      .eq('title', 'House')
+      .find(untyped({ language: 'de' }));
     assert.equal(present(found.items[0]).title, 'Haus');
     assert.equal(present(await world.visitor().items.get(id, 'a')).title, 'House');
   }),
