@@ -20,6 +20,7 @@ async fn world(engine: stoa_testkit::Engine) -> TestApp {
     let reply = app.app().post(add, &plugin("title")).await.json();
     let wants = json!([{ "type": "MULTILINGUAL", "multilingualOptions": { "translatableFieldKeys": ["title"] } }]);
     assert_eq!(reply["dataCollection"]["plugins"], wants);
+    assert_eq!(app.app().post(add, &plugin("title")).await.verdict(), "400 WDE0080", "it is there already");
     let item = json!({ "dataItem": { "data": { "_id": "a", "title": "House", "n": 1 } } });
     assert_eq!(call(&app.app(), "/v2/items", item, None).await.verdict(), "200");
     app
@@ -86,7 +87,10 @@ on_both_engines! {
         assert_eq!(reply.json()["details"]["applicationError"]["data"]["propertyName"], "n");
         assert_eq!(title(&app.app(), "de").await, "House");
         let delete = json!({ "dataCollectionId": "pages" });
-        assert_eq!(app.app().post("/v2/collections/delete-multilingual-plugin", &delete).await.verdict(), "200");
+        let path = "/v2/collections/delete-multilingual-plugin";
+        assert_eq!(app.visitor().await.post(path, &delete).await.verdict(), "403 WDE0027");
+        assert_eq!(app.app().post(path, &delete).await.verdict(), "200");
+        assert_eq!(app.app().post(path, &delete).await.verdict(), "400 WDE0080", "there is none");
         assert_eq!(refused("/v2/items/update", item("x")).await, wants, "nothing is written over the original");
     }
 }
