@@ -31,9 +31,8 @@ pub(crate) fn plugin_not_built(name: &str, path: &str) -> Fault {
     invalid_as(Code::NotSupported, path, &rule).with("pluginType", name).with("path", path)
 }
 
-/// A write in a language other than the item's own.
-pub(crate) fn language_not_built() -> Fault {
-    let rule = "can't be named in a write: second languages are not supported yet";
+/// A call that can't be in a language other than that of the items; `rule` says why.
+pub(crate) fn language_refused(rule: &str) -> Fault {
     invalid_as(Code::NotSupported, "language", rule).with("path", "language")
 }
 

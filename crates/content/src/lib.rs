@@ -15,6 +15,7 @@ pub mod feed;
 mod hook;
 mod index;
 mod item;
+mod language;
 mod limits;
 mod log;
 mod manage;
@@ -62,6 +63,7 @@ use drafts::Drafts;
 use hook::{log::HookLog, version::HookVersions};
 use index::{auto::QueryStatistics, build::BuildQueue};
 use item::ownership::RecordedVisitors;
+use language::Language;
 use page::cursor;
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -127,6 +129,7 @@ struct RequestContext<'a> {
     site: &'a Site,
     caller: &'a Caller,
     drafts: Drafts,
+    language: Language<'a>,
 }
 
 impl Content {

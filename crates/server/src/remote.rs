@@ -137,6 +137,7 @@ impl Job<'_> {
     }
 
     fn item(&self, line: u64, text: String) -> Result<BatchItem, Fault> {
+        refuse_translations(&text)?;
         let (id, text) = match self.key {
             Some(key) => with_id_of(text, key)?,
             None => (None, text),
@@ -382,4 +383,18 @@ fn collection_path(id: &str) -> String {
 fn refused(what: &str, status: u16, answer: &Value) -> String {
     let text = answer.to_string();
     format!("{what}: {status} {}", answer["message"].as_str().unwrap_or(&text))
+}
+
+/// What items are in other languages comes in where the data is, and not by a server's address.
+fn refuse_translations(text: &str) -> Result<(), Fault> {
+    const MEMBER: &str = "_translations";
+    let has_member =
+        || serde_json::from_str::<Value>(text).is_ok_and(|it| it.get(MEMBER).is_some_and(|it| !it.is_null()));
+    match text.contains(MEMBER) && has_member() {
+        true => {
+            let why = format!("{MEMBER} can't be imported into another server; import the file where its data is.");
+            Err(Fault::because(Code::NotSupported, why).with("path", MEMBER))
+        }
+        false => Ok(()),
+    }
 }

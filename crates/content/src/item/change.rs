@@ -5,7 +5,7 @@
 
 use crate::{
     RequestContext,
-    collection::{Collection, access, statements::Row},
+    collection::{Collection, access, statements::Row, translation::overlaid},
     event::write::UpdatedItem,
     fault,
     item::{
@@ -13,6 +13,7 @@ use crate::{
         ownership,
         references::Unresolved,
         row::{Before, DocumentPart, Existing, NewValue, Seen, WriteContext},
+        translation::{ItemThere, TranslationChanges},
         unique,
     },
     reference::filter,
@@ -52,6 +53,13 @@ pub(crate) enum Mode {
     Save,
 }
 
+impl Mode {
+    /// Only what is there can be translated.
+    pub(crate) fn within(self, translations: &TranslationChanges) -> Self {
+        if translations.is_in_language() { Self::Update } else { self }
+    }
+}
+
 /// A call that changes items.
 pub(crate) struct Change {
     pub context: Arc<WriteContext>,
@@ -76,7 +84,9 @@ pub(crate) async fn condition(
 /// Updates or saves items, in order; of several with one id each finds what the one before it left.
 pub(crate) async fn change(site: &Site, change: Change) -> Result<Vec<Result<ChangeResult>>> {
     let new_rows = match change.mode {
-        Mode::Save if change.context.references.is_empty() => new_rows(&change),
+        Mode::Save if change.context.references.is_empty() && change.context.translations.is_empty() => {
+            new_rows(&change)
+        }
         Mode::Save | Mode::Update => None,
     };
     let change = Arc::new(change);
@@ -161,6 +171,27 @@ impl Change {
         Ok(rows.iter().zip(is_new).filter_map(result).collect())
     }
 
+    /// The items that may be written in another language. Who may not update an item is told that it isn't there.
+    fn translated<'i>(
+        &self,
+        changes: &[&'i PendingChange],
+        first: usize,
+        there: &'i HashMap<String, Existing>,
+    ) -> Result<Vec<ItemThere<'i>>> {
+        let mut items = Vec::new();
+        if self.context.translations.is_empty() {
+            return Ok(items);
+        }
+        for (n, it) in changes.iter().enumerate().filter(|it| !matches!(it.1.value, NewValue::Refused)) {
+            let there = there.get(&it.id).map(|it| (it.owner.as_deref(), it.doc.as_str()));
+            let may_update = there.map(|(owner, document)| self.context.may_update(owner, document)).transpose()?;
+            if may_update != Some(false) {
+                items.push(ItemThere { index: first + n, id: &it.id, there });
+            }
+        }
+        Ok(items)
+    }
+
     /// Items that may be looked over together: where values must be unique, no id comes twice, for what
     /// the first of them leaves decides on the second.
     fn parts<'c>(&self, mut rest: &'c [PendingChange]) -> Vec<&'c [PendingChange]> {
@@ -187,9 +218,11 @@ impl Change {
         let first = self.changes.iter().position(|it| changes.first().is_some_and(|first| std::ptr::eq(*first, it)));
         let first = first.unwrap_or_default();
         let mut refused = references.refusals(tx, context.collection(), first, &ids).await?;
+        let items = self.translated(changes, first, &there)?;
+        let mut translated = context.translations.prepare(tx, context.translator(), &items).await?;
         let mut batch = Batch::new(context, self.mode, there, meeting);
         for (n, it) in changes.iter().enumerate() {
-            match refused.remove(&(first + n)) {
+            match refused.remove(&(first + n)).or_else(|| translated.refusals.remove(&(first + n))) {
                 Some(fault) => batch.results.push(Err(fault)),
                 None => batch.add(it),
             }
@@ -199,6 +232,12 @@ impl Change {
         for it in references.write(tx, &context.events, first, (&ids, is_written)).await? {
             if let Some(Ok(result)) = results.get_mut(it.index - first) {
                 result.unresolved.push(it);
+            }
+        }
+        let (place, written_id) = ((&context.site, &**context.collection()), |n: usize| written_id(n - first));
+        for (n, values) in context.translations.write(tx, place, translated, written_id).await? {
+            if let Some(Ok(result)) = results.get_mut(n - first) {
+                result.doc = overlaid(&result.doc, &values)?;
             }
         }
         Ok(results)

@@ -10,7 +10,10 @@ use crate::{
     },
     event::write::EventWriter,
     fault,
-    item::references::ReferenceChanges,
+    item::{
+        references::ReferenceChanges,
+        translation::{self, TranslationChanges},
+    },
     limits::ContentLimits,
     schema::level::Operation,
     wire::patch::{self, Modification, PatchBudget},
@@ -42,6 +45,8 @@ pub(crate) struct WriteContext {
     pub view: FieldView,
     /// Links that come with the items.
     pub references: Arc<ReferenceChanges>,
+    /// What the items are to be in other languages.
+    pub translations: Arc<TranslationChanges>,
 }
 
 /// What an item is to become.
@@ -57,6 +62,17 @@ pub(crate) enum NewValue {
 }
 
 impl NewValue {
+    /// What a value that is in the language of its call is to the item itself.
+    pub(crate) fn in_language(self, index: usize, translations: &mut TranslationChanges) -> Self {
+        match self {
+            value if !translations.is_in_language() => return value,
+            Self::Whole(it) | Self::Patched(it, _) => translations.put(index, it),
+            Self::Patch(it) => translations.put_patch(index, it),
+            Self::Refused => return Self::Refused,
+        }
+        Self::Patch(Vec::new())
+    }
+
     /// The fields that are what the caller says, if they are hidden from the caller as well.
     fn named(&self) -> &[String] {
         match self {
@@ -119,8 +135,9 @@ impl WriteContext {
         let now = content.state.world.now();
         let events = events(&site.id, &access, now);
         let view = FieldView::new(access.caller(), cipher.as_ref());
-        let (content, site, references) = (content.clone(), site.id.clone(), Arc::default());
-        Self { content, site, access, events, now, cipher, view, references }
+        let (content, site) = (content.clone(), site.id.clone());
+        let (references, translations) = (Arc::default(), Arc::default());
+        Self { content, site, access, events, now, cipher, view, references, translations }
     }
 
     /// Has what is written from now on be of this moment, and by what the collection is by now: hooks take time, in
@@ -132,11 +149,14 @@ impl WriteContext {
         if !Arc::ptr_eq(&collection, self.collection()) {
             let access = self.access.again(&collection)?;
             let before = self.collection();
-            if before.table != collection.table || before.definition.fields != collection.definition.fields {
+            if before.table != collection.table
+                || before.definition.fields != collection.definition.fields
+                || before.translatable.0.iter().map(|it| &it.key).ne(collection.translatable.0.iter().map(|it| &it.key))
+            {
                 return Err(fault::definition_changed(collection.id.as_str()));
             }
-            let references = self.references.clone();
-            *self = Self { references, ..Self::load(&self.content, site, access).await? };
+            let (references, translations) = (self.references.clone(), self.translations.clone());
+            *self = Self { references, translations, ..Self::load(&self.content, site, access).await? };
         }
         self.date();
         Ok(())
@@ -256,6 +276,12 @@ impl WriteContext {
         let item = sealed.as_ref().unwrap_or(item);
         let doc = item.document(Stamp { id: &id, created, updated: self.now, owner })?;
         Ok(Row::new(id, created, self.now, owner.map(str::to_owned), doc))
+    }
+
+    /// Who writes what items are in another language.
+    pub(crate) fn translator(&self) -> translation::Writer<'_> {
+        let (site, collection, caller) = (&self.site, &**self.collection(), self.caller());
+        translation::Writer { site, collection, caller, view: &self.view, limits: self.limits(), now: self.now }
     }
 
     /// The document of a row, as the caller is shown it.

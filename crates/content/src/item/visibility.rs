@@ -1,13 +1,13 @@
 //! What callers are shown of the items that they write and read.
 
+pub(crate) use crate::collection::access::may_read;
+
 use crate::{
     RequestContext,
-    collection::{Collection, access},
-    drafts::Drafts,
+    collection::Collection,
     item::change::ChangeResult,
     page::{budget::ResponseBudget, print::print},
     reference::include,
-    schema::level::Operation,
 };
 use std::sync::Arc;
 use stoa_kernel::{Caller, Result};
@@ -77,6 +77,19 @@ pub(crate) async fn write_result(
     }
 }
 
+/// An item as a write in another language answers it: of what it has the caller has sent the translation only.
+pub(crate) async fn translated(
+    context: RequestContext<'_>,
+    collection: &Arc<Collection>,
+    result: ChangeResult,
+    with_references: bool,
+) -> Result<Item> {
+    match may_read(collection, context.caller, &result.doc) {
+        true => inserted(context, collection, result.doc, with_references).await,
+        false => Ok(patched(collection, context.caller, result.doc)),
+    }
+}
+
 /// A patched item. It has more fields than the caller sent, so it is shown to those who may read it.
 pub(crate) fn patched(collection: &Arc<Collection>, caller: &Caller, doc: String) -> Item {
     match may_read(collection, caller, &doc) {
@@ -94,10 +107,4 @@ pub(crate) fn replaced(collection: &Arc<Collection>, caller: &Caller, result: Ch
     }
     let without = |doc: String, name| stoa_query::item::without(&doc, name).unwrap_or(doc);
     Item::new(collection, without(without(doc, "_owner"), "_createdDate"))
-}
-
-/// Whether the caller may read the item of a document, which may be a draft: what counts is the right, not what the call
-/// was about.
-pub(crate) fn may_read(collection: &Collection, caller: &Caller, doc: &str) -> bool {
-    access::scope(caller, Drafts::Included, Operation::Read, collection).is_ok_and(|it| access::shows(&it, doc))
 }

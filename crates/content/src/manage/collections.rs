@@ -17,6 +17,7 @@ use crate::{
     drafts::Drafts,
     fault::{self, Faults, field_not_found, invalid, missing},
     item::{insert::insert_single, row::WriteContext, truncate},
+    language::Language,
     limits::ContentLimits,
     log::{keep_reason, payload},
     manage::{
@@ -28,6 +29,7 @@ use crate::{
         encrypted, field,
         rules::Rules,
         special::PrincipalGrants,
+        translatable,
     },
 };
 use serde_json::{Map, Value, json};
@@ -270,8 +272,9 @@ where
     let outcome = site.write_with(revision.clone(), |tx, revision| boxed!(revision.run(tx).await)).await?;
     content.state.schema_cache.forget(&site.id, &revision.revised.id);
     relations::after_change(content, site, &outcome.reconciled).await?;
-    if outcome.has_encrypted && site.is_shared() {
-        // For so long another node may not know of it, and would store the field's values as they come.
+    if (outcome.has_encrypted || outcome.has_languages) && site.is_shared() {
+        // For so long another node may not know of it, and would store the field's values as they come, or remove items
+        // without what they are in other languages.
         tokio::time::sleep(Duration::from_millis(cache::LIFE.unsigned_abs())).await;
     }
     if outcome.has_removed {
@@ -300,6 +303,7 @@ impl Creation {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(Arc<Collection>, relations::Reconciled)> {
         let Self { content, site, manager, id, now, .. } = self;
         let (now, limits, mut definition) = (*now, content.limits(), self.definition.clone());
+        translatable::settle(None, &mut definition)?;
         if live(tx, &site.id, id).await?.is_some() {
             return Err(fault::collection_exists(id));
         }
@@ -321,7 +325,13 @@ impl Creation {
             tx.batch(&statement).await?;
         }
         let made = Arc::new(Collection::new(site, stored));
-        let context = RequestContext { content, site, caller: &self.caller, drafts: Drafts::Included };
+        let context = RequestContext {
+            content,
+            site,
+            caller: &self.caller,
+            drafts: Drafts::Included,
+            language: Language::default(),
+        };
         complete(tx, context, &made, single.as_deref(), &self.access).await?;
         Ok((made, reconciled))
     }
@@ -347,6 +357,8 @@ struct RevisionOutcome {
     has_removed: bool,
     /// Whether encrypted fields were added.
     has_encrypted: bool,
+    /// Whether items may have values in other languages from now on.
+    has_languages: bool,
 }
 
 impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
@@ -362,12 +374,14 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
             return Err(Fault::because(Code::RevisionWrong, text).with("currentRevision", current));
         }
         let mut after = (revised.make)(&stored.definition, limits)?.settled();
+        translatable::settle(Some(&stored.definition), &mut after)?;
         let access = manager.change(id, &stored.definition, &after)?;
         Rules::check(&after, limits)?;
         encrypted::check(&stored.definition, &after, &stored.indexes)?;
         let defined = Defined { manager, site: &site.id, number: stored.number, id, now, limits };
         let reconciled = relations::reconcile(tx, &defined, &stored.definition.fields, &mut after).await?;
         let has_removed = self.purge(tx, &stored, &after, &access).await?;
+        let has_languages = after.keeps_translations && !stored.definition.keeps_translations;
         let has_encrypted = encrypted::added(&stored.definition, &after).next().is_some();
         let single = after.single_item().filter(|it| stored.definition.single_item() != Some(it));
         let single = single.map(str::to_owned);
@@ -383,9 +397,9 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
             _ => {}
         }
         let collection = Arc::new(Collection::new(site, stored));
-        let context = RequestContext { content, site, caller, drafts: Drafts::Included };
+        let context = RequestContext { content, site, caller, drafts: Drafts::Included, language: Language::default() };
         complete(tx, context, &collection, single.as_deref(), &access).await?;
-        Ok(RevisionOutcome { collection, reconciled, has_removed, has_encrypted })
+        Ok(RevisionOutcome { collection, reconciled, has_removed, has_encrypted, has_languages })
     }
 
     /// Begins to purge the values of fields that the definition no longer has, if there are such fields, and

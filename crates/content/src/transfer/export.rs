@@ -4,11 +4,12 @@
 //! to take away. Its inverse field on the other collection isn't written, for it would say the same
 //! links again in an order of its own. A field that leads to a deleted collection isn't written either.
 
-use crate::transfer::{FileOf, Format, cell, commanded};
+use crate::transfer::{FileOf, Format, cell, commanded, translations};
 use crate::{
     Content, RequestContext,
     collection::{Collection, cipher},
     drafts::Drafts,
+    language::Language,
     reference::{self, Reference, link::FieldLinks},
     schema::{
         field::{self, is_multi},
@@ -43,9 +44,11 @@ impl Content {
         out: &mut (dyn Write + Send),
         mut tell: impl FnMut(u64),
     ) -> Result<u64> {
-        let (_, collection) =
-            commanded(RequestContext { content: self, site, caller, drafts: Drafts::Included }, file.collection)
-                .await?;
+        let (_, collection) = commanded(
+            RequestContext { content: self, site, caller, drafts: Drafts::Included, language: Language::default() },
+            file.collection,
+        )
+        .await?;
         let source = source(self, site, collection).await?;
         let mut sink = match file.format {
             Format::Csv => Sink::csv(out, columns(site, &source).await?)?,
@@ -99,7 +102,7 @@ struct Source {
 
 /// The items that follow an id: their ids and documents.
 async fn chunk(site: &Site, source: &Arc<Source>, after: String, links: bool) -> Result<Vec<(String, String)>> {
-    let source = source.clone();
+    let (source, site_id) = (source.clone(), site.id.clone());
     let read = site.read(ReaderPool::Scan, move |tx| {
         boxed!({
             let name = &source.collection.statements.name;
@@ -111,6 +114,7 @@ async fn chunk(site: &Site, source: &Arc<Source>, after: String, links: bool) ->
                     source.take_out(doc);
                 }
             }
+            translations::append(tx, (&site_id, &source.collection), &mut chunk).await?;
             if links && !chunk.is_empty() {
                 for (key, links) in &source.links {
                     let of = links.of(tx, &chunk.iter().map(|it| it.0.as_str()).collect::<Vec<_>>()).await?;

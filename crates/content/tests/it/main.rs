@@ -29,5 +29,6 @@ mod search_call;
 mod search_job;
 mod transfer;
 mod transfer_links;
+mod translations;
 mod turns;
 mod wire;
