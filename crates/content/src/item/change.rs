@@ -228,7 +228,10 @@ impl Change {
             }
         }
         let mut results = batch.write(tx).await?;
-        let is_written = |n: usize| results[n].is_ok();
+        let written_ids: Vec<Option<&str>> =
+            ids.iter().zip(&results).map(|(id, it)| it.is_ok().then_some(id.as_str())).collect();
+        let written_id = |n: usize| written_ids.get(n).copied().flatten();
+        let is_written = |n: usize| written_id(n).is_some();
         for it in references.write(tx, &context.events, first, (&ids, is_written)).await? {
             if let Some(Ok(result)) = results.get_mut(it.index - first) {
                 result.unresolved.push(it);
