@@ -51,6 +51,9 @@ const AGGREGATE: CursorCall = CursorCall {
 const PIPELINE: CursorCall =
     CursorCall { name: "pipeline", outer: &["language"], within: "pipeline", inner: &["stages"] };
 
+/// Bytes that a value in a language takes in memory beside its text.
+const ENTRY: usize = 150;
+
 /// A pipeline is ended after this long, as a scan is (docs/protocol/content.md §15).
 const TIME_LIMIT: Millis = 30_000;
 
@@ -129,15 +132,16 @@ impl Content {
         let view = cipher::view(self, site, caller, &collection).await?;
         let (start, source, began) = (plan.page.start.clone(), plan.source.clone(), self.state.world.now());
         let gone = Gone::default();
-        let translation = Translation::of(&site.id, &collection, context.language);
+        let translation = Translation::of(&site.id, &collection, context.language, &source.scope);
         let (content, gone_of_work) = (self.clone(), gone.0.clone());
         let work = Work { content, collection: collection.clone(), plan, view, translation, gone: gone_of_work };
         let found = site.read(self.scan(caller, origin), move |tx| {
             boxed!({
                 let reading = Reading::of(&work.plan);
                 let (sql, params) = reading.statement(tx.dialect(), work.collection.table);
-                let translated = work.translated(tx).await?;
-                tx.fold(&sql, &params, work.fold(&reading, translated)).await
+                let began = work.content.state.world.now();
+                let translated = work.translated(tx, &reading, began).await?;
+                tx.fold(&sql, &params, work.fold(&reading, translated, began)).await
             })
         });
         let found = found.await;
@@ -179,36 +183,43 @@ impl Work {
     /// are about the items in the language.
     ///
     /// # Errors
-    /// WDE0092 when what they are in the language is too large, UNAVAILABLE when others have all memory.
-    async fn translated(&self, tx: &mut Tx<'_>) -> Result<Option<Translated>> {
-        let Some(translation) = &self.translation else { return Ok(None) };
-        let (most, mut share) =
-            (self.content.limits().pipeline_bytes, Share::new(self.content.state.pipeline_memory.clone()));
-        let mut held = Ok(());
-        let mut has_room = |bytes| {
-            held = share.hold(bytes);
-            held.is_ok() && bytes <= most
+    /// WDE0092 when what they are in the language is too large, UNAVAILABLE when others have all memory, WDE0028 when time
+    /// is over or nobody waits for the answer.
+    async fn translated(&self, tx: &mut Tx<'_>, reading: &Reading, began: Millis) -> Result<Option<Translated>> {
+        let translation = self.translation.as_ref().filter(|it| it.is_about(|key| reading.reads(key)));
+        let Some(translation) = translation else { return Ok(None) };
+        let (most, is_over) = (self.content.limits().pipeline_bytes, self.is_over(began));
+        let mut share = Share::new(self.content.state.pipeline_memory.clone());
+        let mut room = |bytes, count| {
+            let bytes = bytes + count * ENTRY;
+            if is_over() {
+                return Err(Fault::new(Code::TimeLimit));
+            }
+            if bytes > most {
+                let text = format!("What the items are in this language takes more than {most} bytes; filter before.");
+                return Err(Fault::because(Code::SortTooLarge, text));
+            }
+            share.hold(bytes)
         };
-        let values = translation.values(tx, None, &mut has_room).await?;
-        held?;
-        let values = values.ok_or_else(|| {
-            let text = format!("What the items are in this language takes more than {most} bytes.");
-            Fault::because(Code::SortTooLarge, text)
-        })?;
+        let values = translation.values(tx, &self.plan.source.filter, &mut room).await?;
         Ok(Some((values, share)))
     }
 
-    fn fold(&self, reading: &Reading, translated: Option<Translated>) -> Documents {
-        let (limits, world) = (self.content.limits(), self.content.state.world.clone());
+    /// Whether time is over, or the caller is gone.
+    fn is_over(&self, began: Millis) -> impl Fn() -> bool + Send + use<> {
+        let (gone, world) = (self.gone.clone(), self.content.state.world.clone());
+        move || gone.load(Relaxed) || world.now() - began > TIME_LIMIT
+    }
+
+    fn fold(&self, reading: &Reading, translated: Option<Translated>, began: Millis) -> Documents {
+        let limits = self.content.limits();
         let bounds = Bounds {
             bytes: limits.pipeline_bytes,
             rows: u64::try_from(limits.pipeline_rows).unwrap_or(u64::MAX),
             answer: limits.page_bytes,
         };
-        let (gone, began) = (self.gone.clone(), world.now());
-        let is_over = move || gone.load(Relaxed) || world.now() - began > TIME_LIMIT;
         let shared = self.content.state.pipeline_memory.clone();
-        let run = Run::new(&self.plan, reading, bounds, shared, Box::new(is_over));
+        let run = Run::new(&self.plan, reading, bounds, shared, Box::new(self.is_over(began)));
         // Fields that are named are none of the encrypted ones.
         let view = if reading.is_whole() { self.view.clone() } else { FieldView::Plain };
         Documents { run, view, translated: translated.filter(|it| !it.0.is_empty()) }
@@ -225,11 +236,11 @@ struct Documents {
 impl Documents {
     /// A document as the caller is shown it, on its way.
     fn shown(&mut self, document: Cow<'_, str>) -> Result<ControlFlow<()>> {
-        let shown = self.view.show(document)?;
-        let values = self.translated.as_ref().and_then(|it| it.0.get(&id_of(&shown).ok()?));
-        match values {
-            Some(it) => self.run.text(&overlaid(&shown, it)?),
-            None => self.run.text(&shown),
+        let primary = self.view.show(document)?;
+        let Some((translated, _)) = &self.translated else { return self.run.text(&primary) };
+        match translated.get(&id_of(&primary)?) {
+            Some(it) => self.run.text_in_language(&primary, &overlaid(&primary, it)?),
+            None => self.run.text(&primary),
         }
     }
 

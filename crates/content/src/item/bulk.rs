@@ -336,7 +336,7 @@ impl Content {
             let mut write = WriteContext::load(self, site, access).await?;
             write.references = Arc::new(references);
             write.translations = Arc::new(translations);
-            let show = |it: ChangeResult| visibility::patched(&collection, caller, it.doc);
+            let show = |it: ChangeResult| visibility::patched(&collection, caller, it);
             call.carry_out(&mut hooks, write, Mode::Update, condition, (shows_items, show)).await
         };
         calls.answering(call, |_| None).await
@@ -420,7 +420,7 @@ async fn change_many(
         write.references = Arc::new(references);
         write.translations = Arc::new(translations);
         let show = |it: ChangeResult| match is_translation {
-            true => visibility::patched(collection, caller, it.doc),
+            true => visibility::patched(collection, caller, it),
             false => visibility::replaced(collection, caller, it),
         };
         call.carry_out(&mut hooks, write, mode, condition, (shows_items, show)).await

@@ -23,7 +23,7 @@ use crate::{
         translation::TranslationChanges,
         visibility::{self, Item},
     },
-    page::budget::ResponseBudget,
+    page::{budget::ResponseBudget, language},
     reference::{and_scope, include},
     schema::level::Operation,
     wire::{
@@ -55,8 +55,7 @@ impl Content {
     /// isn't among those that the caller may read.
     pub async fn item_get(&self, site: &Site, caller: &Caller, request: &GetRequest) -> Result<Item> {
         let drafts = request.options.drafts;
-        let language = request.options.language();
-        let context = RequestContext { content: self, site, caller, drafts, language };
+        let context = RequestContext { content: self, site, caller, drafts, language: request.options.language() };
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let scope = access::scope(caller, drafts, Operation::Read, &collection)?;
         if scope == Scope::Nothing {
@@ -76,7 +75,7 @@ impl Content {
             let includes = include::plan(context, &collection, &request.references).await?;
             let is_plain = includes.is_empty();
             let view = cipher::view(self, site, caller, &collection).await?;
-            let translation = Translation::of(&site.id, &collection, context.language);
+            let translation = Translation::of(&site.id, &collection, context.language, &scope);
             let most = self.limits().page_bytes;
             let found = site.read(ReaderPool::Point, move |tx| {
                 boxed!({
@@ -95,7 +94,7 @@ impl Content {
                     let mut found = tx.row(&sql, &params, |row| Ok(row.doc(0)?.into_owned())).await?;
                     view.show_all(found.iter_mut())?;
                     if let Some(it) = &translation {
-                        it.show(tx, found.iter_mut().collect(), most).await?;
+                        language::show(it, tx, found.iter_mut().collect(), &mut ResponseBudget::new(most)).await?;
                     }
                     if let (false, Some(doc)) = (includes.is_empty(), &mut found) {
                         let mut budget = ResponseBudget::new(most);
@@ -216,9 +215,9 @@ impl Content {
             write.translations = Arc::new(translations);
             let changes = vec![PendingChange { id, value, seen: None }];
             let change = Change { context: Arc::new(write), mode: Mode::Update, changes, condition };
-            let doc = only(hooks.change(change).await?)?.doc;
-            let told = hooks.told(&doc);
-            hooks.after(Hook::AfterUpdate, told, visibility::patched(&collection, caller, doc)).await
+            let result = only(hooks.change(change).await?)?;
+            let told = hooks.told(&result.doc);
+            hooks.after(Hook::AfterUpdate, told, visibility::patched(&collection, caller, result)).await
         };
         one(&calls, &collection, request.patch().ok().and_then(Patch::id_of), call).await
     }

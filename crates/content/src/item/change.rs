@@ -5,7 +5,7 @@
 
 use crate::{
     RequestContext,
-    collection::{Collection, access, statements::Row, translation::overlaid},
+    collection::{Collection, access, statements::Row, translation::Values},
     event::write::UpdatedItem,
     fault,
     item::{
@@ -13,7 +13,7 @@ use crate::{
         ownership,
         references::Unresolved,
         row::{Before, DocumentPart, Existing, NewValue, Seen, WriteContext},
-        translation::{ItemThere, TranslationChanges},
+        translation::{TargetItem, TranslationChanges},
         unique,
     },
     reference::filter,
@@ -40,6 +40,8 @@ pub(crate) struct PendingChange {
 pub(crate) struct ChangeResult {
     pub is_new: bool,
     pub doc: String,
+    /// What takes the place of its values in the answer to a write in a language.
+    pub translation: Values,
     /// What references of an import's item lead to and isn't there.
     pub unresolved: Vec<Unresolved>,
 }
@@ -165,7 +167,12 @@ impl Change {
         let replaced = if there.is_empty() { Vec::new() } else { self.replace(tx, &there).await? };
         let mut replaced = replaced.into_iter();
         let result = |(row, is_new): (&Row, bool)| match is_new {
-            true => Some(self.context.shown(row).map(|doc| ChangeResult { is_new, doc, unresolved: Vec::new() })),
+            true => Some(self.context.shown(row).map(|doc| ChangeResult {
+                is_new,
+                doc,
+                translation: Values::new(),
+                unresolved: Vec::new(),
+            })),
             false => replaced.next(),
         };
         Ok(rows.iter().zip(is_new).filter_map(result).collect())
@@ -177,16 +184,16 @@ impl Change {
         changes: &[&'i PendingChange],
         first: usize,
         there: &'i HashMap<String, Existing>,
-    ) -> Result<Vec<ItemThere<'i>>> {
+    ) -> Result<Vec<TargetItem<'i>>> {
         let mut items = Vec::new();
         if self.context.translations.is_empty() {
             return Ok(items);
         }
         for (n, it) in changes.iter().enumerate().filter(|it| !matches!(it.1.value, NewValue::Refused)) {
-            let there = there.get(&it.id).map(|it| (it.owner.as_deref(), it.doc.as_str()));
-            let may_update = there.map(|(owner, document)| self.context.may_update(owner, document)).transpose()?;
+            let existing = there.get(&it.id).map(|it| (it.owner.as_deref(), it.doc.as_str()));
+            let may_update = existing.map(|(owner, document)| self.context.may_update(owner, document)).transpose()?;
             if may_update != Some(false) {
-                items.push(ItemThere { index: first + n, id: &it.id, there });
+                items.push(TargetItem { index: first + n, id: &it.id, existing });
             }
         }
         Ok(items)
@@ -240,7 +247,7 @@ impl Change {
         let (place, written_id) = ((&context.site, &**context.collection()), |n: usize| written_id(n - first));
         for (n, values) in context.translations.write(tx, place, translated, written_id).await? {
             if let Some(Ok(result)) = results.get_mut(n - first) {
-                result.doc = overlaid(&result.doc, &values)?;
+                result.translation = values;
             }
         }
         Ok(results)
@@ -319,7 +326,7 @@ impl<'c> Batch<'c> {
             }
         }
         self.updates.extend(update.map(|item| Update { entry, item }));
-        self.results.push(Ok(ChangeResult { is_new, doc, unresolved: Vec::new() }));
+        self.results.push(Ok(ChangeResult { is_new, doc, translation: Values::new(), unresolved: Vec::new() }));
     }
 
     async fn write(mut self, tx: &mut Tx<'_>) -> Result<Vec<Result<ChangeResult>>> {

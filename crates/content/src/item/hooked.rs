@@ -227,16 +227,16 @@ impl<'a> WriteHooks<'a> {
         self.calls.has_after().then(|| document.to_owned())
     }
 
-    /// An item as it is answered, after the hook that comes after it was told of it. Only who may read all of the item
+    /// An item as it is answered, after the hook that comes after it was told of its primary text. Only who may read all of the item
     /// is answered what the hook makes of it.
     pub(crate) async fn after(&self, hook: Hook, whole: Option<String>, mut item: Item) -> Result<Item> {
-        let Some(whole) = whole.filter(|_| self.calls.has(hook)) else { return Ok(item) };
+        let Some(whole) = whole.filter(|_| self.calls.has(hook)) else { return item.in_language() };
         if visibility::may_read(item.collection(), self.context.caller, &whole) {
-            item.doc = self.calls.after(hook, item.doc).await?;
+            item.take(self.calls.after(hook, item.doc.clone()).await?);
         } else {
             self.calls.ask(hook, &whole, None).await?;
         }
-        Ok(item)
+        item.in_language()
     }
 
     /// The same of an item that was changed, or made by a save.

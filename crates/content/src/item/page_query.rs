@@ -2,7 +2,7 @@
 
 use crate::{
     collection::{Collection, cipher::FieldView, translation::Translation},
-    page::{Page, budget::ResponseBudget, cursor::Ends, print},
+    page::{Page, budget::ResponseBudget, cursor::Ends, language, print},
     reference::include::IncludePlan,
     search::Asked,
 };
@@ -128,7 +128,8 @@ impl PageQuery {
         let Self { collection, plan, view, translation, includes, most, .. } = self;
         view.show_all(documents.iter_mut())?;
         if let Some(it) = translation {
-            it.show(tx, documents.iter_mut().collect(), *most).await?;
+            language::show(it, tx, documents.iter_mut().collect(), &mut ResponseBudget::new(*most).beside(held)?)
+                .await?;
         }
         let filled = includes.fill(tx, documents, &mut ResponseBudget::new(*most)).await?;
         for (n, it) in filled.into_iter().enumerate() {

@@ -99,7 +99,7 @@ impl Content {
                 }
             };
             let (most, began) = (self.limits().page_bytes, self.state.world.now());
-            let translation = Translation::of(&site.id, &collection, context.language);
+            let translation = Translation::of(&site.id, &collection, context.language, &plan.scope);
             let collection = collection.clone();
             let find = Arc::new(PageQuery { collection, plan, view, translation, includes, most, asked: None });
             let found = find.clone().answer(site, pool, is_plain).await;

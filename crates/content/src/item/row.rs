@@ -7,7 +7,9 @@ use crate::{
         access::{ItemWrite, covers, may_publish},
         cipher::{self, FieldCipher, FieldView},
         statements::Row,
+        translation::FILE_MEMBER,
     },
+    document::member,
     event::write::EventWriter,
     fault,
     item::{
@@ -23,7 +25,7 @@ use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
 };
-use stoa_kernel::{Caller, Fault, Result, SiteId, TokenHash, clock::Millis};
+use stoa_kernel::{Caller, Code, Fault, Result, SiteId, TokenHash, clock::Millis};
 use stoa_query::{
     CanonicalItem, Filter, Stamp, compile,
     plan::{Field, PUBLISH_STATUS, Scalar, Test},
@@ -151,7 +153,7 @@ impl WriteContext {
             let before = self.collection();
             if before.table != collection.table
                 || before.definition.fields != collection.definition.fields
-                || before.translatable.0.iter().map(|it| &it.key).ne(collection.translatable.0.iter().map(|it| &it.key))
+                || before.translatable.iter().map(|it| &it.key).ne(collection.translatable.iter().map(|it| &it.key))
             {
                 return Err(fault::definition_changed(collection.id.as_str()));
             }
@@ -275,7 +277,24 @@ impl WriteContext {
         let sealed = self.cipher.as_ref().map(seal).transpose()?;
         let item = sealed.as_ref().unwrap_or(item);
         let doc = item.document(Stamp { id: &id, created, updated: self.now, owner })?;
+        self.refuse_file_member(&doc, before)?;
         Ok(Row::new(id, created, self.now, owner.map(str::to_owned), doc))
+    }
+
+    /// Where fields are translatable a file would take a member of its name for what the item is in other languages.
+    ///
+    /// # Errors
+    /// WDE0080 for one that wasn't there before.
+    fn refuse_file_member(&self, doc: &str, before: Option<&str>) -> Result<()> {
+        if self.collection().translatable.is_empty() || !doc.contains(FILE_MEMBER) {
+            return Ok(());
+        }
+        let own = member(doc, FILE_MEMBER);
+        if own.is_none() || before.and_then(|it| member(it, FILE_MEMBER)) == own {
+            return Ok(());
+        }
+        let text = "_translations can't be a member of an item in a collection with translatable fields.";
+        Err(Fault::because(Code::BadRequest, text).with("propertyName", "_translations"))
     }
 
     /// Who writes what items are in another language.

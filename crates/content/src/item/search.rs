@@ -98,7 +98,7 @@ impl Content {
             resolve::search(&request, query_context(context, collection, &schema)?)?;
         let asked = asked(collection, request.words, &plan.scope)?.map(Arc::new);
         let is_ranked = is_ranked && asked.is_some();
-        let translation = Translation::of(&site.id, collection, context.language);
+        let translation = Translation::of(&site.id, collection, context.language, &plan.scope);
         if translation.is_some() && asked.is_some() {
             return Err(fault::language_refused(
                 "can't be named in a search for words, which are those of the primary text",

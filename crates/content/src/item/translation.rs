@@ -10,7 +10,7 @@ use crate::{
         Collection,
         access::{self, ItemWrite},
         cipher::FieldView,
-        translation::{self, NewValueIn, Values, overlaid, stored_tag},
+        translation::{self, AllValues, TranslationUpdate, Values, overlaid, stored_tag, value_bytes},
     },
     document::member,
     fault::{Faults, invalid_as, language_refused},
@@ -48,9 +48,6 @@ enum TranslationChange {
     All(AllValues),
 }
 
-/// Values by language.
-pub(crate) type AllValues = BTreeMap<String, Values>;
-
 /// What is written of the items of one transaction, and who can't be.
 #[derive(Default)]
 pub(crate) struct Prepared {
@@ -70,12 +67,12 @@ pub(crate) struct Writer<'w> {
 }
 
 /// An item that the caller may write.
-pub(crate) struct ItemThere<'i> {
+pub(crate) struct TargetItem<'i> {
     /// Its place in the call.
     pub index: usize,
     pub id: &'i str,
     /// Its owner and its document, if it is there.
-    pub there: Option<(Option<&'i str>, &'i str)>,
+    pub existing: Option<(Option<&'i str>, &'i str)>,
 }
 
 struct PreparedItem {
@@ -89,12 +86,14 @@ struct PreparedItem {
 
 /// What an item is in the language of a call.
 #[derive(Default, Clone)]
-struct Standing {
+struct TranslationState {
     own: Values,
     /// Of the languages that stand in.
     others: Values,
     /// All that it has.
     languages: BTreeSet<String>,
+    /// Of all of them together ([`value_bytes`]).
+    bytes: usize,
 }
 
 impl TranslationChanges {
@@ -150,20 +149,20 @@ impl TranslationChanges {
         &self,
         tx: &mut Tx<'_>,
         writer: Writer<'_>,
-        items: &[ItemThere<'_>],
+        items: &[TargetItem<'_>],
     ) -> Result<Prepared> {
         let mut prepared = Prepared::default();
         if self.is_empty() || items.is_empty() {
             return Ok(prepared);
         }
         let ids = items.iter().map(|it| it.id.to_owned()).collect();
-        let mut standings = if self.is_in_language() { self.standings(tx, writer, ids).await? } else { HashMap::new() };
+        let mut states = if self.is_in_language() { self.states(tx, writer, ids).await? } else { HashMap::new() };
         let mut budget = PatchBudget::default();
         for it in items {
-            let item = match (self.changes.get(&it.index), it.there) {
+            let item = match (self.changes.get(&it.index), it.existing) {
                 (Some(TranslationChange::All(all)), _) => Ok(self.all(all)),
-                (Some(wanted), Some(there)) => {
-                    self.item(writer, wanted, there, standings.entry(it.id.to_owned()).or_default(), &mut budget)
+                (Some(wanted), Some(existing)) => {
+                    self.item(writer, wanted, existing, states.entry(it.id.to_owned()).or_default(), &mut budget)
                 }
                 _ => continue,
             };
@@ -186,28 +185,29 @@ impl TranslationChanges {
         PreparedItem { values, is_all: true, shown: Values::new() }
     }
 
-    async fn standings(
+    async fn states(
         &self,
         tx: &mut Tx<'_>,
         Writer { site, collection, .. }: Writer<'_>,
         ids: Vec<String>,
-    ) -> Result<HashMap<String, Standing>> {
+    ) -> Result<HashMap<String, TranslationState>> {
         let stored = translation::stored(tx, (site, collection), &ids, Some(&self.languages)).await?;
-        let mut standings = HashMap::<String, Standing>::new();
+        let mut states = HashMap::<String, TranslationState>::new();
         // The nearest last, so that it counts.
         for language in self.languages.iter().rev() {
             for it in stored.iter().filter(|it| it.language == *language) {
                 let Some(field) = self.fields.by_key(&it.field) else { continue };
-                let standing = standings.entry(it.item.clone()).or_default();
-                let values =
-                    if self.languages.first() == Some(language) { &mut standing.own } else { &mut standing.others };
+                let state = states.entry(it.item.clone()).or_default();
+                let values = if self.languages.first() == Some(language) { &mut state.own } else { &mut state.others };
                 values.extend(it.value.clone().map(|value| (field.quoted.clone(), value)));
             }
         }
         for it in stored {
-            standings.entry(it.item).or_default().languages.insert(it.language);
+            let state = states.entry(it.item).or_default();
+            state.bytes += it.bytes;
+            state.languages.insert(it.language);
         }
-        Ok(standings)
+        Ok(states)
     }
 
     fn item(
@@ -215,46 +215,52 @@ impl TranslationChanges {
         writer: Writer<'_>,
         wanted: &TranslationChange,
         (owner, document): (Option<&str>, &str),
-        standing: &mut Standing,
+        state: &mut TranslationState,
         budget: &mut PatchBudget,
     ) -> Result<PreparedItem> {
         let primary = writer.view.show(document)?;
         let own = match wanted {
             TranslationChange::Whole(item) => {
                 let may_read = access::may_read(writer.collection, writer.caller, document);
-                self.whole(item, (may_read, &primary), owner, standing)?
+                self.whole(item, (may_read, &primary), owner, state)?
             }
-            TranslationChange::Patch(list) => self.patched(writer, list, &primary, standing, budget)?,
+            TranslationChange::Patch(list) => self.patched(writer, list, &primary, state, budget)?,
             TranslationChange::All(_) => return Err(Fault::internal("all languages are not one")),
         };
-        let mut shown = standing.others.clone();
+        let mut shown = state.others.clone();
         shown.extend(own.clone());
         let Some(language) = self.languages.first() else { return Err(Fault::internal("a write has no language")) };
         let mut values = Vec::new();
-        for field in self.fields.0.iter() {
-            let value = own.get(&field.quoted);
-            if value != standing.own.get(&field.quoted) {
+        let mut bytes = state.bytes;
+        for field in self.fields.iter() {
+            let (value, before) = (own.get(&field.quoted), state.own.get(&field.quoted));
+            if value != before {
+                bytes += value.map_or(0, |it| value_bytes(language, &field.key, it));
+                bytes -= before.map_or(0, |it| value_bytes(language, &field.key, it));
                 values.push((language.clone(), field.key.clone(), value.cloned()));
             }
         }
         writer.check(&overlaid(&primary, &shown)?, &values)?;
-        if !own.is_empty() && standing.languages.insert(language.clone()) && standing.languages.len() > MOST_LANGUAGES {
-            standing.languages.remove(language);
+        if bytes > state.bytes {
+            check_bytes(bytes, writer.limits)?;
+        }
+        if !own.is_empty() && state.languages.insert(language.clone()) && state.languages.len() > MOST_LANGUAGES {
+            state.languages.remove(language);
             let text = format!("An item is translated into at most {MOST_LANGUAGES} languages.");
             return Err(Fault::because(Code::BadRequest, text).with("path", "language"));
         }
-        standing.own = own;
+        (state.own, state.bytes) = (own, bytes);
         Ok(PreparedItem { values, is_all: false, shown })
     }
 
-    /// What an item that is sent whole says in the language. What it is anyway isn't kept as a translation, so that an
-    /// item that is read, changed and sent back says only what was changed.
+    /// What an item that is sent whole says in the language. What would be shown anyway isn't kept as a translation, unless
+    /// it is one already, so that an item that is read, changed and sent back says only what was changed.
     fn whole(
         &self,
         item: &CanonicalItem,
         (may_read, primary): (bool, &str),
         owner: Option<&str>,
-        standing: &Standing,
+        state: &TranslationState,
     ) -> Result<Values> {
         let (data, mut own, mut faults) = (item.data(), Values::new(), Faults::default());
         for (name, value) in members(&data) {
@@ -266,9 +272,9 @@ impl TranslationChanges {
                 }
                 continue;
             }
-            let without = standing.others.get(name).map(String::as_str).or(before);
-            let is_said = standing.own.contains_key(name) || without != Some(value);
-            if value != "null" && is_said {
+            let without = state.others.get(name).map(String::as_str).or(before);
+            let has_translation = state.own.contains_key(name) || without != Some(value);
+            if value != "null" && has_translation {
                 own.insert(name.to_owned(), value.to_owned());
             }
         }
@@ -283,7 +289,7 @@ impl TranslationChanges {
         writer: Writer<'_>,
         list: &[Modification],
         primary: &str,
-        standing: &Standing,
+        state: &TranslationState,
         budget: &mut PatchBudget,
     ) -> Result<Values> {
         let mut faults = Faults::default();
@@ -295,10 +301,10 @@ impl TranslationChanges {
             })
             .collect();
         faults.refuse()?;
-        let mut shown = standing.others.clone();
-        shown.extend(standing.own.clone());
+        let mut shown = state.others.clone();
+        shown.extend(state.own.clone());
         let patched = patch::apply(&overlaid(primary, &shown)?, list, budget, writer.limits.query.item())?;
-        let (data, mut own) = (patched.data(), standing.own.clone());
+        let (data, mut own) = (patched.data(), state.own.clone());
         for field in fields {
             match member(&data, &field.quoted).filter(|it| *it != "null") {
                 Some(value) => drop(own.insert(field.quoted.clone(), value.to_owned())),
@@ -341,9 +347,9 @@ impl TranslationChanges {
             let emptied: Vec<i64> = emptied.into_iter().collect();
             translation::remove(tx, site, collection.table.number, &emptied).await?;
         }
-        let values: Vec<NewValueIn> = values
+        let values: Vec<TranslationUpdate> = values
             .into_iter()
-            .map(|((item, language, field), value)| NewValueIn { item, language, field, value })
+            .map(|((item, language, field), value)| TranslationUpdate { item, language, field, value })
             .collect();
         translation::write(tx, (site, collection), &values).await?;
         Ok(shown)
@@ -366,6 +372,17 @@ pub(crate) async fn items_removed(tx: &mut Tx<'_>, site: &SiteId, access: &ItemW
         true => translation::remove(tx, site, collection.table.number, rows).await,
         false => Ok(()),
     }
+}
+
+/// # Errors
+/// WDE0009 for more than an item may have in all other languages together.
+pub(crate) fn check_bytes(bytes: usize, limits: &ContentLimits) -> Result<()> {
+    let most = limits.translations_bytes;
+    if bytes <= most {
+        return Ok(());
+    }
+    let text = format!("An item has at most {most} bytes in all other languages together.");
+    Err(Fault::because(Code::ItemTooLarge, text).with("path", "language"))
 }
 
 /// A tag by which values are stored.

@@ -4,12 +4,17 @@ pub(crate) use crate::collection::access::may_read;
 
 use crate::{
     RequestContext,
-    collection::Collection,
+    collection::{
+        Collection,
+        translation::{Values, overlaid},
+    },
+    document::member,
     item::change::ChangeResult,
     page::{budget::ResponseBudget, print::print},
     reference::include,
 };
-use std::sync::Arc;
+use serde_json::Value;
+use std::{mem, sync::Arc};
 use stoa_kernel::{Caller, Result};
 use stoa_query::resolve;
 use stoa_store::{ReaderPool, boxed};
@@ -19,6 +24,8 @@ pub struct Item {
     collection: Arc<Collection>,
     /// Canonical JSON text, `_id` first.
     pub doc: String,
+    /// What takes the place of its values, once hooks were told of it.
+    translation: Values,
     /// For how many seconds anyone may be answered the same; nothing for what was made for this caller.
     pub cache_seconds: Option<u32>,
 }
@@ -29,7 +36,26 @@ impl Item {
     }
 
     pub(crate) fn new(collection: &Arc<Collection>, doc: String) -> Self {
-        Self { collection: collection.clone(), doc, cache_seconds: None }
+        Self { collection: collection.clone(), doc, translation: Values::new(), cache_seconds: None }
+    }
+
+    /// The item as a hook has it. What the hook changes or takes out of it is so in every language.
+    pub(crate) fn take(&mut self, doc: String) {
+        let is_kept = |name: &str| {
+            let [before, after] = [&self.doc, &doc].map(|it| member(it, name));
+            let value = |it: Option<&str>| it.and_then(|it| serde_json::from_str::<Value>(it).ok());
+            before == after || before.is_some() && value(before) == value(after)
+        };
+        self.translation.retain(|name, _| is_kept(name));
+        self.doc = doc;
+    }
+
+    /// The item as it is answered, in the language of the call.
+    pub(crate) fn in_language(mut self) -> Result<Self> {
+        if !self.translation.is_empty() {
+            self.doc = overlaid(&self.doc, &mem::take(&mut self.translation))?;
+        }
+        Ok(self)
     }
 
     /// An item without what it refers to, as everyone reads it.
@@ -85,15 +111,19 @@ pub(crate) async fn translated(
     with_references: bool,
 ) -> Result<Item> {
     match may_read(collection, context.caller, &result.doc) {
-        true => inserted(context, collection, result.doc, with_references).await,
-        false => Ok(patched(collection, context.caller, result.doc)),
+        true => {
+            let ChangeResult { doc, translation, .. } = result;
+            Ok(Item { translation, ..inserted(context, collection, doc, with_references).await? })
+        }
+        false => Ok(patched(collection, context.caller, result)),
     }
 }
 
 /// A patched item. It has more fields than the caller sent, so it is shown to those who may read it.
-pub(crate) fn patched(collection: &Arc<Collection>, caller: &Caller, doc: String) -> Item {
+pub(crate) fn patched(collection: &Arc<Collection>, caller: &Caller, result: ChangeResult) -> Item {
+    let ChangeResult { doc, translation, .. } = result;
     match may_read(collection, caller, &doc) {
-        true => Item::new(collection, doc),
+        true => Item { translation, ..Item::new(collection, doc) },
         false => Item::new(collection, stoa_query::project(&doc, &resolve::projection(&["_id".to_owned()]))),
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     },
     document::member,
     fault::not_a_reference,
-    page::budget::ResponseBudget,
+    page::{budget::ResponseBudget, language},
     reference::{self, Reference, and_scope},
     schema::{field, level::Operation, relation::Link},
 };
@@ -117,7 +117,7 @@ pub(crate) async fn plan_all(context: RequestContext<'_>, collection: &Collectio
 pub(crate) async fn readable(context: RequestContext<'_>, collection: Arc<Collection>) -> Result<ReadableCollection> {
     let scope = access::scope(context.caller, context.drafts, Operation::Read, &collection)?;
     let view = cipher::view(context.content, context.site, context.caller, &collection).await?;
-    let translation = Translation::of(&context.site.id, &collection, context.language);
+    let translation = Translation::of(&context.site.id, &collection, context.language, &scope);
     Ok(ReadableCollection { collection, scope, view, translation })
 }
 
@@ -297,12 +297,10 @@ pub(crate) async fn items(
         Ok(())
     })
     .await?;
-    if size > budget.left {
-        return Err(budget.exceeded());
-    }
+    let mut rest = budget.beside(size)?;
     view.show_all(found.values_mut())?;
     if let Some(it) = translation {
-        it.show(tx, found.values_mut().collect(), budget.left).await?;
+        language::show(it, tx, found.values_mut().collect(), &mut rest).await?;
     }
     Ok(found)
 }

@@ -19,6 +19,7 @@ use crate::{
         Page,
         budget::ResponseBudget,
         cursor::{self, CursorCall, Ends},
+        language,
         print::print,
     },
     reference::{
@@ -286,7 +287,7 @@ impl ReferencedQuery {
         .await?;
         fits?;
         if let Some(it) = &self.field.target.translation {
-            it.show(tx, found.iter_mut().map(|it| &mut it.2).collect(), budget.left).await?;
+            language::show(it, tx, found.iter_mut().map(|it| &mut it.2).collect(), budget).await?;
             found.iter_mut().for_each(|it| it.2 = stoa_query::project(&it.2, &self.projection));
         }
         if start.is_backward() {

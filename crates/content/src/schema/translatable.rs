@@ -9,7 +9,10 @@ use crate::{
     },
 };
 use serde_json::Value;
-use std::sync::Arc;
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::Arc,
+};
 use stoa_kernel::Result;
 use stoa_sql::json::quoted;
 
@@ -27,9 +30,17 @@ pub(crate) const TYPES: &[&str] = &[
     "DOCUMENT",
 ];
 
+/// The longest key of a translatable field, in bytes: it stands in the primary key of the table of translations.
+const MOST_KEY_BYTES: usize = 500;
+
 /// The translatable fields of a collection. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct TranslatableFields(pub Arc<[TranslatableField]>);
+pub(crate) struct TranslatableFields {
+    /// In the order of their keys.
+    fields: Arc<[TranslatableField]>,
+    /// Their places, in the order of their names as these stand in canonical text.
+    by_quoted: Arc<[usize]>,
+}
 
 #[derive(Debug)]
 pub(crate) struct TranslatableField {
@@ -40,21 +51,31 @@ pub(crate) struct TranslatableField {
 
 impl TranslatableFields {
     pub(crate) fn of(definition: &Definition) -> Self {
-        let keys = listed(definition).into_iter().filter(|it| is_translatable(definition, it));
-        Self(keys.map(|it| TranslatableField { key: it.to_owned(), quoted: quoted(it) }).collect())
+        let translatable = translatable(definition);
+        let keys: BTreeSet<&str> = listed(definition).into_iter().filter(|it| translatable.contains(it)).collect();
+        let fields: Vec<_> =
+            keys.into_iter().map(|it| TranslatableField { key: it.to_owned(), quoted: quoted(it) }).collect();
+        let mut by_quoted: Vec<usize> = (0..fields.len()).collect();
+        by_quoted.sort_unstable_by_key(|n| &fields[*n].quoted);
+        Self { by_quoted: by_quoted.into(), fields: fields.into() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.fields.is_empty()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &TranslatableField> {
+        self.fields.iter()
     }
 
     pub(crate) fn by_key(&self, key: &str) -> Option<&TranslatableField> {
-        self.0.iter().find(|it| it.key == key)
+        self.fields.binary_search_by(|it| it.key.as_str().cmp(key)).ok().map(|n| &self.fields[n])
     }
 
     /// The one of this name, as it stands in canonical text.
     pub(crate) fn by_quoted(&self, quoted: &str) -> Option<&TranslatableField> {
-        self.0.iter().find(|it| it.quoted == quoted)
+        let found = self.by_quoted.binary_search_by(|n| self.fields[*n].quoted.as_str().cmp(quoted));
+        found.ok().map(|n| &self.fields[self.by_quoted[n]])
     }
 }
 
@@ -66,15 +87,19 @@ impl TranslatableFields {
 pub(crate) fn settle(before: Option<&Definition>, after: &mut Definition) -> Result<()> {
     let was_multilingual = before.is_some_and(|it| it.has_plugin(MULTILINGUAL));
     after.keeps_translations |= was_multilingual || after.has_plugin(MULTILINGUAL);
-    let old = before.map(listed).unwrap_or_default();
-    let (mut kept, mut faults) = (Vec::<String>::new(), Faults::default());
+    let old: HashSet<&str> = before.map(listed).unwrap_or_default().into_iter().collect();
+    let (mut kept, mut known, mut faults) = (Vec::<String>::new(), HashSet::new(), Faults::default());
+    let translatable = translatable(after);
     for (n, key) in listed(after).into_iter().enumerate() {
-        match is_translatable(after, key) {
-            true if kept.iter().any(|it| it == key) => {}
+        match translatable.contains(key) {
+            true if !known.insert(key) => {}
             true => kept.push(key.to_owned()),
-            false if old.contains(&key) => {}
+            false if old.contains(key) => {}
             false => {
-                let rule = format!("must be the key of a field of the type {}, not encrypted", TYPES.join(", "));
+                let types = TYPES.join(", ");
+                let rule = format!(
+                    "must be the key of a field of the type {types}, not encrypted, and have at most {MOST_KEY_BYTES} bytes"
+                );
                 faults.add(invalid(&format!("multilingualOptions.translatableFieldKeys[{n}]"), &rule));
             }
         }
@@ -97,7 +122,10 @@ fn listed(definition: &Definition) -> Vec<&str> {
     list.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-fn is_translatable(definition: &Definition, key: &str) -> bool {
-    let is_it = |it: &&Field| field::key(it) == key;
-    definition.fields.iter().find(is_it).is_some_and(|it| TYPES.contains(&field::kind(it)) && !field::is_encrypted(it))
+/// The keys of all fields that can be in the list.
+fn translatable(definition: &Definition) -> HashSet<&str> {
+    let is_translatable = |it: &&Field| {
+        TYPES.contains(&field::kind(it)) && !field::is_encrypted(it) && field::key(it).len() <= MOST_KEY_BYTES
+    };
+    definition.fields.iter().filter(is_translatable).map(field::key).collect()
 }

@@ -12,7 +12,7 @@ use crate::transfer::{
 };
 use crate::{
     Content, RequestContext,
-    collection::{Collection, access::Command},
+    collection::{Collection, access::Command, translation::AllValues},
     drafts::Drafts,
     event::write::EventWriter,
     fault,
@@ -21,7 +21,7 @@ use crate::{
         hooked::WriteHooks,
         references::{self, ReferenceChanges, ResolutionPolicy, Unresolved},
         row::{NewValue, WriteContext},
-        translation::{AllValues, TranslationChanges},
+        translation::TranslationChanges,
     },
     language::Language,
     reference::{calls::link_access, link::visible},
@@ -260,7 +260,7 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
                 }
             };
             let (content, key) = (self.context.content, self.options.key);
-            let (collection, limits) = (self.collection.clone(), content.limits().query.item());
+            let (collection, limits) = (self.collection.clone(), content.limits());
             let reader =
                 Reader { collection: &collection, caller: self.context.caller, limits, now: content.state.world.now() };
             let mut change = parse(content, reader, &text, key, (part.changes.len(), &mut part.references));
@@ -346,20 +346,20 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
         let RequestContext { content, site, .. } = self.context;
         let is_dry_run = self.options.is_dry_run;
         let write = WriteContext::load(content, site, self.command.import(&self.collection)).await?;
-        let verdicts = compare(site, write, &part.changes, is_dry_run).await?;
+        let verdicts = compare(site, write, (&part.changes, &part.translations), is_dry_run).await?;
         let mut rest =
             Part { changes: Vec::new(), lines: Vec::new(), translations: Vec::new(), references: part.references };
         let items = part.changes.into_iter().zip(part.lines).zip(part.translations);
         for (((change, line), translations), verdict) in items.zip(verdicts) {
             match verdict {
-                Verdict::Same if translations.is_none() => self.counts.unchanged += 1,
+                Verdict::Same => self.counts.unchanged += 1,
                 _ if !is_dry_run => {
                     rest.changes.push(change);
                     rest.lines.push(line);
                     rest.translations.push(translations);
                 }
                 Verdict::New => self.counts.inserted += 1,
-                Verdict::Same | Verdict::Changed => self.counts.updated += 1,
+                Verdict::Changed => self.counts.updated += 1,
                 Verdict::Refused(fault) => self.refuse(line, &fault),
             }
         }

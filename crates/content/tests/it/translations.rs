@@ -10,24 +10,24 @@ use stoa_kernel::{Caller, Fault, Result};
 use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::on_both_engines;
 
-fn multilingual(keys: Value) -> Value {
+pub fn multilingual(keys: Value) -> Value {
     json!({ "type": "MULTILINGUAL", "multilingualOptions": { "translatableFieldKeys": keys } })
 }
 
 /// A site whose collection `c` has translatable titles and tags.
-async fn multilingual_world(engine: stoa_testkit::Engine) -> World {
+pub async fn multilingual_world(engine: stoa_testkit::Engine) -> World {
     let world = World::open(engine).await;
     translate_collection(&world).await;
     world
 }
 
-async fn translate_collection(world: &World) {
+pub async fn translate_collection(world: &World) {
     let plugin = multilingual(json!(["title", "tags"]));
     let after = world.content.plugin_add(&world.site, &owner(), "c", &plugin).await.unwrap();
     assert_eq!(after["plugins"][0], plugin);
 }
 
-async fn get_in(world: &World, caller: &Caller, id: &str, language: &str) -> Result<Value> {
+pub async fn get_in(world: &World, caller: &Caller, id: &str, language: &str) -> Result<Value> {
     let request = members(json!({ "dataCollectionId": "c", "dataItemId": id, "language": language }));
     let request = GetRequest::parse(&request, world.content.limits())?;
     let item = world.content.item_get(&world.site, caller, &request).await?;
@@ -35,7 +35,7 @@ async fn get_in(world: &World, caller: &Caller, id: &str, language: &str) -> Res
 }
 
 /// Updates an item in a language.
-async fn update_in(world: &World, caller: &Caller, language: &str, data: Value) -> Result<Value> {
+pub async fn update_in(world: &World, caller: &Caller, language: &str, data: Value) -> Result<Value> {
     let mut body = single(data);
     body["language"] = json!(language);
     let body = body.to_string();
@@ -43,25 +43,25 @@ async fn update_in(world: &World, caller: &Caller, language: &str, data: Value) 
     Ok(serde_json::from_str(&item.doc).unwrap())
 }
 
-async fn patch_in(world: &World, caller: &Caller, language: &str, (id, list): (&str, Value)) -> Result<Value> {
+pub async fn patch_in(world: &World, caller: &Caller, language: &str, (id, list): (&str, Value)) -> Result<Value> {
     let patch = json!({ "dataItemId": id, "fieldModifications": list });
     let body = json!({ "dataCollectionId": "c", "patch": patch, "language": language }).to_string();
     let item = world.content.item_patch(&world.site, caller, &Request::parse(body.as_bytes())?).await?;
     Ok(serde_json::from_str(&item.doc).unwrap())
 }
 
-fn set(field: &str, value: Value) -> Value {
+pub fn set(field: &str, value: Value) -> Value {
     json!([{ "fieldPath": field, "action": "SET_FIELD", "setFieldOptions": { "value": value } }])
 }
 
 /// The data of the items of a page, each in its wrapper.
-fn data(elements: &str) -> Vec<Value> {
+pub fn data(elements: &str) -> Vec<Value> {
     let list: Vec<Value> = serde_json::from_str(&format!("[{elements}]")).unwrap();
     list.into_iter().map(|it| it["data"].clone()).collect()
 }
 
 /// What is stored: row of the item, language, field and value.
-async fn rows(world: &World) -> Vec<(String, String, String)> {
+pub async fn rows(world: &World) -> Vec<(String, String, String)> {
     let read = world.site.read(ReaderPool::Scan, |tx| {
         boxed!({
             let sql = "select language, field, value from stoa.item_translation order by item, language, field";
@@ -71,7 +71,7 @@ async fn rows(world: &World) -> Vec<(String, String, String)> {
     read.await.unwrap()
 }
 
-fn refusal<T>(result: Result<T>) -> Fault {
+pub fn refusal<T>(result: Result<T>) -> Fault {
     result.err().expect("a refusal")
 }
 
