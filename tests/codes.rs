@@ -211,7 +211,6 @@ on_both_engines! {
         let path = |verb: &str, word: &str| format!("/v2/collections/{verb}-{word}-plugin");
         for (word, name, options) in [
             ("urlized", "URLIZED", json!({ "urlizedOptions": { "format": "PLAIN" } })),
-            ("multilingual", "MULTILINGUAL", json!({ "multilingualOptions": { "translatableFieldKeys": ["n"] } })),
             ("catalog", "CATALOG", json!({ "catalogOptions": { "nameFieldKey": "n" } })),
         ] {
             let mut body = options;

@@ -19,7 +19,7 @@ use stoa_identity::{
 use stoa_kernel::{Caller, Role};
 use stoa_sql::Value;
 use stoa_store::{Database, InsertRows, ReaderPool, boxed, outbox};
-use stoa_testkit::{TestApp, on_both_engines};
+use stoa_testkit::{TestApp, TestClient, on_both_engines};
 use tracing::{
     Event, Metadata, Subscriber,
     field::{Field, Visit},
@@ -197,6 +197,50 @@ fn links_to(collection: &str) -> Json {
 }
 
 on_both_engines! {
+    async fn translations_are_looked_up_by_the_rows_of_their_items(engine) {
+        let _turn = SERIAL.lock().await;
+        let app = TestApp::new(engine).await;
+        let levels = json!({ "itemRead": "SITE_MEMBER_AUTHOR", "itemInsert": "ANYONE", "itemUpdate": "ANYONE" });
+        let plugin = json!({ "type": "MULTILINGUAL", "multilingualOptions": { "translatableFieldKeys": ["title"] } });
+        let object = json!({ "id": "c", "fields": [{ "key": "title", "type": "TEXT" }], "dataPermissions": levels, "plugins": [plugin] });
+        app.app.content.collection_create(&app.site, &owner(), &object).await.unwrap();
+        let member = app.member("ann@example.org").await;
+        let call = async |client: &TestClient<'_>, path: &str, mut body: Json| {
+            (body["dataCollectionId"], body["language"]) = (json!("c"), json!("de-AT"));
+            let reply = client.post(path, &body).await;
+            assert_eq!(reply.verdict(), "200", "{path}: {:?}", reply.body);
+        };
+        let item = json!({ "dataCollectionId": "c", "dataItem": { "data": { "_id": "a", "title": "House" } } });
+        assert_eq!(member.post("/v2/items", &item).await.verdict(), "200");
+        let update = json!({ "dataItem": { "data": { "_id": "a", "title": "Haus" } } });
+        let group = json!({ "group": { "groupIds": [{ "key": "k", "expression": { "fieldPath": "title" } }] } });
+        let ((), asked) = statements(async {
+            call(&app.app(), "/v2/items/update", update).await;
+            for client in [&app.app(), &member] {
+                let reply = client.get("/v2/items/a?dataCollectionId=c&language=de-AT").await;
+                assert_eq!(reply.json()["dataItem"]["data"]["title"], "Haus");
+                call(client, "/v2/items/query", json!({})).await;
+                call(client, "/v2/items/aggregate-pipeline", json!({ "pipeline": { "stages": [group] } })).await;
+            }
+        })
+        .await;
+        let asked: Vec<String> = asked.into_iter().filter(|it| it.starts_with("select") && it.contains("item_translation v")).collect();
+        assert_eq!(asked.len(), 7, "{asked:?}");
+        // What a caller may read is asked in the statement that reads the values as well.
+        assert_eq!(asked.iter().filter(|it| it.contains("owner")).count(), 3, "{asked:?}");
+        if app.site.dialect().name() != "sqlite" {
+            return;
+        }
+        for sql in asked {
+            let count = (1..20).take_while(|n| sql.contains(&format!("${n}"))).count();
+            let (explain, params) = (format!("explain query plan {sql}"), vec![Value::Text("[]".to_owned()); count]);
+            let plan = app.site.read(ReaderPool::Scan, move |tx| boxed!(Ok(tx.rows(&explain, &params, |row| row.get::<String>(3)).await?)));
+            let plan = plan.await.unwrap().join("\n");
+            let lookup = plan.lines().find(|it| it.contains("SEARCH v ")).unwrap_or_default();
+            assert!(lookup.contains("item=?"), "{sql}\n{plan}");
+        }
+    }
+
     async fn fields_of_graphql_take_the_same_statements_for_any_page(engine) {
         let _turn = SERIAL.lock().await;
         let app = TestApp::new(engine).await;

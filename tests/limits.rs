@@ -299,6 +299,23 @@ on_both_engines! {
 
     }
 
+    async fn languages_of_an_item_are_counted_to_the_last(engine) {
+        let mut app = TestApp::new(engine).await;
+        open(&app).await;
+        let plugin = in_c(json!({ "multilingualOptions": { "translatableFieldKeys": ["t"] } }));
+        assert_eq!(app.app().post("/v2/collections/add-multilingual-plugin", &plugin).await.verdict(), "200");
+        stored(&app, "a", 1).await.unwrap();
+        restart(&mut app, |it| it.content.translations_bytes = 65_536);
+        let update = async |length: usize| {
+            let item = json!({ "data": { "_id": "a", "t": "x".repeat(length) } });
+            app.app().post("/v2/items/update", &in_c(json!({ "dataItem": item, "language": "de" }))).await
+        };
+        // The text in its quotes, the names of the language and of the field, and 32 more.
+        let around = "\"\"".len() + "de".len() + "t".len() + 32;
+        assert_refused("translations_bytes", &update(65_537 - around).await, "400 WDE0009", 65_536);
+        assert_eq!(update(65_536 - around).await.verdict(), "200");
+    }
+
     async fn jobs_by_filter_have_so_many_places(engine) {
         let mut app = TestApp::new(engine).await;
         open(&app).await;

@@ -47,6 +47,7 @@ mod sites;
 mod store;
 mod tokens;
 mod traffic;
+mod translations;
 mod webhook_model;
 mod webhook_receiver;
 mod webhooks;

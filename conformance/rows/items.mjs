@@ -410,6 +410,34 @@ export const rows = [
     await world.app.items.update(id, { _id: 'a', title: 'x', _publishStatus: 'PUBLISHED' }, shows);
     assert.equal(present(await world.visitor().items.get(id, 'a')).title, 'x');
   }),
+  row('get', 'values in other languages, as the plugin lists them', async (world) => {
+    const id = await world.createCollection();
+    const options = { multilingualOptions: { translatableFieldKeys: ['title'] } };
+    await undocumented(world.app.collections).addMultilingualPlugin(id, options);
+    await world.app.items.insert(id, { _id: 'a', title: 'House', n: 1 });
+    // The client sends no language with a write, so it is written by hand.
+    const response = await world.app.fetchWithAuth('https://www.wixapis.com/wix-data/v2/items/update', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        dataCollectionId: id,
+        language: 'de',
+        dataItem: { id: 'a', data: { _id: 'a', title: 'Haus' } },
+      }),
+    });
+    assert.equal(response.status, 200, await response.text());
+    const read = async (/** @type {string} */ language) =>
+      present(await world.visitor().items.get(id, 'a', untyped({ language }))).title;
+    assert.equal(await read('de-AT'), 'Haus');
+    assert.equal(await read('fr'), 'House');
+    const found = await world
+      .visitor()
+      .items.query(id)
+      .eq('title', 'House')
+      .find(untyped({ language: 'de' }));
+    assert.equal(present(found.items[0]).title, 'Haus');
+    assert.equal(present(await world.visitor().items.get(id, 'a')).title, 'House');
+  }),
   row('count', 'builder and standalone', async (world) => {
     const id = await numbers(world);
     assert.equal(await world.visitor().items.query(id).ge('n', 100).count(), 20);

@@ -44,9 +44,8 @@ pub(crate) fn draft_hook_not_built(collection: &str, hook: &str) -> Fault {
     fault.with("collectionName", collection).with("hook", hook)
 }
 
-/// A write in a language other than the item's own.
-pub(crate) fn language_not_built() -> Fault {
-    let rule = "can't be named in a write: second languages are not supported yet";
+/// A call that can't be in a language other than that of the items; `rule` says why.
+pub(crate) fn language_refused(rule: &str) -> Fault {
     invalid_as(Code::NotSupported, "language", rule).with("path", "language")
 }
 

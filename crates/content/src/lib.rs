@@ -15,6 +15,7 @@ pub mod feed;
 mod hook;
 mod index;
 mod item;
+mod language;
 mod limits;
 mod log;
 mod manage;
@@ -62,7 +63,9 @@ use drafts::Drafts;
 use hook::{log::HookLog, version::HookVersions};
 use index::{auto::QueryStatistics, build::BuildQueue};
 use item::ownership::RecordedVisitors;
+use language::Language;
 use page::cursor;
+use serde_json::{Map, Value};
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, OnceLock},
@@ -127,6 +130,23 @@ struct RequestContext<'a> {
     site: &'a Site,
     caller: &'a Caller,
     drafts: Drafts,
+    language: Language<'a>,
+}
+
+impl<'a> RequestContext<'a> {
+    /// In no language but that of the items themselves.
+    fn new(content: &'a Content, site: &'a Site, caller: &'a Caller, drafts: Drafts) -> Self {
+        Self { content, site, caller, drafts, language: Language::default() }
+    }
+
+    /// With the drafts and in the language that the members of a request ask for.
+    fn of_members(content: &'a Content, site: &'a Site, caller: &'a Caller, members: &'a Map<String, Value>) -> Self {
+        Self::new(content, site, caller, Drafts::of(members)).in_language(Language::of(members))
+    }
+
+    fn in_language(self, language: Language<'a>) -> Self {
+        Self { language, ..self }
+    }
 }
 
 impl Content {

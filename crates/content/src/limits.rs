@@ -27,6 +27,9 @@ stoa_kernel::limits! {
         search_bytes: usize = 134_217_728, 1_048_576..=4_294_967_296;
         /// The same of all that run at the same time (503).
         searches_bytes: usize = 402_653_184, 1_048_576..=8_589_934_592;
+        /// Bytes of what an item is in all other languages together: of each value, of the names of its language and its field,
+        /// and 32 for each (WDE0009).
+        translations_bytes: usize = 4_194_304, 65_536..=4_194_304;
         /// How long a query that may look at many items waits for its turn (429): they take turns by network, and
         /// within one by caller.
         scan_wait: Millis = 10_000, 1_000..=60_000;

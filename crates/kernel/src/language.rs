@@ -32,6 +32,30 @@ impl LanguageTag {
         is_tag.then(|| Self(text.to_owned()))
     }
 
+    /// The longest tag that is looked up, in bytes; few have more than 35 (RFC 5646, section 4.4.1).
+    pub const MOST_LOOKED_UP: usize = 64;
+
+    /// The tag in small letters, and those that stand in for it, the nearest first (RFC 4647, section 3.4): `zh-hant-tw`,
+    /// `zh-hant`, `zh`. Those of more than [`Self::MOST_LOOKED_UP`] bytes are left out.
+    pub fn lookup(&self) -> Vec<String> {
+        let (tag, mut tags) = (self.0.to_ascii_lowercase(), Vec::new());
+        let mut end = tag.len();
+        loop {
+            if end <= Self::MOST_LOOKED_UP {
+                tags.push(tag[..end].to_owned());
+            }
+            let Some(mut shorter) = tag[..end].rfind('-') else { return tags };
+            // A single letter says what follows it.
+            while let Some(single) = tag[..shorter].rfind('-').filter(|it| shorter - it == 2) {
+                shorter = single;
+            }
+            if shorter <= 1 {
+                return tags;
+            }
+            end = shorter;
+        }
+    }
+
     /// As it was written.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -159,5 +183,21 @@ mod tests {
         ] {
             assert_eq!(LanguageTag::parse(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn shorter_tags_stand_in() {
+        for (tag, wants) in [
+            ("de", &["de"][..]),
+            ("fr-CA", &["fr-ca", "fr"]),
+            ("zh-Hant-TW", &["zh-hant-tw", "zh-hant", "zh"]),
+            ("de-a-bcd-x-house", &["de-a-bcd-x-house", "de-a-bcd", "de"]),
+            ("x-house", &["x-house"]),
+            ("i-klingon", &["i-klingon"]),
+        ] {
+            assert_eq!(LanguageTag::parse(tag).expect("a tag").lookup(), wants, "{tag}");
+        }
+        let long = format!("de{}", "-abcde".repeat(20_000));
+        assert!(LanguageTag::parse(&long).is_none_or(|it| it.lookup().iter().all(|it| it.len() <= 64)));
     }
 }

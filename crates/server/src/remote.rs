@@ -40,6 +40,7 @@ pub fn import(server: Server, options: &Import, report: &mut Report) -> Result<V
         collection: &options.collection,
         key: options.key.as_deref(),
         asks_hooks: options.hooks,
+        is_multilingual: is_multilingual(&collection),
         page: collection["maxPageSize"].as_u64().map_or(LEAST_PAGE, |it| it as usize).clamp(1, BATCH),
         counts: Counts { links: (!multis.is_empty()).then(LinkCounts::default), ..Counts::default() },
         multis,
@@ -83,6 +84,8 @@ struct Job<'a> {
     asks_hooks: bool,
     /// Items that the server answers at once.
     page: usize,
+    /// Whether the server takes translations for what they are.
+    is_multilingual: bool,
     /// Fields whose values are links.
     multis: Vec<String>,
     batch: Vec<BatchItem>,
@@ -137,6 +140,9 @@ impl Job<'_> {
     }
 
     fn item(&self, line: u64, text: String) -> Result<BatchItem, Fault> {
+        if self.is_multilingual {
+            refuse_translations(&text)?;
+        }
         let (id, text) = match self.key {
             Some(key) => with_id_of(text, key)?,
             None => (None, text),
@@ -382,4 +388,25 @@ fn collection_path(id: &str) -> String {
 fn refused(what: &str, status: u16, answer: &Value) -> String {
     let text = answer.to_string();
     format!("{what}: {status} {}", answer["message"].as_str().unwrap_or(&text))
+}
+
+/// Whether a collection has translatable fields; in others `_translations` is a member like any other.
+fn is_multilingual(collection: &Value) -> bool {
+    let keys =
+        |it: &Value| it["multilingualOptions"]["translatableFieldKeys"].as_array().is_some_and(|it| !it.is_empty());
+    collection["plugins"].as_array().into_iter().flatten().any(|it| it["type"] == "MULTILINGUAL" && keys(it))
+}
+
+/// What items are in other languages comes in where the data is, and not by a server's address.
+fn refuse_translations(text: &str) -> Result<(), Fault> {
+    const MEMBER: &str = "_translations";
+    let has_member =
+        || serde_json::from_str::<Value>(text).is_ok_and(|it| it.get(MEMBER).is_some_and(|it| !it.is_null()));
+    match text.contains(MEMBER) && has_member() {
+        true => {
+            let why = format!("{MEMBER} can't be imported into another server; import the file where its data is.");
+            Err(Fault::because(Code::NotSupported, why).with("path", MEMBER))
+        }
+        false => Ok(()),
+    }
 }

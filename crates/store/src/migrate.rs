@@ -86,6 +86,7 @@ const SITE: &[Migration] = migrations![
     19 "site/0019_async_job" additive,
     20 "site/0020_hook",
     21 "site/0021_search" additive,
+    22 "site/0022_translation",
 ];
 
 impl Scope {

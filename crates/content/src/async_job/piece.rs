@@ -15,6 +15,7 @@ use crate::{
         remove::Removal,
         row::{NewValue, WriteContext},
     },
+    language::Language,
     reference::link,
     wire::patch::Patch,
 };
@@ -159,7 +160,7 @@ async fn resolve(content: &Content, site: &Arc<Site>, job: &AsyncJob) -> Result<
         return Err(fault::collection_not_found(&job.collection_id));
     }
     let (caller, drafts) = (&job.credential.caller, job.task.drafts);
-    let context = RequestContext { content, site, caller, drafts };
+    let context = RequestContext::new(content, site, caller, drafts);
     let plan = job.task.plan(context, &collection, job.created).await?;
     Ok((collection, plan))
 }
@@ -319,7 +320,7 @@ async fn change(content: &Content, site: &Arc<Site>, job: &AsyncJob, found: &mut
         let context = Arc::new(context);
         return Ok(Work::Remove(Removal { context, ids: found.ids.clone(), condition, shows: false, seen: None }));
     }
-    let asked = RequestContext { content, site, caller, drafts: task.drafts };
+    let asked = RequestContext::new(content, site, caller, task.drafts);
     let mut references = references::of_collection(asked, &collection, true).await?;
     let mut changes = Vec::with_capacity(found.ids.len());
     for (n, id) in found.ids.iter().enumerate() {

@@ -81,6 +81,25 @@ pub(crate) fn shows(scope: &Scope, document: &str) -> bool {
     }
 }
 
+/// The right to write what items are in other languages, beside that to update them.
+///
+/// # Errors
+/// WDE0027 for all but those who work on the site, and apps.
+pub(crate) fn translation(caller: &Caller, collection: &Collection) -> Result<()> {
+    if caller.bare().is_editor() {
+        return Ok(());
+    }
+    let text =
+        format!("The current user does not have permissions to translate items of the {} collection.", collection.id);
+    Err(Fault::because(Code::PermissionDenied, text).with("collectionName", collection.id.as_str()))
+}
+
+/// Whether the caller may read the item of a document, which may be a draft: what counts is the right, not what the call
+/// was about.
+pub(crate) fn may_read(collection: &Collection, caller: &Caller, doc: &str) -> bool {
+    scope(caller, Drafts::Included, Operation::Read, collection).is_ok_and(|it| shows(&it, doc))
+}
+
 /// What a call does to items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Write {

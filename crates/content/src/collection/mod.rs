@@ -12,6 +12,7 @@ pub(crate) mod save;
 pub(crate) mod site_key;
 pub(crate) mod statements;
 pub(crate) mod stored;
+pub(crate) mod translation;
 pub(crate) mod view;
 
 pub(crate) use cache::{load, load_existing};
@@ -26,6 +27,7 @@ use crate::{
         relation::Link,
         rules::Rules,
         special::PrincipalGrants,
+        translatable::TranslatableFields,
     },
 };
 use parking_lot::RwLock;
@@ -51,6 +53,8 @@ pub struct Collection {
     pub(crate) schema: Schema,
     /// The fields whose values are stored encrypted.
     pub(crate) encrypted: EncryptedFields,
+    /// The fields that may have values in other languages.
+    pub(crate) translatable: TranslatableFields,
     pub(crate) statements: Statements,
     /// Where the multi-reference fields find their links.
     pub(crate) links: HashMap<String, Link>,
@@ -104,6 +108,7 @@ impl Collection {
             table,
             schema: Schema { indexes: ready(&stored.indexes), ..stored.definition.schema() },
             encrypted: EncryptedFields::of(&stored.definition.fields),
+            translatable: TranslatableFields::of(&stored.definition),
             indexes: stored.indexes,
             grants: stored.grants,
             links: HashMap::new(),

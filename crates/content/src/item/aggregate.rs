@@ -8,10 +8,12 @@ use crate::{
     collection::{
         self, Collection,
         cipher::{self, FieldView},
+        translation::{Translation, Values, id_of, overlaid},
     },
     drafts::Drafts,
     index::auto::{self, Answered},
     item::query::{check_cost, query_context},
+    language::Language,
     page::{
         Page,
         cursor::{self, CursorCall, CursorPaging},
@@ -21,6 +23,8 @@ use crate::{
 };
 use serde_json::{Map, Value as Json};
 use std::{
+    borrow::Cow,
+    collections::HashMap,
     ops::ControlFlow,
     sync::{
         Arc,
@@ -29,22 +33,26 @@ use std::{
 };
 use stoa_kernel::{Caller, Code, Fault, Millis, Result};
 use stoa_query::{
-    pipeline::{Bounds, Reading, Results, Run},
+    pipeline::{Bounds, Reading, Results, Run, Share},
     resolve,
     stages::{Pipeline, Stage},
     wire,
 };
 use stoa_sql::jsonb;
-use stoa_store::{Document, Fold, Site, boxed};
+use stoa_store::{Document, Fold, Site, Tx, boxed};
 
 /// What aggregations leave to their cursors.
 const AGGREGATE: CursorCall = CursorCall {
     name: "aggregate",
-    outer: &["initialFilter", "finalFilter", "aggregation", "sort"],
+    outer: &["initialFilter", "finalFilter", "aggregation", "sort", "language"],
     within: "query",
     inner: &[],
 };
-const PIPELINE: CursorCall = CursorCall { name: "pipeline", outer: &[], within: "pipeline", inner: &["stages"] };
+const PIPELINE: CursorCall =
+    CursorCall { name: "pipeline", outer: &["language"], within: "pipeline", inner: &["stages"] };
+
+/// Bytes that a value in a language takes in memory beside its text.
+const ENTRY: usize = 150;
 
 /// A pipeline is ended after this long, as a scan is (docs/protocol/content.md §15).
 const TIME_LIMIT: Millis = 30_000;
@@ -61,9 +69,10 @@ impl Content {
         origin: Origin,
         members: &Map<String, Json>,
     ) -> Result<Page> {
-        let context = RequestContext { content: self, site, caller, drafts: Drafts::of(members) };
+        let context = RequestContext::of_members(self, site, caller, members);
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let (paging, members) = cursor::paging(context, &collection, &AGGREGATE, members).await?;
+        let context = context.in_language(Language::of(&members));
         let request = wire::Aggregate::parse(&members, &self.limits().query)?;
         let schema = filter::schema(context, &collection, &request.initial).await?;
         let plan = resolve::aggregate(&request, query_context(context, &collection, &schema)?)?;
@@ -81,9 +90,10 @@ impl Content {
         origin: Origin,
         members: &Map<String, Json>,
     ) -> Result<Page> {
-        let context = RequestContext { content: self, site, caller, drafts: Drafts::of(members) };
+        let context = RequestContext::of_members(self, site, caller, members);
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let (paging, members) = cursor::paging(context, &collection, &PIPELINE, members).await?;
+        let context = context.in_language(Language::of(&members));
         let request = wire::Pipeline::parse(&members, &self.limits().query)?;
         let schema = filter::schema(context, &collection, &request.leading_filter()).await?;
         let plan = resolve::pipeline(&request, query_context(context, &collection, &schema)?)?;
@@ -110,12 +120,16 @@ impl Content {
         let view = cipher::view(self, site, caller, &collection).await?;
         let (start, source, began) = (plan.page.start.clone(), plan.source.clone(), self.state.world.now());
         let gone = Gone::default();
-        let work = Work { content: self.clone(), collection: collection.clone(), plan, view, gone: gone.0.clone() };
+        let translation = Translation::of(&site.id, &collection, context.language, &source.scope);
+        let (content, gone_of_work) = (self.clone(), gone.0.clone());
+        let work = Work { content, collection: collection.clone(), plan, view, translation, gone: gone_of_work };
         let found = site.read(self.scan(caller, origin), move |tx| {
             boxed!({
                 let reading = Reading::of(&work.plan);
                 let (sql, params) = reading.statement(tx.dialect(), work.collection.table);
-                tx.fold(&sql, &params, work.fold(&reading)).await
+                let began = work.content.state.world.now();
+                let translated = work.translated(tx, &reading, began).await?;
+                tx.fold(&sql, &params, work.fold(&reading, translated, began)).await
             })
         });
         let found = found.await;
@@ -144,24 +158,59 @@ struct Work {
     collection: Arc<Collection>,
     plan: Pipeline,
     view: FieldView,
+    /// The language of the items, if not their own.
+    translation: Option<Translation>,
     gone: Arc<AtomicBool>,
 }
 
+/// What items are in the language of the call, by their ids, and the memory that they take.
+type Translated = (HashMap<String, Values>, Share);
+
 impl Work {
-    fn fold(&self, reading: &Reading) -> Documents {
-        let (limits, world) = (self.content.limits(), self.content.state.world.clone());
+    /// The filter, order and window of the statement are about the primary text, as in a query; all stages after them
+    /// are about the items in the language.
+    ///
+    /// # Errors
+    /// WDE0092 when what they are in the language is too large, UNAVAILABLE when others have all memory, WDE0028 when time
+    /// is over or nobody waits for the answer.
+    async fn translated(&self, tx: &mut Tx<'_>, reading: &Reading, began: Millis) -> Result<Option<Translated>> {
+        let translation = self.translation.as_ref().filter(|it| it.is_about(|key| reading.reads(key)));
+        let Some(translation) = translation else { return Ok(None) };
+        let (most, is_over) = (self.content.limits().pipeline_bytes, self.is_over(began));
+        let mut share = Share::new(self.content.state.pipeline_memory.clone());
+        let mut room = |bytes, count| {
+            let bytes = bytes + count * ENTRY;
+            if is_over() {
+                return Err(Fault::new(Code::TimeLimit));
+            }
+            if bytes > most {
+                let text = format!("What the items are in this language takes more than {most} bytes; filter before.");
+                return Err(Fault::because(Code::SortTooLarge, text));
+            }
+            share.hold(bytes)
+        };
+        let values = translation.values(tx, &self.plan.source.filter, &mut room).await?;
+        Ok(Some((values, share)))
+    }
+
+    /// Whether time is over, or the caller is gone.
+    fn is_over(&self, began: Millis) -> impl Fn() -> bool + Send + use<> {
+        let (gone, world) = (self.gone.clone(), self.content.state.world.clone());
+        move || gone.load(Relaxed) || world.now() - began > TIME_LIMIT
+    }
+
+    fn fold(&self, reading: &Reading, translated: Option<Translated>, began: Millis) -> Documents {
+        let limits = self.content.limits();
         let bounds = Bounds {
             bytes: limits.pipeline_bytes,
             rows: u64::try_from(limits.pipeline_rows).unwrap_or(u64::MAX),
             answer: limits.page_bytes,
         };
-        let (gone, began) = (self.gone.clone(), world.now());
-        let is_over = move || gone.load(Relaxed) || world.now() - began > TIME_LIMIT;
         let shared = self.content.state.pipeline_memory.clone();
-        let run = Run::new(&self.plan, reading, bounds, shared, Box::new(is_over));
+        let run = Run::new(&self.plan, reading, bounds, shared, Box::new(self.is_over(began)));
         // Fields that are named are none of the encrypted ones.
         let view = if reading.is_whole() { self.view.clone() } else { FieldView::Plain };
-        Documents { run, view }
+        Documents { run, view, translated: translated.filter(|it| !it.0.is_empty()) }
     }
 }
 
@@ -169,6 +218,24 @@ impl Work {
 struct Documents {
     run: Run,
     view: FieldView,
+    translated: Option<Translated>,
+}
+
+impl Documents {
+    /// A document as the caller is shown it, on its way.
+    fn shown(&mut self, document: Cow<'_, str>) -> Result<ControlFlow<()>> {
+        let primary = self.view.show(document)?;
+        let Some((translated, _)) = &self.translated else { return self.run.text(&primary) };
+        match translated.get(&id_of(&primary)?) {
+            Some(it) => self.run.text_in_language(&primary, &overlaid(&primary, it)?),
+            None => self.run.text(&primary),
+        }
+    }
+
+    /// Whether documents are shown as they are stored.
+    fn is_plain(&self) -> bool {
+        self.view.is_plain() && self.translated.is_none()
+    }
 }
 
 impl Fold for Documents {
@@ -176,13 +243,10 @@ impl Fold for Documents {
 
     fn take(&mut self, document: Document<'_>) -> Result<ControlFlow<()>> {
         match document {
-            Document::Jsonb(it) if self.view.is_plain() => self.run.jsonb(it),
-            Document::Text(it) if self.view.is_plain() => self.run.text(it),
-            Document::Jsonb(it) => {
-                let text = jsonb::print(it).ok_or_else(Document::unreadable)?;
-                self.run.text(&self.view.show(text)?)
-            }
-            Document::Text(it) => self.run.text(&self.view.show(it)?),
+            Document::Jsonb(it) if self.is_plain() => self.run.jsonb(it),
+            Document::Text(it) if self.is_plain() => self.run.text(it),
+            Document::Jsonb(it) => self.shown(jsonb::print(it).ok_or_else(Document::unreadable)?.into()),
+            Document::Text(it) => self.shown(it.into()),
         }
     }
 

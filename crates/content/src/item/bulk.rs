@@ -14,6 +14,7 @@ use crate::{
         references,
         remove::Removal,
         row::{NewValue, WriteContext},
+        translation::TranslationChanges,
         visibility::{self, Item},
     },
     wire::{items::RawItem, patch::Patch, request::Request},
@@ -197,7 +198,8 @@ impl Content {
     /// # Errors
     /// WDE0005, WDE0006, WDE0025, WDE0027: nothing is written.
     pub async fn item_bulk_insert(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
+        let context =
+            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Insert)?;
         refuse_single(&collection)?;
@@ -275,8 +277,9 @@ impl Content {
     /// # Errors
     /// As for insert.
     pub async fn item_bulk_update(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
-        let collection = collection::load(self, site, request.collection(caller)?).await?;
+        let context =
+            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let collection = collection::load(self, site, request.collection_in_language(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Update)?;
         let condition = condition(context, request, &collection);
         change_many(context, access, request, Mode::Update, condition).await
@@ -287,8 +290,9 @@ impl Content {
     /// # Errors
     /// As for insert.
     pub async fn item_bulk_save(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
-        let collection = collection::load(self, site, request.collection(caller)?).await?;
+        let context =
+            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let collection = collection::load(self, site, request.collection_in_language(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Save)?;
         refuse_single(&collection)?;
         change_many(context, access, request, Mode::Save, async { Ok(None) }).await
@@ -299,9 +303,11 @@ impl Content {
     /// # Errors
     /// WDE0080 for no patches, WDE0006, WDE0025, WDE0027: nothing is written.
     pub async fn item_bulk_patch(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
-        let collection = collection::load(self, site, request.collection(caller)?).await?;
+        let context =
+            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let collection = collection::load(self, site, request.collection_in_language(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Update)?;
+        let mut translations = TranslationChanges::of_request(context, &collection, request)?;
         let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
         let calls = hooks.calls.clone();
         let call = async {
@@ -310,18 +316,27 @@ impl Content {
             let mut references = references::of_collection(context, &collection, true).await?;
             let (mut call, item_limits) = (BulkChange::new(Action::Patch, patches.len()), self.limits().query.item());
             for raw_patch in patches {
-                let patch = references.take_patch(call.pending.len(), raw_patch);
+                let patch = match translations.is_in_language() {
+                    // Links are in no language.
+                    true => Ok(raw_patch.clone()),
+                    false => references.take_patch(call.pending.len(), raw_patch),
+                };
                 call.add(match patch.and_then(|it| Patch::parse(&it, caller, &collection.schema, item_limits)) {
                     Ok(it) if it.id.contains('\0') => {
                         Err((Some(it.id.clone()), fault::item_not_found(collection.id.as_str(), &it.id)))
                     }
-                    Ok(it) => Ok(PendingChange { id: it.id, value: NewValue::Patch(it.modifications), seen: None }),
+                    Ok(it) => {
+                        let value =
+                            NewValue::Patch(it.modifications).in_language(call.pending.len(), &mut translations);
+                        Ok(PendingChange { id: it.id, value, seen: None })
+                    }
                     Err(fault) => Err((Patch::id_of(raw_patch).map(str::to_owned), fault)),
                 });
             }
             let mut write = WriteContext::load(self, site, access).await?;
             write.references = Arc::new(references);
-            let show = |it: ChangeResult| visibility::patched(&collection, caller, it.doc);
+            write.translations = Arc::new(translations);
+            let show = |it: ChangeResult| visibility::patched(&collection, caller, it);
             call.carry_out(&mut hooks, write, Mode::Update, condition, (shows_items, show)).await
         };
         calls.answering(call, |_| None).await
@@ -332,7 +347,8 @@ impl Content {
     /// # Errors
     /// WDE0068, WDE0069, WDE0025, WDE0027: nothing is removed.
     pub async fn item_bulk_remove(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
+        let context =
+            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Remove)?;
         let hooks = WriteHooks::load(context, &collection, &request.members).await?;
@@ -379,6 +395,8 @@ async fn change_many(
 ) -> Result<Vec<Outcome>> {
     let RequestContext { content, site, caller, .. } = context;
     let collection = &access.collection().clone();
+    let mut translations = TranslationChanges::of_request(context, collection, request)?;
+    let (mode, is_translation) = (mode.within(&translations), translations.is_in_language());
     let mut hooks = WriteHooks::load(context, collection, &request.members).await?;
     let calls = hooks.calls.clone();
     let call = async {
@@ -390,14 +408,21 @@ async fn change_many(
             let change = canonical_with_id(content, it, mode == Mode::Save).and_then(|(id, mut item)| match references
                 .take(call.pending.len(), &mut item)
             {
-                Ok(()) => Ok(PendingChange { id, value: NewValue::Whole(item), seen: None }),
+                Ok(()) => {
+                    let value = NewValue::Whole(item).in_language(call.pending.len(), &mut translations);
+                    Ok(PendingChange { id, value, seen: None })
+                }
                 Err(fault) => Err((Some(id), fault)),
             });
             call.add(change);
         }
         let mut write = WriteContext::load(content, site, access).await?;
         write.references = Arc::new(references);
-        let show = |it: ChangeResult| visibility::replaced(collection, caller, it);
+        write.translations = Arc::new(translations);
+        let show = |it: ChangeResult| match is_translation {
+            true => visibility::patched(collection, caller, it),
+            false => visibility::replaced(collection, caller, it),
+        };
         call.carry_out(&mut hooks, write, mode, condition, (shows_items, show)).await
     };
     calls.answering(call, |_| None).await

@@ -9,6 +9,7 @@ use crate::{
         self, Collection,
         access::{self, Write},
         cipher,
+        translation::Translation,
     },
     fault,
     hook::CallHooks,
@@ -19,9 +20,10 @@ use crate::{
         references,
         remove::Removal,
         row::{NewValue, WriteContext},
+        translation::TranslationChanges,
         visibility::{self, Item},
     },
-    page::budget::ResponseBudget,
+    page::{budget::ResponseBudget, language},
     reference::{and_scope, include},
     schema::level::Operation,
     wire::{
@@ -53,7 +55,7 @@ impl Content {
     /// isn't among those that the caller may read.
     pub async fn item_get(&self, site: &Site, caller: &Caller, request: &GetRequest) -> Result<Item> {
         let drafts = request.options.drafts;
-        let context = RequestContext { content: self, site, caller, drafts };
+        let context = RequestContext::new(self, site, caller, drafts).in_language(request.options.language());
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let scope = access::scope(caller, drafts, Operation::Read, &collection)?;
         if scope == Scope::Nothing {
@@ -73,6 +75,7 @@ impl Content {
             let includes = include::plan(context, &collection, &request.references).await?;
             let is_plain = includes.is_empty();
             let view = cipher::view(self, site, caller, &collection).await?;
+            let translation = Translation::of(&site.id, &collection, context.language, &scope);
             let most = self.limits().page_bytes;
             let found = site.read(ReaderPool::Point, move |tx| {
                 boxed!({
@@ -90,6 +93,9 @@ impl Content {
                     };
                     let mut found = tx.row(&sql, &params, |row| Ok(row.doc(0)?.into_owned())).await?;
                     view.show_all(found.iter_mut())?;
+                    if let Some(it) = &translation {
+                        language::show(it, tx, found.iter_mut().collect(), &mut ResponseBudget::new(most)).await?;
+                    }
                     if let (false, Some(doc)) = (includes.is_empty(), &mut found) {
                         let mut budget = ResponseBudget::new(most);
                         let filled = includes.fill(tx, vec![std::mem::take(doc)], &mut budget).await?;
@@ -118,7 +124,8 @@ impl Content {
     /// # Errors
     /// WDE0025, WDE0027, WDE0074 when the id is taken, and what makes an item invalid.
     pub async fn item_insert(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
-        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
+        let context =
+            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Insert)?;
         let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
@@ -147,9 +154,11 @@ impl Content {
     /// WDE0007 without an id; WDE0073 when the item isn't there, isn't the caller's to change, or doesn't
     /// meet the condition; otherwise as for insert.
     pub async fn item_update(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
-        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
-        let collection = collection::load(self, site, request.collection(caller)?).await?;
+        let context =
+            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let collection = collection::load(self, site, request.collection_in_language(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Update)?;
+        let mut translations = TranslationChanges::of_request(context, &collection, request)?;
         let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
         let calls = hooks.calls.clone();
         let call = async {
@@ -158,11 +167,17 @@ impl Content {
             let id = id.ok_or_else(|| Fault::because(Code::ItemIdInvalid, "An update needs the item's _id."))?;
             let mut write = WriteContext::load(self, site, access).await?;
             let shows = take_references(context, &mut write, request, &mut item).await?;
-            let changes = vec![PendingChange { id, value: NewValue::Whole(item), seen: None }];
-            let change = Change { context: Arc::new(write), mode: Mode::Update, changes, condition };
+            let (mode, is_translation) = (Mode::Update.within(&translations), translations.is_in_language());
+            let value = NewValue::Whole(item).in_language(0, &mut translations);
+            write.translations = Arc::new(translations);
+            let changes = vec![PendingChange { id, value, seen: None }];
+            let change = Change { context: Arc::new(write), mode, changes, condition };
             let result = only(hooks.change(change).await?)?;
             let told = hooks.told(&result.doc);
-            let item = visibility::write_result(context, &collection, result, shows).await?;
+            let item = match is_translation {
+                true => visibility::translated(context, &collection, result, shows).await?,
+                false => visibility::write_result(context, &collection, result, shows).await?,
+            };
             hooks.after(Hook::AfterUpdate, told, item).await
         };
         one(&calls, &collection, sent_id(request), call).await
@@ -174,15 +189,21 @@ impl Content {
     /// WDE0073 when the item isn't there, isn't the caller's to change, or doesn't meet the condition, and
     /// what makes a patch, or the item that it comes to, invalid.
     pub async fn item_patch(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
-        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
-        let collection = collection::load(self, site, request.collection(caller)?).await?;
+        let context =
+            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let collection = collection::load(self, site, request.collection_in_language(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Update)?;
+        let mut translations = TranslationChanges::of_request(context, &collection, request)?;
         let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
         let calls = hooks.calls.clone();
         let call = async {
             let condition = condition(context, request, &collection).await?;
             let mut references = references::of_collection(context, &collection, true).await?;
-            let patch = references.take_patch(0, request.patch()?)?;
+            let patch = match translations.is_in_language() {
+                // Links are in no language.
+                true => request.patch()?.clone(),
+                false => references.take_patch(0, request.patch()?)?,
+            };
             let item_limits = self.limits().query.item();
             let Patch { id, modifications } = Patch::parse(&patch, caller, &collection.schema, item_limits)?;
             if id.contains('\0') {
@@ -190,11 +211,13 @@ impl Content {
             }
             let mut write = WriteContext::load(self, site, access).await?;
             write.references = Arc::new(references);
-            let changes = vec![PendingChange { id, value: NewValue::Patch(modifications), seen: None }];
+            let value = NewValue::Patch(modifications).in_language(0, &mut translations);
+            write.translations = Arc::new(translations);
+            let changes = vec![PendingChange { id, value, seen: None }];
             let change = Change { context: Arc::new(write), mode: Mode::Update, changes, condition };
-            let doc = only(hooks.change(change).await?)?.doc;
-            let told = hooks.told(&doc);
-            hooks.after(Hook::AfterUpdate, told, visibility::patched(&collection, caller, doc)).await
+            let result = only(hooks.change(change).await?)?;
+            let told = hooks.told(&result.doc);
+            hooks.after(Hook::AfterUpdate, told, visibility::patched(&collection, caller, result)).await
         };
         one(&calls, &collection, request.patch().ok().and_then(Patch::id_of), call).await
     }
@@ -204,9 +227,11 @@ impl Content {
     /// # Errors
     /// As for update and insert, whichever it comes to.
     pub async fn item_save(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Saved> {
-        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
-        let collection = collection::load(self, site, request.collection(caller)?).await?;
+        let context =
+            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let collection = collection::load(self, site, request.collection_in_language(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Save)?;
+        let mut translations = TranslationChanges::of_request(context, &collection, request)?;
         let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
         let calls = hooks.calls.clone();
         let call = async {
@@ -214,11 +239,17 @@ impl Content {
             let id = single(&collection, id)?.unwrap_or_else(|| self.state.world.uuid());
             let mut write = WriteContext::load(self, site, access).await?;
             let shows = take_references(context, &mut write, request, &mut item).await?;
-            let changes = vec![PendingChange { id, value: NewValue::Whole(item), seen: None }];
-            let change = Change { context: Arc::new(write), mode: Mode::Save, changes, condition: None };
+            let (mode, is_translation) = (Mode::Save.within(&translations), translations.is_in_language());
+            let value = NewValue::Whole(item).in_language(0, &mut translations);
+            write.translations = Arc::new(translations);
+            let changes = vec![PendingChange { id, value, seen: None }];
+            let change = Change { context: Arc::new(write), mode, changes, condition: None };
             let result = only(hooks.change(change).await?)?;
             let (is_new, told) = (result.is_new, hooks.told(&result.doc));
-            let item = visibility::write_result(context, &collection, result, shows).await?;
+            let item = match is_translation {
+                true => visibility::translated(context, &collection, result, shows).await?,
+                false => visibility::write_result(context, &collection, result, shows).await?,
+            };
             Ok(Saved { item: hooks.after_change(is_new, told, item).await?, is_new })
         };
         let saved = |it: &RawValue| {
@@ -233,7 +264,8 @@ impl Content {
     /// # Errors
     /// WDE0002, WDE0025, WDE0027, WDE0073.
     pub async fn item_remove(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Option<Item>> {
-        let context = RequestContext { content: self, site, caller, drafts: request.drafts() };
+        let context =
+            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Remove)?;
         let hooks = WriteHooks::load(context, &collection, &request.members).await?;

@@ -5,7 +5,7 @@
 
 use crate::{
     RequestContext,
-    collection::{Collection, access, statements::Row},
+    collection::{Collection, access, statements::Row, translation::Values},
     event::write::UpdatedItem,
     fault,
     item::{
@@ -13,6 +13,7 @@ use crate::{
         ownership,
         references::Unresolved,
         row::{Before, DocumentPart, Existing, NewValue, Seen, WriteContext},
+        translation::{TargetItem, TranslationChanges},
         unique,
     },
     reference::filter,
@@ -39,6 +40,8 @@ pub(crate) struct PendingChange {
 pub(crate) struct ChangeResult {
     pub is_new: bool,
     pub doc: String,
+    /// What takes the place of its values in the answer to a write in a language.
+    pub translation: Values,
     /// What references of an import's item lead to and isn't there.
     pub unresolved: Vec<Unresolved>,
 }
@@ -50,6 +53,13 @@ pub(crate) enum Mode {
     Update,
     /// It is inserted.
     Save,
+}
+
+impl Mode {
+    /// Only what is there can be translated.
+    pub(crate) fn within(self, translations: &TranslationChanges) -> Self {
+        if translations.is_in_language() { Self::Update } else { self }
+    }
 }
 
 /// A call that changes items.
@@ -76,7 +86,9 @@ pub(crate) async fn condition(
 /// Updates or saves items, in order; of several with one id each finds what the one before it left.
 pub(crate) async fn change(site: &Site, change: Change) -> Result<Vec<Result<ChangeResult>>> {
     let new_rows = match change.mode {
-        Mode::Save if change.context.references.is_empty() => new_rows(&change),
+        Mode::Save if change.context.references.is_empty() && change.context.translations.is_empty() => {
+            new_rows(&change)
+        }
         Mode::Save | Mode::Update => None,
     };
     let change = Arc::new(change);
@@ -155,10 +167,36 @@ impl Change {
         let replaced = if there.is_empty() { Vec::new() } else { self.replace(tx, &there).await? };
         let mut replaced = replaced.into_iter();
         let result = |(row, is_new): (&Row, bool)| match is_new {
-            true => Some(self.context.shown(row).map(|doc| ChangeResult { is_new, doc, unresolved: Vec::new() })),
+            true => Some(self.context.shown(row).map(|doc| ChangeResult {
+                is_new,
+                doc,
+                translation: Values::new(),
+                unresolved: Vec::new(),
+            })),
             false => replaced.next(),
         };
         Ok(rows.iter().zip(is_new).filter_map(result).collect())
+    }
+
+    /// The items that may be written in another language. Who may not update an item is told that it isn't there.
+    fn translated<'i>(
+        &self,
+        changes: &[&'i PendingChange],
+        first: usize,
+        there: &'i HashMap<String, Existing>,
+    ) -> Result<Vec<TargetItem<'i>>> {
+        let mut items = Vec::new();
+        if self.context.translations.is_empty() {
+            return Ok(items);
+        }
+        for (n, it) in changes.iter().enumerate().filter(|it| !matches!(it.1.value, NewValue::Refused)) {
+            let existing = there.get(&it.id).map(|it| (it.owner.as_deref(), it.doc.as_str()));
+            let may_update = existing.map(|(owner, document)| self.context.may_update(owner, document)).transpose()?;
+            if may_update != Some(false) {
+                items.push(TargetItem { index: first + n, id: &it.id, existing });
+            }
+        }
+        Ok(items)
     }
 
     /// Items that may be looked over together: where values must be unique, no id comes twice, for what
@@ -187,18 +225,29 @@ impl Change {
         let first = self.changes.iter().position(|it| changes.first().is_some_and(|first| std::ptr::eq(*first, it)));
         let first = first.unwrap_or_default();
         let mut refused = references.refusals(tx, context.collection(), first, &ids).await?;
+        let items = self.translated(changes, first, &there)?;
+        let mut translated = context.translations.prepare(tx, context.translator(), &items).await?;
         let mut batch = Batch::new(context, self.mode, there, meeting);
         for (n, it) in changes.iter().enumerate() {
-            match refused.remove(&(first + n)) {
+            match refused.remove(&(first + n)).or_else(|| translated.refusals.remove(&(first + n))) {
                 Some(fault) => batch.results.push(Err(fault)),
                 None => batch.add(it),
             }
         }
         let mut results = batch.write(tx).await?;
-        let is_written = |n: usize| results[n].is_ok();
+        let written_ids: Vec<Option<&str>> =
+            ids.iter().zip(&results).map(|(id, it)| it.is_ok().then_some(id.as_str())).collect();
+        let written_id = |n: usize| written_ids.get(n).copied().flatten();
+        let is_written = |n: usize| written_id(n).is_some();
         for it in references.write(tx, &context.events, first, (&ids, is_written)).await? {
             if let Some(Ok(result)) = results.get_mut(it.index - first) {
                 result.unresolved.push(it);
+            }
+        }
+        let (place, written_id) = ((&context.site, &**context.collection()), |n: usize| written_id(n - first));
+        for (n, values) in context.translations.write(tx, place, translated, written_id).await? {
+            if let Some(Ok(result)) = results.get_mut(n - first) {
+                result.translation = values;
             }
         }
         Ok(results)
@@ -277,7 +326,7 @@ impl<'c> Batch<'c> {
             }
         }
         self.updates.extend(update.map(|item| Update { entry, item }));
-        self.results.push(Ok(ChangeResult { is_new, doc, unresolved: Vec::new() }));
+        self.results.push(Ok(ChangeResult { is_new, doc, translation: Values::new(), unresolved: Vec::new() }));
     }
 
     async fn write(mut self, tx: &mut Tx<'_>) -> Result<Vec<Result<ChangeResult>>> {

@@ -211,7 +211,7 @@ async fn refuse_hooks(
     members: &Map<String, Value>,
     written: &[(&Arc<Collection>, &[Hook])],
 ) -> Result<()> {
-    let context = RequestContext { content, site, caller, drafts: DRAFTS };
+    let context = RequestContext::new(content, site, caller, DRAFTS);
     for (collection, hooks) in written {
         let calls = CallHooks::of_members(context, collection, members).await?;
         if let Some(hook) = hooks.iter().find(|it| calls.has(**it)) {

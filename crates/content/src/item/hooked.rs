@@ -227,16 +227,16 @@ impl<'a> WriteHooks<'a> {
         self.calls.has_after().then(|| document.to_owned())
     }
 
-    /// An item as it is answered, after the hook that comes after it was told of it. Only who may read all of the item
+    /// An item as it is answered, after the hook that comes after it was told of its primary text. Only who may read all of the item
     /// is answered what the hook makes of it.
     pub(crate) async fn after(&self, hook: Hook, whole: Option<String>, mut item: Item) -> Result<Item> {
-        let Some(whole) = whole.filter(|_| self.calls.has(hook)) else { return Ok(item) };
+        let Some(whole) = whole.filter(|_| self.calls.has(hook)) else { return item.in_language() };
         if visibility::may_read(item.collection(), self.context.caller, &whole) {
-            item.doc = self.calls.after(hook, item.doc).await?;
+            item.take(self.calls.after(hook, item.doc.clone()).await?);
         } else {
             self.calls.ask(hook, &whole, None).await?;
         }
-        Ok(item)
+        item.in_language()
     }
 
     /// The same of an item that was changed, or made by a save.
@@ -259,7 +259,7 @@ impl<'a> WriteHooks<'a> {
                 NewValue::Whole(item) if mode == Mode::Save => {
                     context.access().may_insert()?;
                     let (hook, item) = (Hook::BeforeInsert, item.clone());
-                    Ok(Step::Ask(Asked { hook, id, item, current: None, named: None, seen }))
+                    Ok(Step::Ask(Asked { hook, id, item, current: None, named: None, seen, is_translation: false }))
                 }
                 other => Ok(Step::Write(PendingChange { id, value: other.clone(), seen: Some(seen) })),
             };
@@ -286,17 +286,20 @@ impl<'a> WriteHooks<'a> {
             NewValue::Refused => return Err(self.changed(context, &id)),
         };
         let (hook, current) = (Hook::BeforeUpdate, Some(current.to_string()));
-        Ok(Step::Ask(Asked { hook, id, item, current, named, seen }))
+        let is_translation = context.translations.is_in_language();
+        Ok(Step::Ask(Asked { hook, id, item, current, named, seen, is_translation }))
     }
 
     /// A change as its hook has it.
     async fn taken(&mut self, step: Result<Step>) -> Result<PendingChange> {
-        let Asked { hook, id, item, current, named, seen } = match step? {
+        let Asked { hook, id, item, current, named, seen, is_translation } = match step? {
             Step::Write(change) => return Ok(change),
             Step::Ask(it) => it,
         };
         let item = self.before(hook, &id, item, current.as_deref()).await?;
         let value = match named {
+            // A hook may refuse it, and what else it answers would change the primary text.
+            _ if is_translation => NewValue::Patch(Vec::new()),
             Some(named) => NewValue::Patched(item, named),
             None => NewValue::Whole(item),
         };
@@ -358,6 +361,8 @@ struct Asked {
     /// The fields that a patch names.
     named: Option<Vec<String>>,
     seen: Seen,
+    /// Whether only values in a language are written.
+    is_translation: bool,
 }
 
 impl Step {

@@ -15,6 +15,7 @@ pub(crate) mod remove;
 pub(crate) mod reseal;
 pub(crate) mod row;
 pub(crate) mod search;
+pub(crate) mod translation;
 pub(crate) mod truncate;
 pub(crate) mod unique;
 pub(crate) mod visibility;

@@ -1,8 +1,8 @@
 //! A page of items: the statements that read it, and its rows on their way into the answer.
 
 use crate::{
-    collection::{Collection, cipher::FieldView},
-    page::{Page, budget::ResponseBudget, cursor::Ends, print},
+    collection::{Collection, cipher::FieldView, translation::Translation},
+    page::{Page, budget::ResponseBudget, cursor::Ends, language, print},
     reference::include::IncludePlan,
     search::Asked,
 };
@@ -26,6 +26,8 @@ pub(super) struct PageQuery {
     pub collection: Arc<Collection>,
     pub plan: Find,
     pub view: FieldView,
+    /// The language of its items, if not their own.
+    pub translation: Option<Translation>,
     pub includes: IncludePlan,
     /// Bytes of the page.
     pub most: usize,
@@ -78,7 +80,8 @@ impl PageQuery {
     }
 
     fn rows(&self) -> PageRows<'_> {
-        let is_edited = !self.view.is_plain() || !self.includes.is_empty() || self.asked.is_some();
+        let is_edited =
+            !self.view.is_plain() || self.translation.is_some() || !self.includes.is_empty() || self.asked.is_some();
         PageRows::new(&self.collection, &self.plan, is_edited, self.most)
     }
 
@@ -122,8 +125,12 @@ impl PageQuery {
         mut documents: Vec<String>,
         held: usize,
     ) -> Result<()> {
-        let Self { collection, plan, view, includes, most, .. } = self;
+        let Self { collection, plan, view, translation, includes, most, .. } = self;
         view.show_all(documents.iter_mut())?;
+        if let Some(it) = translation {
+            language::show(it, tx, documents.iter_mut().collect(), &mut ResponseBudget::new(*most).beside(held)?)
+                .await?;
+        }
         let filled = includes.fill(tx, documents, &mut ResponseBudget::new(*most)).await?;
         for (n, it) in filled.into_iter().enumerate() {
             print::print(collection, &stoa_query::project(&it, &plan.projection), page.element(n));

@@ -6,11 +6,13 @@
 
 use crate::{
     Content, ContentLimits, Origin, RequestContext,
-    collection::{self, Collection, access, cipher},
+    collection::{self, Collection, access, cipher, translation::Translation},
     drafts::Drafts,
+    fault::language_refused,
     hook::CallHooks,
     index::auto::{self, Answered},
     item::page_query::{PageQuery, is_bounded},
+    language::Language,
     page::{
         Page,
         cursor::{self, CursorCall},
@@ -33,10 +35,14 @@ use stoa_query::{
 use stoa_store::{ReaderPool, Row, Site, boxed};
 
 /// What queries leave to their cursors.
-const QUERY: CursorCall =
-    CursorCall { name: "items", outer: &["sortMode", "randomOptions"], within: "query", inner: &["filter", "sort"] };
+const QUERY: CursorCall = CursorCall {
+    name: "items",
+    outer: &["sortMode", "randomOptions", "language"],
+    within: "query",
+    inner: &["filter", "sort"],
+};
 const DISTINCT: CursorCall =
-    CursorCall { name: "distinct", outer: &["fieldName", "filter", "order"], within: "query", inner: &[] };
+    CursorCall { name: "distinct", outer: &["fieldName", "filter", "order", "language"], within: "query", inner: &[] };
 
 impl Content {
     /// A page of items.
@@ -51,11 +57,12 @@ impl Content {
         origin: Origin,
         members: &Map<String, Json>,
     ) -> Result<Page> {
-        let context = RequestContext { content: self, site, caller, drafts: Drafts::of(members) };
+        let context = RequestContext::of_members(self, site, caller, members);
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let hooks = reader_hooks(context, &collection, members).await?;
         let call = async {
             let (paging, members) = cursor::paging(context, &collection, &QUERY, members).await?;
+            let context = context.in_language(Language::of(&members));
             let narrowed = narrowed(&hooks, &members, "query").await?;
             let collection = hooks.still(context, &collection).await?;
             let mut query = wire::Query::parse(narrowed.as_ref().unwrap_or(&members), &self.limits().query)?;
@@ -86,7 +93,9 @@ impl Content {
                 }
             };
             let (most, began) = (self.limits().page_bytes, self.state.world.now());
-            let find = Arc::new(PageQuery { collection: collection.clone(), plan, view, includes, most, asked: None });
+            let translation = Translation::of(&site.id, &collection, context.language, &plan.scope);
+            let collection = collection.clone();
+            let find = Arc::new(PageQuery { collection, plan, view, translation, includes, most, asked: None });
             let found = find.clone().answer(site, pool, is_plain).await;
             let PageQuery { collection, plan, .. } = &*find;
             if is_plain && pool != ReaderPool::Point {
@@ -122,7 +131,7 @@ impl Content {
         origin: Origin,
         members: &Map<String, Json>,
     ) -> Result<i64> {
-        let context = RequestContext { content: self, site, caller, drafts: Drafts::of(members) };
+        let context = RequestContext::of_members(self, site, caller, members);
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let hooks = reader_hooks(context, &collection, members).await?;
         let call = async {
@@ -158,7 +167,7 @@ impl Content {
         origin: Origin,
         members: &Map<String, Json>,
     ) -> Result<Page> {
-        let context = RequestContext { content: self, site, caller, drafts: Drafts::of(members) };
+        let context = RequestContext::of_members(self, site, caller, members);
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let hooks = reader_hooks(context, &collection, members).await?;
         let call = async {
@@ -167,6 +176,11 @@ impl Content {
             let narrowed = paged(&hooks, Hook::BeforeDistinct, Cow::Borrowed(&*members), &names).await?;
             let collection = hooks.still(context, &collection).await?;
             let distinct = wire::Distinct::parse(&narrowed, &self.limits().query)?;
+            let is_in_language = Language::of(&members).tag().is_some();
+            let field = distinct.field.split('.').next().unwrap_or_default();
+            if is_in_language && collection.translatable.by_key(field).is_some() {
+                return Err(language_refused("can't be named for the different values of a translatable field"));
+            }
             let schema = filter::schema(context, &collection, &distinct.filter).await?;
             let mut plan = resolve::distinct(&distinct, query_context(context, &collection, &schema)?)?;
             // Different values are looked for without an index.

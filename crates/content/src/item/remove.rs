@@ -4,7 +4,10 @@ use crate::{
     collection::access::{covers, reads_documents},
     event::write::{DeletedItem, pieces},
     fault,
-    item::row::{DocumentPart, Existing, Seen, WriteContext},
+    item::{
+        row::{DocumentPart, Existing, Seen, WriteContext},
+        translation,
+    },
     reference::link,
     schema::level::Operation,
 };
@@ -86,6 +89,8 @@ impl Removal {
             false => tx.send(&context.collection().statements.delete, params![ids.to_vec()]).await?,
         }
         link::items_removed(tx, &context.site, context.access(), ids).await?;
+        let rows: Vec<i64> = ids.iter().filter_map(|id| Some(there.get(id)?.rid)).collect();
+        translation::items_removed(tx, &context.site, context.access(), &rows).await?;
         if is_told && !self.shows {
             return Ok(());
         }

@@ -7,10 +7,15 @@ use crate::{
         access::{ItemWrite, covers, may_publish},
         cipher::{self, FieldCipher, FieldView},
         statements::Row,
+        translation::FILE_MEMBER,
     },
+    document::member,
     event::write::EventWriter,
     fault,
-    item::references::ReferenceChanges,
+    item::{
+        references::ReferenceChanges,
+        translation::{self, TranslationChanges},
+    },
     limits::ContentLimits,
     schema::level::Operation,
     wire::patch::{self, Modification, PatchBudget},
@@ -20,7 +25,7 @@ use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
 };
-use stoa_kernel::{Caller, Fault, Result, SiteId, TokenHash, clock::Millis};
+use stoa_kernel::{Caller, Code, Fault, Result, SiteId, TokenHash, clock::Millis};
 use stoa_query::{
     CanonicalItem, Filter, Stamp, compile,
     plan::{Field, PUBLISH_STATUS, Scalar, Test},
@@ -42,6 +47,8 @@ pub(crate) struct WriteContext {
     pub view: FieldView,
     /// Links that come with the items.
     pub references: Arc<ReferenceChanges>,
+    /// What the items are to be in other languages.
+    pub translations: Arc<TranslationChanges>,
 }
 
 /// What an item is to become.
@@ -57,6 +64,17 @@ pub(crate) enum NewValue {
 }
 
 impl NewValue {
+    /// What a value that is in the language of its call is to the item itself.
+    pub(crate) fn in_language(self, index: usize, translations: &mut TranslationChanges) -> Self {
+        match self {
+            value if !translations.is_in_language() => return value,
+            Self::Whole(it) | Self::Patched(it, _) => translations.put(index, it),
+            Self::Patch(it) => translations.put_patch(index, it),
+            Self::Refused => return Self::Refused,
+        }
+        Self::Patch(Vec::new())
+    }
+
     /// The fields that are what the caller says, if they are hidden from the caller as well.
     fn named(&self) -> &[String] {
         match self {
@@ -119,8 +137,9 @@ impl WriteContext {
         let now = content.state.world.now();
         let events = events(&site.id, &access, now);
         let view = FieldView::new(access.caller(), cipher.as_ref());
-        let (content, site, references) = (content.clone(), site.id.clone(), Arc::default());
-        Self { content, site, access, events, now, cipher, view, references }
+        let (content, site) = (content.clone(), site.id.clone());
+        let (references, translations) = (Arc::default(), Arc::default());
+        Self { content, site, access, events, now, cipher, view, references, translations }
     }
 
     /// Has what is written from now on be of this moment, and by what the collection is by now: hooks take time, in
@@ -132,11 +151,14 @@ impl WriteContext {
         if !Arc::ptr_eq(&collection, self.collection()) {
             let access = self.access.again(&collection)?;
             let before = self.collection();
-            if before.table != collection.table || before.definition.fields != collection.definition.fields {
+            if before.table != collection.table
+                || before.definition.fields != collection.definition.fields
+                || before.translatable.iter().map(|it| &it.key).ne(collection.translatable.iter().map(|it| &it.key))
+            {
                 return Err(fault::definition_changed(collection.id.as_str()));
             }
-            let references = self.references.clone();
-            *self = Self { references, ..Self::load(&self.content, site, access).await? };
+            let (references, translations) = (self.references.clone(), self.translations.clone());
+            *self = Self { references, translations, ..Self::load(&self.content, site, access).await? };
         }
         self.date();
         Ok(())
@@ -262,7 +284,30 @@ impl WriteContext {
         let sealed = self.cipher.as_ref().map(seal).transpose()?;
         let item = sealed.as_ref().unwrap_or(item);
         let doc = item.document(Stamp { id: &id, created, updated: self.now, owner })?;
+        self.refuse_file_member(&doc, before)?;
         Ok(Row::new(id, created, self.now, owner.map(str::to_owned), doc))
+    }
+
+    /// Where fields are translatable a file would take a member of its name for what the item is in other languages.
+    ///
+    /// # Errors
+    /// WDE0080 for one that wasn't there before.
+    fn refuse_file_member(&self, doc: &str, before: Option<&str>) -> Result<()> {
+        if self.collection().translatable.is_empty() || !doc.contains(FILE_MEMBER) {
+            return Ok(());
+        }
+        let own = member(doc, FILE_MEMBER);
+        if own.is_none() || before.and_then(|it| member(it, FILE_MEMBER)) == own {
+            return Ok(());
+        }
+        let text = "_translations can't be a member of an item in a collection with translatable fields.";
+        Err(Fault::because(Code::BadRequest, text).with("propertyName", "_translations"))
+    }
+
+    /// Who writes what items are in another language.
+    pub(crate) fn translator(&self) -> translation::Writer<'_> {
+        let (site, collection, caller) = (&self.site, &**self.collection(), self.caller());
+        translation::Writer { site, collection, caller, view: &self.view, limits: self.limits(), now: self.now }
     }
 
     /// The document of a row, as the caller is shown it.

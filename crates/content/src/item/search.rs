@@ -5,7 +5,7 @@
 
 use crate::{
     Content, Origin, RequestContext,
-    collection::{self, Collection, cipher},
+    collection::{self, Collection, cipher, translation::Translation},
     drafts::Drafts,
     fault,
     hook::CallHooks,
@@ -13,6 +13,7 @@ use crate::{
         page_query::PageQuery,
         query::{check_cost, narrowed, query_context, reader_hooks},
     },
+    language::Language,
     page::{
         Page,
         cursor::{self, CursorCall, CursorPaging, Ends},
@@ -38,7 +39,7 @@ use stoa_store::{Row, Site, Tx, boxed};
 
 /// What searches leave to their cursors. Clients send it again; a cursor is about what it was made for.
 const SEARCH: CursorCall =
-    CursorCall { name: "search", outer: &[], within: "search", inner: &["filter", "sort", "search"] };
+    CursorCall { name: "search", outer: &["language"], within: "search", inner: &["filter", "sort", "search"] };
 
 /// Hits whose rows are asked for at once, at first; then four times as many each time.
 const FIRST_CHUNK: usize = 256;
@@ -61,7 +62,7 @@ impl Content {
         origin: Origin,
         members: &Map<String, Json>,
     ) -> Result<Page> {
-        let context = RequestContext { content: self, site, caller, drafts: Drafts::of(members) };
+        let context = RequestContext::of_members(self, site, caller, members);
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let hooks = reader_hooks(context, &collection, members).await?;
         let call = async {
@@ -82,6 +83,7 @@ impl Content {
     ) -> Result<Page> {
         let RequestContext { site, caller, .. } = context;
         let (paging, members) = cursor::paging(context, collection, &SEARCH, members).await?;
+        let context = context.in_language(Language::of(&members));
         let narrowed = narrowed(hooks, &members, SEARCH.within).await?;
         let collection = &hooks.still(context, collection).await?;
         let request = wire::Search::parse(narrowed.as_ref().unwrap_or(&members), &self.limits().query)?;
@@ -90,6 +92,12 @@ impl Content {
             resolve::search(&request, query_context(context, collection, &schema)?)?;
         let asked = asked(collection, request.words, &plan.scope)?.map(Arc::new);
         let is_ranked = is_ranked && asked.is_some();
+        let translation = Translation::of(&site.id, collection, context.language, &plan.scope);
+        if translation.is_some() && asked.is_some() {
+            return Err(fault::language_refused(
+                "can't be named in a search for words, which are those of the primary text",
+            ));
+        }
         if let Some(paging) = &paging
             && let Some(start) = paging.start(Some(&plan.order).filter(|_| !is_ranked))?
         {
@@ -101,7 +109,7 @@ impl Content {
         let mut start = plan.page.start.clone();
         let most = self.limits().page_bytes;
         let collection = collection.clone();
-        let page = PageQuery { collection, plan, view, includes, most, asked: asked.clone() };
+        let page = PageQuery { collection, plan, view, translation, includes, most, asked: asked.clone() };
         let (mut page, mut ends) = match asked {
             Some(asked) => self.found(context, origin, Search { page, asked, is_ranked }).await?,
             None => {

@@ -13,7 +13,7 @@ use crate::{
         access::JobAccess,
         job::{self, Job, JobTask, NewJob, StalledJobs},
         statements::{Row, Statements},
-        stored,
+        stored, translation,
     },
     event::write::{EventWriter, truncated_piece},
     reference::link,
@@ -107,6 +107,7 @@ async fn step(content: &Content, site: &Site, table: Table) -> Result<bool> {
             }
             let collection = stored::by_number(tx, site, table.number).await?;
             let keeps_old = collection.as_ref().is_some_and(|it| it.definition.keeps_old_values());
+            let has_translations = collection.as_ref().is_some_and(|it| it.definition.holds_translations());
             let names_items = keeps_old || outbox::is_asked(tx, site, Asked::TruncatedItems).await?;
             let access = match (collection.filter(|_| is_still), &job.task) {
                 (Some(it), JobTask::Truncate) => access::truncation_job(job.caller.as_ref(), &it.id),
@@ -114,7 +115,7 @@ async fn step(content: &Content, site: &Site, table: Table) -> Result<bool> {
                 (None, _) => None,
             };
             match access {
-                Some(access) => Chunk { job, access, site, table, now, names_items }.run(tx).await?,
+                Some(access) => Chunk { job, access, site, table, now, names_items, has_translations }.run(tx).await?,
                 None => revoke(tx, &job, site, table).await?,
             }
             Ok(false)
@@ -158,6 +159,8 @@ struct Chunk<'c> {
     now: Millis,
     /// Whether each chunk of a truncate tells which items went.
     names_items: bool,
+    /// Whether items may have values in other languages.
+    has_translations: bool,
 }
 
 impl Chunk<'_> {
@@ -172,16 +175,26 @@ impl Chunk<'_> {
                 if let Some(lock) = tx.dialect().lock(&name, condition) {
                     tx.send(&lock, params.clone()).await?;
                 }
-                let ids = tx.rows(&format!("select id {these}"), &params, |row| row.get::<String>(0)).await?;
+                let read = |row: &stoa_store::Row<'_>| Ok((row.get::<String>(0)?, row.get::<i64>(1)?));
+                let rows = tx.rows(&format!("select id, rid {these}"), &params, read).await?;
+                let (ids, rows): (Vec<String>, Vec<i64>) = rows.into_iter().unzip();
                 let removed = link::some_removed(tx, site, table.number, &ids, LINKS, access).await?;
                 if removed >= LINKS {
                     // The other links of these items go first, and then the items do.
                     return job.touch(tx, site, table.number, *now).await;
                 }
+                if self.has_translations {
+                    translation::remove(tx, site, table.number, &rows).await?;
+                }
                 tx.send(&format!("delete {these}"), params).await?;
                 self.tell_removed(tx, &ids).await?;
             }
-            JobTask::Purge(field) => self.purge(tx, field, last).await?,
+            JobTask::Purge(field) => {
+                self.purge(tx, field, last).await?;
+                if self.has_translations {
+                    translation::remove_field(tx, (site, table.number), field, (job.done, last)).await?;
+                }
+            }
         }
         job.advance(tx, site, table.number, last, *now, access).await
     }

@@ -1,15 +1,20 @@
 //! What callers are shown of the items that they write and read.
 
+pub(crate) use crate::collection::access::may_read;
+
 use crate::{
     RequestContext,
-    collection::{Collection, access},
-    drafts::Drafts,
+    collection::{
+        Collection,
+        translation::{Values, overlaid},
+    },
+    document::member,
     item::change::ChangeResult,
     page::{budget::ResponseBudget, print::print},
     reference::include,
-    schema::level::Operation,
 };
-use std::sync::Arc;
+use serde_json::Value;
+use std::{mem, sync::Arc};
 use stoa_kernel::{Caller, Result};
 use stoa_query::resolve;
 use stoa_store::{ReaderPool, boxed};
@@ -19,6 +24,8 @@ pub struct Item {
     collection: Arc<Collection>,
     /// Canonical JSON text, `_id` first.
     pub doc: String,
+    /// What takes the place of its values, once hooks were told of it.
+    translation: Values,
     /// For how many seconds anyone may be answered the same; nothing for what was made for this caller.
     pub cache_seconds: Option<u32>,
 }
@@ -29,7 +36,26 @@ impl Item {
     }
 
     pub(crate) fn new(collection: &Arc<Collection>, doc: String) -> Self {
-        Self { collection: collection.clone(), doc, cache_seconds: None }
+        Self { collection: collection.clone(), doc, translation: Values::new(), cache_seconds: None }
+    }
+
+    /// The item as a hook has it. What the hook changes or takes out of it is so in every language.
+    pub(crate) fn take(&mut self, doc: String) {
+        let is_kept = |name: &str| {
+            let [before, after] = [&self.doc, &doc].map(|it| member(it, name));
+            let value = |it: Option<&str>| it.and_then(|it| serde_json::from_str::<Value>(it).ok());
+            before == after || before.is_some() && value(before) == value(after)
+        };
+        self.translation.retain(|name, _| is_kept(name));
+        self.doc = doc;
+    }
+
+    /// The item as it is answered, in the language of the call.
+    pub(crate) fn in_language(mut self) -> Result<Self> {
+        if !self.translation.is_empty() {
+            self.doc = overlaid(&self.doc, &mem::take(&mut self.translation))?;
+        }
+        Ok(self)
     }
 
     /// An item without what it refers to, as everyone reads it.
@@ -77,10 +103,27 @@ pub(crate) async fn write_result(
     }
 }
 
+/// An item as a write in another language answers it: of what it has the caller has sent the translation only.
+pub(crate) async fn translated(
+    context: RequestContext<'_>,
+    collection: &Arc<Collection>,
+    result: ChangeResult,
+    with_references: bool,
+) -> Result<Item> {
+    match may_read(collection, context.caller, &result.doc) {
+        true => {
+            let ChangeResult { doc, translation, .. } = result;
+            Ok(Item { translation, ..inserted(context, collection, doc, with_references).await? })
+        }
+        false => Ok(patched(collection, context.caller, result)),
+    }
+}
+
 /// A patched item. It has more fields than the caller sent, so it is shown to those who may read it.
-pub(crate) fn patched(collection: &Arc<Collection>, caller: &Caller, doc: String) -> Item {
+pub(crate) fn patched(collection: &Arc<Collection>, caller: &Caller, result: ChangeResult) -> Item {
+    let ChangeResult { doc, translation, .. } = result;
     match may_read(collection, caller, &doc) {
-        true => Item::new(collection, doc),
+        true => Item { translation, ..Item::new(collection, doc) },
         false => Item::new(collection, stoa_query::project(&doc, &resolve::projection(&["_id".to_owned()]))),
     }
 }
@@ -94,10 +137,4 @@ pub(crate) fn replaced(collection: &Arc<Collection>, caller: &Caller, result: Ch
     }
     let without = |doc: String, name| stoa_query::item::without(&doc, name).unwrap_or(doc);
     Item::new(collection, without(without(doc, "_owner"), "_createdDate"))
-}
-
-/// Whether the caller may read the item of a document, which may be a draft: what counts is the right, not what the call
-/// was about.
-pub(crate) fn may_read(collection: &Collection, caller: &Caller, doc: &str) -> bool {
-    access::scope(caller, Drafts::Included, Operation::Read, collection).is_ok_and(|it| access::shows(&it, doc))
 }

@@ -15,6 +15,7 @@ use crate::{
     drafts::Drafts,
     fault::{self, Faults, field_not_found, invalid, missing},
     item::{insert::insert_single, row::WriteContext, truncate},
+    language::Language,
     limits::ContentLimits,
     log::keep_reason,
     manage::{
@@ -28,6 +29,7 @@ use crate::{
         encrypted, field,
         rules::Rules,
         special::PrincipalGrants,
+        translatable,
     },
 };
 use serde_json::{Map, Value};
@@ -289,8 +291,9 @@ where
     let outcome = site.write_with(revision.clone(), |tx, revision| boxed!(revision.run(tx).await)).await?;
     content.state.schema_cache.forget(&site.id, &revision.revised.id);
     relations::after_change(content, site, &outcome.reconciled).await?;
-    if outcome.has_encrypted && site.is_shared() {
-        // For so long another node may not know of it, and would store the field's values as they come.
+    if (outcome.has_encrypted || outcome.has_languages) && site.is_shared() {
+        // For so long another node may not know of it, and would store the field's values as they come, or remove items
+        // without what they are in other languages.
         tokio::time::sleep(Duration::from_millis(cache::LIFE.unsigned_abs())).await;
     }
     for table in outcome.purged {
@@ -319,6 +322,7 @@ impl Creation {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<(Arc<Collection>, relations::Reconciled)> {
         let Self { content, site, manager, id, now, .. } = self;
         let (now, limits, mut definition) = (*now, content.limits(), self.definition.clone());
+        translatable::settle(None, &mut definition)?;
         if live(tx, &site.id, id).await?.is_some() {
             return Err(fault::collection_exists(id));
         }
@@ -334,7 +338,7 @@ impl Creation {
         let pairing = Pairing { manager, site, number, id: &stored.id, now, limits, job: "", discards: false };
         reconciled.touched.extend(pairing.follow(tx, None, &stored.definition).await?.map(|it| it.id));
         let made = Arc::new(Collection::new(site, stored));
-        let context = RequestContext { content, site, caller: &self.caller, drafts: Drafts::Included };
+        let context = RequestContext::new(content, site, &self.caller, Drafts::Included);
         complete(tx, context, &made, single.as_deref(), &self.access).await?;
         Ok((made, reconciled))
     }
@@ -360,6 +364,8 @@ struct RevisionOutcome {
     purged: Vec<Table>,
     /// Whether encrypted fields were added.
     has_encrypted: bool,
+    /// Whether items may have values in other languages from now on.
+    has_languages: bool,
 }
 
 impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
@@ -376,6 +382,7 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
         }
         let mut after = (revised.make)(&stored.definition, limits)?.settled();
         paired::settle(id, Some(&stored.definition), &mut after, limits)?;
+        translatable::settle(Some(&stored.definition), &mut after)?;
         let access = manager.change(id, &stored.definition, &after)?;
         Rules::check(&after, limits)?;
         encrypted::check(&stored.definition, &after, &stored.indexes)?;
@@ -388,6 +395,7 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
         let followed = pairing.follow(tx, Some(&stored.definition), &after).await?;
         let purged = followed.as_ref().and_then(|it| it.purged);
         reconciled.touched.extend(followed.map(|it| it.id));
+        let has_languages = after.keeps_translations && !stored.definition.keeps_translations;
         let has_encrypted = encrypted::added(&stored.definition, &after).next().is_some();
         let single = after.single_item().filter(|it| stored.definition.single_item() != Some(it));
         let single = single.map(str::to_owned);
@@ -403,10 +411,11 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
             _ => {}
         }
         let collection = Arc::new(Collection::new(site, stored));
-        let context = RequestContext { content, site, caller, drafts: Drafts::Included };
+        let context = RequestContext::new(content, site, caller, Drafts::Included);
         complete(tx, context, &collection, single.as_deref(), &access).await?;
         let own = has_removed.then_some(collection.table);
-        Ok(RevisionOutcome { collection, reconciled, purged: own.into_iter().chain(purged).collect(), has_encrypted })
+        let purged = own.into_iter().chain(purged).collect();
+        Ok(RevisionOutcome { collection, reconciled, purged, has_encrypted, has_languages })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     schema::{
         definition::{self, Definition},
         field,
-        plugin::{is_drafts, set_draft_option},
+        plugin::{MULTILINGUAL, is_drafts, set_draft_option},
         relation,
         special::PrincipalGrants,
     },
@@ -47,12 +47,16 @@ pub(crate) fn settle(
     let has_pair = old.is_none_or(|it| it.drafts_id().is_some());
     let conflicts = ["PUBLISH", "SINGLE_ITEM"].into_iter().find(|it| after.has_plugin(it));
     let is_encrypted = after.fields.iter().any(field::is_encrypted);
+    let is_translated = after.keeps_translations || after.has_plugin(MULTILINGUAL);
     let Some(plugin) = after.plugins.iter_mut().find(|it| is_drafts(it)).filter(|_| has_pair) else { return Ok(()) };
     if let Some(other) = conflicts {
         return Err(invalid("collection.plugins", &format!("must not have both {other} and DRAFT_ITEMS")));
     }
     if is_encrypted {
         return Err(unsupported("encrypted fields"));
+    }
+    if is_translated {
+        return Err(unsupported("values in other languages"));
     }
     let drafts = drafts_id(id);
     if old.is_none() {

@@ -20,6 +20,24 @@ impl ResponseBudget {
         Ok(())
     }
 
+    /// Counts texts that others take the place of, by their bytes before and after.
+    ///
+    /// # Errors
+    /// As for [`Self::take`].
+    pub(crate) fn replace(&mut self, before: usize, after: usize) -> Result<()> {
+        self.left = self.left.saturating_add(before);
+        self.take(after)
+    }
+
+    /// What is left beside so many bytes.
+    ///
+    /// # Errors
+    /// As for [`Self::take`].
+    pub(crate) fn beside(&self, bytes: usize) -> Result<Self> {
+        let mut rest = Self { left: self.left, most: self.most };
+        rest.take(bytes).map(|()| rest)
+    }
+
     pub(crate) fn exceeded(&self) -> Fault {
         let text = format!("The items and what they refer to are larger than {} bytes; ask for fewer.", self.most);
         Fault::because(Code::PayloadTooLarge, text)

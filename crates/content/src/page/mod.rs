@@ -2,6 +2,7 @@
 
 pub(crate) mod budget;
 pub(crate) mod cursor;
+pub(crate) mod language;
 pub(crate) mod print;
 
 use crate::page::cursor::{CursorPaging, Cursors, Ends};

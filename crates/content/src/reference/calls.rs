@@ -87,9 +87,12 @@ impl Content {
         if let Some(twice) = references.iter().find(|it| !seen.insert(*it)) {
             return Err(linked_already(request.collection(caller)?, twice));
         }
-        let fields =
-            by_field(RequestContext { content: self, site, caller, drafts: request.drafts() }, request, &references)
-                .await?;
+        let fields = by_field(
+            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language()),
+            request,
+            &references,
+        )
+        .await?;
         let inserted = site.write_with(fields, |tx, fields| {
             boxed!({
                 for FieldEdges { field, edges } in fields {
@@ -113,9 +116,12 @@ impl Content {
         request: &Request<'_>,
     ) -> Result<Vec<ItemReference>> {
         let references = parse_references(request, self.limits())?;
-        let fields =
-            by_field(RequestContext { content: self, site, caller, drafts: request.drafts() }, request, &references)
-                .await?;
+        let fields = by_field(
+            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language()),
+            request,
+            &references,
+        )
+        .await?;
         let removed = site.write_with(fields, |tx, fields| {
             boxed!({
                 for FieldEdges { field, edges } in fields {
@@ -154,9 +160,12 @@ impl Content {
             |target: String| ItemReference { field: key.clone(), referring: source.clone(), referenced: target };
         let references: Vec<_> = targets.map(reference).collect();
         let collection = collection::load(self, site, request.collection(caller)?).await?;
-        let field =
-            field_access(RequestContext { content: self, site, caller, drafts: request.drafts() }, &collection, &key)
-                .await?;
+        let field = field_access(
+            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language()),
+            &collection,
+            &key,
+        )
+        .await?;
         let edges: Vec<Edge> = references.iter().map(edge).collect();
         let replaced = site.write_with((field, vec![source], edges), |tx, (field, sources, edges)| {
             boxed!({

@@ -10,10 +10,11 @@ use crate::{
     collection::{
         Collection, access,
         cipher::{self, FieldView},
+        translation::Translation,
     },
     document::member,
     fault::not_a_reference,
-    page::budget::ResponseBudget,
+    page::{budget::ResponseBudget, language},
     reference::{self, Reference, and_scope},
     schema::{field, level::Operation, relation::Link},
 };
@@ -55,6 +56,8 @@ pub(crate) struct ReadableCollection {
     pub collection: Arc<Collection>,
     pub scope: Scope,
     pub view: FieldView,
+    /// The language of its items, if not their own.
+    pub translation: Option<Translation>,
 }
 
 /// Names as they were sent, those with a common beginning together.
@@ -114,7 +117,8 @@ pub(crate) async fn plan_all(context: RequestContext<'_>, collection: &Collectio
 pub(crate) async fn readable(context: RequestContext<'_>, collection: Arc<Collection>) -> Result<ReadableCollection> {
     let scope = access::scope(context.caller, context.drafts, Operation::Read, &collection)?;
     let view = cipher::view(context.content, context.site, context.caller, &collection).await?;
-    Ok(ReadableCollection { collection, scope, view })
+    let translation = Translation::of(&context.site.id, &collection, context.language, &scope);
+    Ok(ReadableCollection { collection, scope, view, translation })
 }
 
 fn resolve<'a>(context: RequestContext<'a>, collection: &'a Collection, tree: Tree) -> TxFuture<'a, IncludePlan> {
@@ -271,7 +275,7 @@ async fn links(tx: &mut Tx<'_>, query: LinkQuery<'_>, budget: &ResponseBudget) -
 /// WDE0109.
 pub(crate) async fn items(
     tx: &mut Tx<'_>,
-    ReadableCollection { collection, scope, view }: &ReadableCollection,
+    ReadableCollection { collection, scope, view, translation }: &ReadableCollection,
     ids: Vec<String>,
     budget: &mut ResponseBudget,
 ) -> Result<HashMap<String, String>> {
@@ -293,10 +297,11 @@ pub(crate) async fn items(
         Ok(())
     })
     .await?;
-    if size > budget.left {
-        return Err(budget.exceeded());
-    }
+    let mut rest = budget.beside(size)?;
     view.show_all(found.values_mut())?;
+    if let Some(it) = translation {
+        language::show(it, tx, found.values_mut().collect(), &mut rest).await?;
+    }
     Ok(found)
 }
 

@@ -13,11 +13,13 @@ use crate::{
     drafts::Drafts,
     fault::{cursor_invalid, not_a_reference},
     hook::CallHooks,
+    language::Language,
     limits::ContentLimits,
     page::{
         Page,
         budget::ResponseBudget,
         cursor::{self, CursorCall, Ends},
+        language,
         print::print,
     },
     reference::{
@@ -51,7 +53,7 @@ const DEFAULT_LIMIT: u32 = 50;
 /// What a query leaves to its cursors.
 const REFERENCED: CursorCall = CursorCall {
     name: "referenced",
-    outer: &["referringItemId", "referringItemIds", "referringItemFieldName", "order"],
+    outer: &["referringItemId", "referringItemIds", "referringItemFieldName", "order", "language"],
     within: "query",
     inner: &[],
 };
@@ -88,7 +90,7 @@ impl Content {
         let (source, target) = (id(members.get("referringItemId"))?, id(members.get("referencedItemId"))?);
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let field = readable_field(
-            RequestContext { content: self, site, caller, drafts: Drafts::of(members) },
+            RequestContext::of_members(self, site, caller, members),
             collection,
             members,
         )
@@ -135,9 +137,10 @@ impl Content {
         origin: Origin,
         members: &Map<String, Value>,
     ) -> Result<Page> {
-        let context = RequestContext { content: self, site, caller, drafts: Drafts::of(members) };
+        let context = RequestContext::of_members(self, site, caller, members);
         let source = collection::load(self, site, request::collection(members, caller)?).await?;
         let (paging, members) = cursor::paging(context, &source, &REFERENCED, members).await?;
+        let context = context.in_language(Language::of(&members));
         let (items, is_plural) = referring_items(&members, self.limits())?;
         let request = wire::Referenced::parse(&members, &self.limits().query)?;
         let (limit, first) = match request.paging {
@@ -258,12 +261,12 @@ impl ReferencedQuery {
         sql.push(" offset ").bind(i64::try_from(start.offset()).unwrap_or(i64::MAX));
         let (sql, params) = sql.finish();
         let (mut count, mut fits) = (0, Ok(()));
-        let mut found = Vec::new();
+        let mut found: Vec<(i64, String, String)> = Vec::new();
         tx.rows(&sql, &params, |row| {
             count += 1;
             if count <= limit && fits.is_ok() {
                 match self.shown(row.doc(1)?, budget) {
-                    Ok(shown) => found.push((row.get::<i64>(2)?, self.print(row.text(0)?, &shown))),
+                    Ok(shown) => found.push((row.get::<i64>(2)?, row.get::<String>(0)?, shown)),
                     Err(fault) => fits = Err(fault),
                 }
             }
@@ -271,14 +274,18 @@ impl ReferencedQuery {
         })
         .await?;
         fits?;
+        if let Some(it) = &self.field.target.translation {
+            language::show(it, tx, found.iter_mut().map(|it| &mut it.2).collect(), budget).await?;
+            found.iter_mut().for_each(|it| it.2 = stoa_query::project(&it.2, &self.projection));
+        }
         if start.is_backward() {
             found.reverse();
         }
         page.has_next = count > limit;
         page.count = found.len();
-        let position = |it: &(i64, String)| behind(vec![KeysetValue::Time(it.0)], String::new());
+        let position = |it: &(i64, String, String)| behind(vec![KeysetValue::Time(it.0)], String::new());
         let ends = found.first().map(position).zip(found.last().map(position));
-        join(page, found.into_iter().map(|it| it.1));
+        join(page, found.iter().map(|(_, source, document)| self.print(source, document)));
         if self.total {
             let mut sql = Writer::new(tx.dialect());
             sql.push("select count(*)");
@@ -358,9 +365,13 @@ impl ReferencedQuery {
         Ok(edges.into_iter().skip(offset).take(limit).collect())
     }
 
-    /// What the caller wants of a stored document and is shown.
+    /// What the caller wants of a stored document and is shown; all of it, if it is to be in another language.
     fn shown(&self, document: Cow<'_, str>, budget: &mut ResponseBudget) -> Result<String> {
-        let shown = stoa_query::project(&self.field.target.view.show(document)?, &self.projection);
+        let shown = self.field.target.view.show(document)?;
+        let shown = match self.field.target.translation {
+            Some(_) => shown.into_owned(),
+            None => stoa_query::project(&shown, &self.projection),
+        };
         budget.take(shown.len())?;
         Ok(shown)
     }

@@ -42,6 +42,9 @@ pub struct Definition {
     /// Items may be followed as they are stored, though hooks decide on how they are shown to others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub realtime_without_hooks: bool,
+    /// Items may have values in other languages: the collection has, or had, the plugin MULTILINGUAL.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_translations: bool,
     pub levels: Levels,
     pub fields: Vec<Field>,
     #[serde(default)]
@@ -136,6 +139,7 @@ impl Definition {
             search_off: flag("search").map_or_else(|| before.is_some_and(|it| it.search_off), |it| !it),
             realtime_without_hooks: flag("realtimeWithoutHooks")
                 .unwrap_or_else(|| before.is_some_and(|it| it.realtime_without_hooks)),
+            keeps_translations: before.is_some_and(|it| it.keeps_translations),
             levels: levels.unwrap_or_default(),
             fields: fields.unwrap_or_default(),
             plugins,
@@ -217,6 +221,11 @@ impl Definition {
     /// it, or is followed as it changes, which takes both.
     pub(crate) fn keeps_old_values(&self) -> bool {
         self.log_old_values || self.realtime
+    }
+
+    /// Whether items may have values in other languages, shown at the moment or not.
+    pub(crate) fn holds_translations(&self) -> bool {
+        self.keeps_translations || self.has_plugin(plugin::MULTILINGUAL)
     }
 
     /// Whether both give everyone the same rights to items, drafts included.

@@ -10,3 +10,4 @@ pub(crate) mod publishing;
 pub(crate) mod relation;
 pub(crate) mod rules;
 pub(crate) mod special;
+pub(crate) mod translatable;

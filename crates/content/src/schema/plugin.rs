@@ -11,6 +11,9 @@ use crate::{
 use serde_json::{Map, Value, json};
 use stoa_kernel::Result;
 
+/// The type of the plugin that names translatable fields.
+pub(crate) const MULTILINGUAL: &str = "MULTILINGUAL";
+
 /// A plugin as it was sent, without what only the server knows.
 pub type Plugin = Map<String, Value>;
 
@@ -25,7 +28,7 @@ pub(crate) const TYPES: &[(&str, &str, Validator)] = &[
     ),
     ("GRIDAPPLESS", "gridapplessOptions", Validator::Object(&[])),
     (
-        "MULTILINGUAL",
+        MULTILINGUAL,
         "multilingualOptions",
         Validator::Object(&[("translatableFieldKeys", Validator::List(1000, &Validator::Text(0, 1000)))]),
     ),
@@ -74,7 +77,7 @@ const CATALOG: &[(&str, Validator)] = &[
 ];
 
 /// Types that are still without their meaning: no collection gets one, and one that has it keeps it.
-const UNBUILT: &[&str] = &["URLIZED", "MULTILINGUAL", "CATALOG"];
+const UNBUILT: &[&str] = &["URLIZED", "CATALOG"];
 
 /// Members of options that only the server sets; they come back on a round trip and are ignored.
 const READ_ONLY: &[&str] = &["lifecycleStatus", "draftsCollectionId", "publishedCollectionId", "allowedPermissions"];

@@ -2,17 +2,19 @@
 
 use crate::{
     ContentLimits,
+    collection::translation::{self, AllValues},
     event::write::modified,
     item::{
         change::PendingChange,
         row::{Before, DocumentPart, NewValue, WriteContext},
         unique,
     },
+    transfer::translations::bytes_of,
     wire::patch::PatchBudget,
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use stoa_kernel::{Code, Fault, Result};
-use stoa_store::{ReaderPool, Site, boxed};
+use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// What an item of a file would come to.
 pub(super) enum Verdict {
@@ -39,20 +41,24 @@ pub fn is_same(item: &str, there: &str) -> bool {
 pub(super) async fn compare(
     site: &Site,
     write: WriteContext,
-    changes: &[PendingChange],
+    (changes, translations): (&[PendingChange], &[Option<AllValues>]),
     checks_unique: bool,
 ) -> Result<Vec<Verdict>> {
     let ids: Vec<String> = changes.iter().map(|it| it.id.clone()).collect();
+    let sent = changes.iter().zip(translations).filter_map(|(it, all)| Some((it.id.clone(), all.clone()?)));
+    let sent: Vec<_> = sent.collect();
     let read = site.read(ReaderPool::Scan, move |tx| {
         boxed!({
             let there = write.existing(tx, &ids, DocumentPart::Whole).await?;
-            Ok((write, there))
+            let translated = translated_alike(tx, &write, sent).await?;
+            Ok((write, there, translated))
         })
     });
-    let (write, there) = read.await?;
+    let (write, there, translated) = read.await?;
     let (mut seen, mut verdicts) = (HashSet::new(), Vec::with_capacity(changes.len()));
     let (mut rows, mut row_places) = (Vec::new(), Vec::new());
-    for change in changes {
+    for (change, translations) in changes.iter().zip(translations) {
+        let is_alike = translations.is_none() || translated.contains(&change.id);
         let before = there.get(&change.id).filter(|_| seen.insert(&change.id));
         let row = match (before, &change.value) {
             (Some(it), value) => {
@@ -66,7 +72,7 @@ pub(super) async fn compare(
         };
         let verdict = match (row, before) {
             (Err(fault), _) => Verdict::Refused(fault),
-            (Ok(row), Some(before)) if modified(&before.doc, row.doc()).is_empty() => Verdict::Same,
+            (Ok(row), Some(before)) if is_alike && modified(&before.doc, row.doc()).is_empty() => Verdict::Same,
             (Ok(row), before) => {
                 row_places.push(verdicts.len());
                 rows.push(row);
@@ -85,6 +91,32 @@ pub(super) async fn compare(
         }
     }
     Ok(verdicts)
+}
+
+/// Which of these items are in other languages what a file says. Of several with one id only the first is compared.
+async fn translated_alike(
+    tx: &mut Tx<'_>,
+    write: &WriteContext,
+    sent: Vec<(String, AllValues)>,
+) -> Result<HashSet<String>> {
+    let (collection, mut wanted) = (write.collection(), HashMap::new());
+    for (id, mut all) in sent {
+        all.retain(|_, values| !values.is_empty());
+        wanted.entry(id).or_insert(all);
+    }
+    if wanted.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let (place, ids) = ((&write.site, &**collection), wanted.keys().cloned().collect::<Vec<_>>());
+    let sizes = translation::sizes(tx, place, &ids).await?;
+    // Those of another size are others, and needn't be read: so no more is held than the file has.
+    let is_as_long =
+        |id: &String, all: &AllValues| sizes.get(id).copied().unwrap_or_default() == bytes_of(collection, all);
+    wanted.retain(|id, all| is_as_long(id, all));
+    let ids: Vec<String> = wanted.keys().cloned().collect();
+    let mut stored = translation::all(tx, place, &ids).await?;
+    wanted.retain(|id, all| stored.remove(id).unwrap_or_default() == *all);
+    Ok(wanted.into_keys().collect())
 }
 
 #[cfg(test)]

@@ -4,11 +4,12 @@
 //! to take away. Its inverse field on the other collection isn't written, for it would say the same
 //! links again in an order of its own. A field that leads to a deleted collection isn't written either.
 
-use crate::transfer::{FileOf, Format, cell, commanded};
+use crate::transfer::{FileOf, Format, cell, commanded, translations};
 use crate::{
     Content, RequestContext,
     collection::{Collection, cipher},
     drafts::Drafts,
+    language::Language,
     reference::{self, Reference, link::FieldLinks},
     schema::{
         field::{self, is_multi},
@@ -23,7 +24,9 @@ use stoa_sql::{json::quoted, params};
 use stoa_store::{ReaderPool, Row, Site, boxed};
 
 /// Items of one read.
-const CHUNK: i64 = 500;
+const CHUNK: usize = 500;
+/// Bytes of the documents of one read, and of what they are in other languages, beside those of one item.
+const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
 impl Content {
     /// Writes all items and answers how many there were; `tell` hears the number after each chunk.
@@ -43,24 +46,26 @@ impl Content {
         out: &mut (dyn Write + Send),
         mut tell: impl FnMut(u64),
     ) -> Result<u64> {
-        let (_, collection) =
-            commanded(RequestContext { content: self, site, caller, drafts: Drafts::Included }, file.collection)
-                .await?;
+        let (_, collection) = commanded(
+            RequestContext::new(self, site, caller, Drafts::Included),
+            file.collection,
+        )
+        .await?;
         let source = source(self, site, collection).await?;
         let mut sink = match file.format {
             Format::Csv => Sink::csv(out, columns(site, &source).await?)?,
             Format::Json => Sink::Json(out, 0),
             Format::JsonLines => Sink::Lines(out),
         };
-        let mut count = 0;
-        let mut after = String::new();
+        let (mut count, mut chunks) = (0, Chunks::new(site, &source, true));
         loop {
-            let mut chunk = chunk(site, &source, after, true).await?;
+            let mut chunk = chunks.next().await?;
             // For each chunk: an export may take so long that the site has another key meanwhile.
             let view = cipher::view(self, site, caller, &source.collection).await?;
             view.show_all(chunk.iter_mut().map(|it| &mut it.1))?;
-            let Some((last, _)) = chunk.last() else { break };
-            after = last.clone();
+            if chunk.is_empty() {
+                break;
+            }
             for (_, doc) in &chunk {
                 sink.write(doc)?;
             }
@@ -97,21 +102,66 @@ struct Source {
     multis: Vec<String>,
 }
 
-/// The items that follow an id: their ids and documents.
-async fn chunk(site: &Site, source: &Arc<Source>, after: String, links: bool) -> Result<Vec<(String, String)>> {
-    let source = source.clone();
+/// The items one chunk after another.
+struct Chunks<'s> {
+    site: &'s Site,
+    source: &'s Arc<Source>,
+    /// Whether links and other languages are read.
+    is_whole: bool,
+    after: String,
+    /// Items of the next read: where fewer fit, not many more are asked for.
+    size: usize,
+}
+
+impl<'s> Chunks<'s> {
+    fn new(site: &'s Site, source: &'s Arc<Source>, is_whole: bool) -> Self {
+        Self { site, source, is_whole, after: String::new(), size: CHUNK }
+    }
+
+    /// Ids and documents; nothing at the end.
+    async fn next(&mut self) -> Result<Vec<(String, String)>> {
+        let (chunk, found) = chunk(self.site, self.source, (self.after.clone(), self.size), self.is_whole).await?;
+        self.size = if chunk.len() < found { chunk.len().max(1) } else { (self.size * 2).min(CHUNK) };
+        if let Some((last, _)) = chunk.last() {
+            self.after.clone_from(last);
+        }
+        Ok(chunk)
+    }
+}
+
+/// The items that follow an id, as many as fit, and how many were found.
+async fn chunk(
+    site: &Site,
+    source: &Arc<Source>,
+    (after, size): (String, usize),
+    is_whole: bool,
+) -> Result<(Vec<(String, String)>, usize)> {
+    let (source, site_id) = (source.clone(), site.id.clone());
     let read = site.read(ReaderPool::Scan, move |tx| {
         boxed!({
             let name = &source.collection.statements.name;
             let sql = format!("select id, doc from {name} where id > $1 order by id limit $2");
-            let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.doc(1)?.into_owned()));
-            let mut chunk = tx.rows(&sql, &params![after, CHUNK], read).await?;
+            let mut bytes = 0;
+            let read = |row: &Row<'_>| {
+                if bytes > CHUNK_BYTES {
+                    return Ok(None);
+                }
+                let doc = row.doc(1)?.into_owned();
+                bytes += doc.len();
+                Ok(Some((row.get::<String>(0)?, doc)))
+            };
+            let rows = tx.rows(&sql, &params![after, i64::try_from(size).unwrap_or(i64::MAX)], read).await?;
+            let found = rows.len();
+            let mut chunk: Vec<_> = rows.into_iter().flatten().collect();
             if !source.multis.is_empty() {
                 for (_, doc) in &mut chunk {
                     source.take_out(doc);
                 }
             }
-            if links && !chunk.is_empty() {
+            if is_whole {
+                translations::append(tx, (&site_id, &source.collection), &mut chunk, CHUNK_BYTES).await?;
+            }
+            if is_whole && !chunk.is_empty() {
                 for (key, links) in &source.links {
                     let of = links.of(tx, &chunk.iter().map(|it| it.0.as_str()).collect::<Vec<_>>()).await?;
                     for (id, doc) in &mut chunk {
@@ -119,7 +169,7 @@ async fn chunk(site: &Site, source: &Arc<Source>, after: String, links: bool) ->
                     }
                 }
             }
-            Ok(chunk)
+            Ok((chunk, found))
         })
     });
     read.await
@@ -149,17 +199,19 @@ fn append(doc: &mut String, key: &str, ids: &[String]) {
     doc.push_str("]}");
 }
 
-/// System fields, declared fields, and names that only items have.
+/// System fields, declared fields, the column of other languages where there may be any, and names that only items have.
 async fn columns(site: &Site, source: &Arc<Source>) -> Result<Vec<String>> {
     let is_written = |it: &&field::Field| !is_multi(it) || source.links.iter().any(|(key, _)| key == field::key(it));
     let declared = source.collection.definition.fields.iter().filter(is_written).map(|it| field::key(it).to_owned());
     let mut columns: Vec<String> = field::SYSTEM.iter().map(|it| it.0.to_owned()).chain(declared).collect();
+    columns.extend((!source.collection.translatable.is_empty()).then(|| translations::COLUMN.to_owned()));
     let mut known: std::collections::HashSet<String> = columns.iter().cloned().collect();
-    let mut after = String::new();
+    let mut chunks = Chunks::new(site, source, false);
     loop {
-        let chunk = chunk(site, source, after, false).await?;
-        let Some((last, _)) = chunk.last() else { return Ok(columns) };
-        after = last.clone();
+        let chunk = chunks.next().await?;
+        if chunk.is_empty() {
+            return Ok(columns);
+        }
         for (_, doc) in &chunk {
             for name in members(doc)?.keys() {
                 if known.insert(name.clone()) {

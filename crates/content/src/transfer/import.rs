@@ -8,10 +8,11 @@ use crate::transfer::{
     FileOf, Record, Records, commanded,
     compare::{Verdict, compare},
     deferred::{DeferredLinks, DeferredValue},
+    translations::Reader,
 };
 use crate::{
     Content, RequestContext,
-    collection::{Collection, access::Command},
+    collection::{Collection, access::Command, translation::AllValues},
     drafts::Drafts,
     event::write::EventWriter,
     fault,
@@ -20,7 +21,9 @@ use crate::{
         hooked::WriteHooks,
         references::{self, ReferenceChanges, ResolutionPolicy, Unresolved},
         row::{NewValue, WriteContext},
+        translation::TranslationChanges,
     },
+    language::Language,
     reference::{calls::link_access, link::visible},
     schema::level::Operation,
     wire::items::check_id,
@@ -118,7 +121,8 @@ impl Content {
         source: impl Read,
         tell: impl FnMut(Event<'_>),
     ) -> Result<Counts> {
-        let context = RequestContext { content: self, site, caller, drafts: Drafts::Included };
+        let context =
+            RequestContext::new(self, site, caller, Drafts::Included);
         let (command, collection) = commanded(context, file.collection).await?;
         let mut records = Records::new(file.format, source, &collection);
         let mut import = Import::new(context, command, collection, options, tell).await?;
@@ -153,15 +157,15 @@ impl Content {
     }
 }
 
-/// The change that an item of a file asks for.
+/// The change that an item of a file asks for, and what the item is to be in other languages.
 fn parse(
     content: &Content,
+    reader: Reader<'_>,
     text: &str,
     key: Option<&str>,
-    index: usize,
-    references: &mut ReferenceChanges,
-) -> Result<PendingChange> {
-    let mut item = stoa_query::canonical(text, content.limits().query.item())?;
+    (index, references): (usize, &mut ReferenceChanges),
+) -> Result<(PendingChange, Option<AllValues>)> {
+    let (mut item, translations) = reader.item(text)?;
     if let (Some(key), RawId::Absent) = (key, &item.id) {
         item.id = RawId::Text(key_of(text, key)?);
     }
@@ -174,7 +178,7 @@ fn parse(
         RawId::Absent => content.state.world.uuid(),
         RawId::Null | RawId::Other => return Err(Fault::new(Code::ItemIdInvalid)),
     };
-    Ok(PendingChange { id, value: NewValue::Whole(item), seen: None })
+    Ok((PendingChange { id, value: NewValue::Whole(item), seen: None }, translations))
 }
 
 /// An item's text with the id that it has by a field, and that id. One with an `_id` stays as it is.
@@ -219,6 +223,8 @@ struct Import<'a, F> {
 struct Part {
     changes: Vec<PendingChange>,
     lines: Vec<u64>,
+    /// What the items are to be in other languages, of those that say so.
+    translations: Vec<Option<AllValues>>,
     references: ReferenceChanges,
 }
 
@@ -239,7 +245,7 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
 
     async fn part(&self) -> Result<Part> {
         let references = references::of_import(self.context, &self.collection, ResolutionPolicy::Defer).await?;
-        Ok(Part { changes: Vec::new(), lines: Vec::new(), references })
+        Ok(Part { changes: Vec::new(), lines: Vec::new(), translations: Vec::new(), references })
     }
 
     /// Saves the items of one batch, in one transaction unless they bring many links.
@@ -253,18 +259,22 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
                     continue;
                 }
             };
-            let content = self.context.content;
-            let mut change = parse(content, &text, self.options.key, part.changes.len(), &mut part.references);
+            let (content, key) = (self.context.content, self.options.key);
+            let (collection, limits) = (self.collection.clone(), content.limits());
+            let reader =
+                Reader { collection: &collection, caller: self.context.caller, limits, now: content.state.world.now() };
+            let mut change = parse(content, reader, &text, key, (part.changes.len(), &mut part.references));
             let is_too_much = matches!(&change, Err(it) if it.code() == Code::TooManyItems);
             if is_too_much && !part.changes.is_empty() {
                 let full = mem::replace(&mut part, self.part().await?);
                 self.save(full).await?;
-                change = parse(content, &text, self.options.key, 0, &mut part.references);
+                change = parse(content, reader, &text, key, (0, &mut part.references));
             }
             match change {
-                Ok(it) => {
+                Ok((it, translations)) => {
                     part.changes.push(it);
                     part.lines.push(line);
+                    part.translations.push(translations);
                 }
                 Err(fault) => self.refuse(line, &fault),
             }
@@ -282,7 +292,7 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
     /// Saves items in one transaction and counts what became of each.
     async fn save(&mut self, part: Part) -> Result<()> {
         let compares = self.options.is_dry_run || self.options.key.is_some() && self.counts.links.is_none();
-        let Part { changes, lines, references } = if compares { self.sift(part).await? } else { part };
+        let Part { changes, lines, translations, references } = if compares { self.sift(part).await? } else { part };
         if changes.is_empty() {
             return Ok(());
         }
@@ -291,6 +301,8 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
         let RequestContext { content, site, .. } = self.context;
         let mut write = WriteContext::load(content, site, self.command.import(&self.collection)).await?;
         write.references = references.clone();
+        let translations = translations.into_iter().enumerate().filter_map(|(n, it)| Some((n, it?)));
+        write.translations = Arc::new(TranslationChanges::of_import(&self.collection, translations));
         let call = Change { context: Arc::new(write), mode: Mode::Save, changes, condition: None };
         let results = self.written(call).await?;
         for (n, ((line, item), result)) in lines.into_iter().zip(ids).zip(results).enumerate() {
@@ -334,14 +346,17 @@ impl<'a, F: FnMut(Event<'_>)> Import<'a, F> {
         let RequestContext { content, site, .. } = self.context;
         let is_dry_run = self.options.is_dry_run;
         let write = WriteContext::load(content, site, self.command.import(&self.collection)).await?;
-        let verdicts = compare(site, write, &part.changes, is_dry_run).await?;
-        let mut rest = Part { changes: Vec::new(), lines: Vec::new(), references: part.references };
-        for ((change, line), verdict) in part.changes.into_iter().zip(part.lines).zip(verdicts) {
+        let verdicts = compare(site, write, (&part.changes, &part.translations), is_dry_run).await?;
+        let mut rest =
+            Part { changes: Vec::new(), lines: Vec::new(), translations: Vec::new(), references: part.references };
+        let items = part.changes.into_iter().zip(part.lines).zip(part.translations);
+        for (((change, line), translations), verdict) in items.zip(verdicts) {
             match verdict {
                 Verdict::Same => self.counts.unchanged += 1,
                 _ if !is_dry_run => {
                     rest.changes.push(change);
                     rest.lines.push(line);
+                    rest.translations.push(translations);
                 }
                 Verdict::New => self.counts.inserted += 1,
                 Verdict::Changed => self.counts.updated += 1,

@@ -16,6 +16,7 @@ mod deferred;
 mod export;
 mod import;
 mod records;
+mod translations;
 
 pub use compare::is_same;
 pub use deferred::{DeferredLinks, DeferredValue};

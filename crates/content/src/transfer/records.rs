@@ -10,8 +10,9 @@ use std::{
 };
 use stoa_kernel::{Code, Fault, Result};
 
-/// The longest item that is read at all. What canonical text may have is decided later.
-const MAX_BYTES: usize = 8 * 1024 * 1024;
+/// The longest item that is read at all, with what it is in other languages and the ids that it leads to. What canonical
+/// text may have is decided later.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// One item of a file.
 pub struct Record {

@@ -3,6 +3,7 @@
 use crate::{
     drafts::Drafts,
     fault::{self, Faults, invalid_as},
+    language::Language,
 };
 use serde_json::{Map, Value};
 use stoa_kernel::{Caller, Code, Fault, LanguageTag, Result};
@@ -62,12 +63,16 @@ impl Options {
         self.suppresses_hooks && caller.bare().is_editor()
     }
 
+    pub(crate) fn language(&self) -> Language<'_> {
+        Language::of_tag(self.language.as_ref())
+    }
+
     /// # Errors
-    /// WDE0119: nothing can be written in a language yet.
+    /// WDE0119: only what updates items can be in a language.
     pub(crate) fn refuse_language(&self) -> Result<()> {
         match self.language {
             None => Ok(()),
-            Some(_) => Err(fault::language_not_built()),
+            Some(_) => Err(fault::language_refused("can only be named in writes that update, save or patch items")),
         }
     }
 }

@@ -6,6 +6,7 @@
 use crate::{
     drafts::Drafts,
     fault::{self, Faults},
+    language::Language,
     limits::ContentLimits,
     wire::{
         items::{BodyReader, Items, RawItem, RequestBody},
@@ -81,12 +82,25 @@ impl<'a> Request<'a> {
     /// The id of the collection that is written to.
     ///
     /// # Errors
-    /// As for [`collection`], and WDE0119 for a language, in which nothing can be written yet.
+    /// As for [`collection`], and WDE0119 for a language, in which such a call can't be.
     pub fn collection(&self, caller: &Caller) -> Result<&str> {
         let (id, options) = (collection_id(&self.members)?, Options::parse(&self.members)?);
         options.refuse_language()?;
         options.refuse_sandbox(caller)?;
         Ok(id)
+    }
+
+    /// The same for a call that may be in a language.
+    ///
+    /// # Errors
+    /// As for [`collection`].
+    pub(crate) fn collection_in_language(&self, caller: &Caller) -> Result<&str> {
+        collection(&self.members, caller)
+    }
+
+    /// The language of the call.
+    pub(crate) fn language(&self) -> Language<'_> {
+        Language::of(&self.members)
     }
 
     /// The filter of `condition`, if there is one (docs/protocol/content.md §3.0).

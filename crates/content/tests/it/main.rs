@@ -29,5 +29,7 @@ mod search_call;
 mod search_job;
 mod transfer;
 mod transfer_links;
+mod translated;
+mod translations;
 mod turns;
 mod wire;

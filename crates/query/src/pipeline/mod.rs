@@ -1,7 +1,7 @@
 //! A pipeline at work: documents go in, results come out. Pure: who reads the documents is somebody else's business.
 //!
 //! ```text
-//! Reading::of(plan) ── statement ──▶ documents ── Run::jsonb | Run::text ──▶ stages ──▶ Run::finish ──▶ Results
+//! Reading::of(plan) ── statement ──▶ documents ── Run::jsonb | text | text_in_language ──▶ stages ──▶ Run::finish ──▶ Results
 //! ```
 //!
 //! A row passes all stages before the next one is read, but for groups and sorts, which keep what they need within a
@@ -76,10 +76,14 @@ impl Run {
         let is_ranked = reading.ranked_by.is_some() || output.is_by_cursor();
         let stages = &reading.stages;
         let steps = stages.iter().enumerate().map(|(n, it)| step(it, &stages[..n], &stages[n + 1..], is_ranked, most));
+        let mut steps: Vec<Step> = steps.collect();
+        if let (true, Some(Step::Sort(sorter))) = (reading.sorts_items, steps.first_mut()) {
+            sorter.keep_ranks();
+        }
         Self {
             members: reading.members.clone(),
             ranked_by: reading.ranked_by.clone(),
-            steps: steps.collect(),
+            steps,
             output,
             budget: Budget::new(bounds, shared, is_over),
         }
@@ -103,18 +107,26 @@ impl Run {
         self.item(value)
     }
 
-    fn item(&mut self, value: Value) -> Result<Flow> {
+    /// Takes a document as it is shown in a language, both in canonical text. The order of the items is that of their
+    /// primary texts, as in the statement that reads them; stages are about what is shown.
+    ///
+    /// # Errors
+    /// As for [`Run::jsonb`].
+    pub fn text_in_language(&mut self, primary: &str, shown: &str) -> Result<Flow> {
         let rank = match &self.ranked_by {
             None => Rank::default(),
-            Some(keys) => Rank {
-                keys: keys.iter().map(|it| sort::key(it, &value)).collect(),
-                id: match value.member("_id") {
-                    Some(Value::Text(it)) => it.as_ref().into(),
-                    _ => Box::default(),
-                },
-                positions: String::new(),
-            },
+            Some(keys) => {
+                let names = keys.iter().filter_map(|it| it.path.first()).map(|it| it.as_str().into());
+                let members = Members::Some(names.chain(["_id".into()]).collect());
+                rank(keys, &members.of_text(primary).ok_or_else(unreadable)?)
+            }
         };
+        let value = self.members.of_text(shown).ok_or_else(unreadable)?;
+        push(&mut self.steps, Row { value, rank }, &mut self.output, &mut self.budget)
+    }
+
+    fn item(&mut self, value: Value) -> Result<Flow> {
+        let rank = self.ranked_by.as_ref().map_or_else(Rank::default, |keys| rank(keys, &value));
         push(&mut self.steps, Row { value, rank }, &mut self.output, &mut self.budget)
     }
 
@@ -147,6 +159,15 @@ impl Run {
         }
         Ok(self.output.finish())
     }
+}
+
+/// The place of an item in the order of these keys.
+fn rank(keys: &[SortKey], item: &Value) -> Rank {
+    let id = match item.member("_id") {
+        Some(Value::Text(it)) => it.as_ref().into(),
+        _ => Box::default(),
+    };
+    Rank { keys: keys.iter().map(|it| sort::key(it, item)).collect(), id, positions: String::new() }
 }
 
 fn step(stage: &Stage, before: &[Stage], after: &[Stage], is_ranked: bool, most: Option<u64>) -> Step {

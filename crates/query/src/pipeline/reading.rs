@@ -17,6 +17,8 @@ const MOST_SORTED: u64 = 10_001;
 pub struct Reading {
     find: Find,
     is_ordered: bool,
+    /// Whether the first stage is not of the request: it puts the items in their order, which no statement does.
+    pub(super) sorts_items: bool,
     pub(super) stages: Vec<Stage>,
     pub(super) members: Members,
     /// Whether the place of an item in the order is needed: its keys, and its id.
@@ -40,7 +42,7 @@ impl Reading {
         let is_shown = shows_order(&stages);
         let is_in_order = compile::is_in_order(&find);
         let sorted = rows.filter(|it| offset.saturating_add(*it) <= MOST_SORTED);
-        let mut is_ordered = is_shown && is_in_order;
+        let (mut is_ordered, mut sorts_items) = (is_shown && is_in_order, false);
         match sorted {
             Some(rows) if is_shown && rows > 0 => {
                 is_ordered = true;
@@ -48,13 +50,16 @@ impl Reading {
                 find.page = PageSpec { start: Start::Offset(offset), limit: rows as u32 - 1 };
                 stages.drain(..windows);
             }
-            _ if is_shown && !is_ordered => stages.insert(0, Stage::Sort(order.clone())),
+            _ if is_shown && !is_ordered => {
+                sorts_items = true;
+                stages.insert(0, Stage::Sort(order.clone()));
+            }
             _ => {}
         }
         let ranked_by = is_ranked(&stages, !is_by_offset).then(|| order.clone());
         let directions = directions(&stages, &order);
         let members = members(&stages, ranked_by.as_deref());
-        Self { find, is_ordered, stages, members, ranked_by, directions }
+        Self { find, is_ordered, sorts_items, stages, members, ranked_by, directions }
     }
 
     /// Rows of the document.
@@ -62,6 +67,14 @@ impl Reading {
         match self.is_ordered {
             true => compile::find(dialect, table, &self.find),
             false => compile::scan(dialect, table, &self.find),
+        }
+    }
+
+    /// Whether any stage, or the order, is about this member of the items.
+    pub fn reads(&self, name: &str) -> bool {
+        match &self.members {
+            Members::All => true,
+            Members::Some(names) => names.iter().any(|it| &**it == name),
         }
     }
 

@@ -15,6 +15,8 @@ pub(super) struct Sorter {
     keys: Vec<SortKey>,
     directions: Vec<Direction>,
     by_id: Direction,
+    /// Whether rows come with their keys.
+    is_by_rank: bool,
     /// How many of the first rows are wanted, if not all.
     most: Option<usize>,
     /// Each with the bytes that were taken for it.
@@ -28,11 +30,18 @@ impl Sorter {
     pub(super) fn new(keys: Vec<SortKey>, by_id: Direction, most: Option<u64>) -> Self {
         let directions = keys.iter().map(|it| it.direction).collect();
         let most = most.and_then(|it| usize::try_from(it).ok());
-        Self { keys, directions, by_id, most, rows: Vec::new() }
+        Self { keys, directions, by_id, is_by_rank: false, most, rows: Vec::new() }
+    }
+
+    /// Has rows that come with the keys of this order, which may be those of another text than theirs, keep them.
+    pub(super) fn keep_ranks(&mut self) {
+        self.is_by_rank = true;
     }
 
     pub(super) fn add(&mut self, mut row: Row, budget: &mut Budget) -> Result<()> {
-        row.rank.keys = self.keys.iter().map(|it| key(it, &row.value)).collect();
+        if !self.is_by_rank {
+            row.rank.keys = self.keys.iter().map(|it| key(it, &row.value)).collect();
+        }
         let keys: usize = row.rank.keys.iter().map(|it| it.len() + 24).sum();
         let weight = size_of::<Row>() + row.value.weight() + row.rank.id.len() + row.rank.positions.len() + keys;
         budget.take(weight)?;

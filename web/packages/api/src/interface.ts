@@ -153,7 +153,7 @@ export type FieldValue = unknown;
 /** Which items are meant. No collection has a sandbox yet: `SANDBOX_PREFERRED` is `LIVE`, and `SANDBOX` is refused. */
 export type Environment = 'LIVE' | 'SANDBOX' | 'SANDBOX_PREFERRED' | 'UNKNOWN_ENVIRONMENT' | null;
 
-/** The tag of a language (BCP 47). Not supported yet: with a language nothing is written, and the answer is WDE0119. */
+/** The tag of a language (BCP 47). Updates, saves and patches by those who work on the site, and by apps, write what items are in it (docs/translations.md); other writes can be in no language (WDE0119). */
 export type WriteLanguage = string | null;
 
 /** Conditions that all hold; `{}` holds always. A member is `"$and": [filter, …]`, `"$or": [filter, …]`, `"$not": filter` (or a list of one), `field: value` or `field: { operator: operand, … }`. Names of fields may be dotted. Operators: `$eq`, `$ne`, `$lt`, `$lte`, `$gt`, `$gte`, `$in`, `$nin`, `$hasSome`, `$hasAll`, `$startsWith`, `$endsWith`, `$contains`, `$exists`, `$isEmpty`, `$matches` and `$not`. Values are compared within their type; a date is `{"$date": …}`. */
@@ -170,7 +170,7 @@ export type PublishPluginOptions = {
 /** Without effect. */
 export type SuppressHooks = boolean | null;
 
-/** The tag of a language (BCP 47). Without effect: items have no second language yet. */
+/** The tag of a language (BCP 47). Values of translatable fields are shown in it, where items have them; filters and orders are about the primary text. */
 export type ReadLanguage = string | null;
 
 /** Asks for what is stored at this moment, which an answer to a POST always is. */
@@ -1321,7 +1321,7 @@ export type Plugin = {
   draftItemsOptions?: DraftItemsOptions;
 };
 
-/** A plugin as it is sent: options of other types are refused. `PUBLISH`, `URLIZED`, `MULTILINGUAL`, `CATALOG` and `DRAFT_ITEMS` are not supported yet (WDE0119); a collection that has one keeps it. */
+/** A plugin as it is sent: options of other types are refused. `URLIZED`, `CATALOG` and `DRAFT_ITEMS` are not supported yet (WDE0119); a collection that has one keeps it. */
 export type PluginInput = {
   type: PluginType;
   publishOptions?: PublishOptions | null;

@@ -121,6 +121,30 @@ impl Rules {
         Ok(rules)
     }
 
+    /// Whether these fields of an item that is shown in another language keep to the rules.
+    ///
+    /// # Errors
+    /// WDE0075 with a violation for each field that breaks one.
+    pub(crate) fn validate_fields(
+        &self,
+        item: &CanonicalItem,
+        is_named: impl Fn(&str) -> bool,
+        caller: &Caller,
+        now: Millis,
+    ) -> Result<()> {
+        if !self.is_strict {
+            return Ok(());
+        }
+        let (members, mut broken) = (read(&item.data())?, Vec::new());
+        for it in self.fields.iter().filter(|it| is_named(&it.key)) {
+            it.check(&members, now, &mut broken);
+            if it.is_read_only && !caller.bare().is_privileged() {
+                ValuePath { path: &it.key, now }.violate(&mut broken, "READ_ONLY", "can only be read", Json::Null);
+            }
+        }
+        refuse(broken)
+    }
+
     /// A new item with its defaults, if that makes it another.
     ///
     /// # Errors

@@ -124,8 +124,9 @@ pub(crate) const PUBLISH_PLUGIN_DELETE: Operation = remove("publishPluginDelete"
 pub(crate) const URLIZED_PLUGIN_ADD: Operation =
     add("urlizedPluginAdd", "Adds the plugin URLIZED", "UrlizedPluginAddRequest");
 pub(crate) const URLIZED_PLUGIN_DELETE: Operation = remove("urlizedPluginDelete", "Takes the plugin URLIZED away");
-pub(crate) const MULTILINGUAL_PLUGIN_ADD: Operation =
-    add("multilingualPluginAdd", "Adds the plugin MULTILINGUAL", "MultilingualPluginAddRequest");
+pub(crate) const MULTILINGUAL_PLUGIN_ADD: Operation = change("multilingualPluginAdd", "Adds the plugin MULTILINGUAL")
+    .takes("MultilingualPluginAddRequest")
+    .errors(&[IN_COLLECTION, INVALID]);
 pub(crate) const MULTILINGUAL_PLUGIN_DELETE: Operation =
     remove("multilingualPluginDelete", "Takes the plugin MULTILINGUAL away");
 pub(crate) const CMS_PLUGIN_ADD: Operation =
