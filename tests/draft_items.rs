@@ -271,7 +271,6 @@ on_both_engines! {
         for (name, action, wants) in [
             ("publish", json!(null), "400 WDE0075"),
             ("publish", json!("FAIL_WHEN_DRAFT_ITEMS_INSTALLED"), "400 WDE0075"),
-            ("publish", json!("COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS"), "428 WDE0119"),
             ("publish", json!("FAIL_WHEN_PUBLISH_INSTALLED"), "400 WDE0075"),
             ("draft-items", json!("COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS"), "428 WDE0119"),
             ("draft-items", json!("FAIL_WHEN_PUBLISH_INSTALLED"), "400 WDE0080"),
@@ -381,6 +380,32 @@ on_both_engines! {
         assert_eq!(add(&key, "FAIL_WHEN_DRAFT_ITEMS_INSTALLED").await.verdict(), "400 WDE0075");
         ok(add(&key, "DISCARD_DRAFT_ITEMS").await);
         assert_eq!((plugins().await, title(&key, "news", "a").await), (vec!["PUBLISH".to_owned()], "third".to_owned()));
+    }
+
+    async fn drafts_are_copied_into_items_that_are_drafts(engine) {
+        let app = world(engine, json!({})).await;
+        let (key, editor) = (app.app(), app.editor().await);
+        let copy = async |client: &TestClient<'_>| {
+            let body = json!({ "dataCollectionId": "news", "draftItemsPluginConflictAction": "COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS" });
+            client.post("/v2/collections/add-publish-plugin", &body).await
+        };
+        let draft = ok(put(&key, "news__drafts", json!({ "_id": "b", "title": "new" })).await)["dataItem"]["data"].clone();
+        ok(call(&key, "create-draft", "a").await);
+        let both = copy(&key).await;
+        assert_eq!((both.verdict().as_str(), &both.json()["details"]["applicationError"]["data"]["itemId"]), ("400 WDE0080", &json!("a")));
+        assert_eq!(title(&key, "news__drafts", "b").await, "new", "nothing was done");
+        ok(call(&key, "publish-draft", "a").await);
+        assert_eq!(copy(&editor).await.verdict(), "403 WDE0027");
+        let object = ok(copy(&key).await)["dataCollection"].clone();
+        assert_eq!((object["plugins"].as_array().unwrap().len(), &object["plugins"][0]["type"]), (1, &json!("PUBLISH")));
+        assert_eq!(key.get("/v2/collections/news__drafts").await.verdict(), "404 WDE0025");
+        for client in [app.visitor().await, editor.clone(), app.app()] {
+            assert_eq!((title(&client, "news", "a").await, title(&client, "news", "b").await), ("first".into(), "404 WDE0073".into()));
+        }
+        let shown = ok(editor.get("/v2/items/b?dataCollectionId=news&publishPluginOptions.includeDraftItems=true").await);
+        let shown = &shown["dataItem"]["data"];
+        assert_eq!((&shown["title"], &shown["_publishStatus"]), (&json!("new"), &json!("DRAFT")));
+        assert_eq!((&shown["_owner"], &shown["_createdDate"]), (&draft["_owner"], &draft["_createdDate"]));
     }
 
     async fn calls_that_would_pass_over_hooks_are_refused(engine) {

@@ -7,7 +7,6 @@ use super::{
 use crate::{
     Content, RequestContext,
     collection::{self, access},
-    language::Language,
     limits::ContentLimits,
     wire::request::Request,
 };
@@ -83,12 +82,7 @@ async fn begin(
     let collection = collection::load(content, site, request.collection(caller)?).await?;
     access::items(caller, request.drafts(), &collection, change.needs().0)?;
     let task = Task::read(change, request)?;
-    task.plan(
-        RequestContext::new(content, site, caller, task.drafts),
-        &collection,
-        now,
-    )
-    .await?;
+    task.plan(RequestContext::new(content, site, caller, task.drafts), &collection, now).await?;
     let id = content.state.world.uuid();
     let (number, name) = (collection.table.number, collection.id.to_string());
     let job = NewJob { id: id.clone(), collection: number, collection_id: name, task, credential, now };

@@ -15,7 +15,6 @@ use crate::{
         remove::Removal,
         row::{NewValue, WriteContext},
     },
-    language::Language,
     reference::link,
     wire::patch::Patch,
 };

@@ -10,7 +10,6 @@ use crate::{
         cipher::{self, FieldView},
         translation::{Translation, Values, id_of, overlaid},
     },
-    drafts::Drafts,
     index::auto::{self, Answered},
     item::query::{check_cost, query_context},
     language::Language,

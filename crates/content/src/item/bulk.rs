@@ -198,8 +198,7 @@ impl Content {
     /// # Errors
     /// WDE0005, WDE0006, WDE0025, WDE0027: nothing is written.
     pub async fn item_bulk_insert(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let context =
-            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let context = RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Insert)?;
         refuse_single(&collection)?;
@@ -277,8 +276,7 @@ impl Content {
     /// # Errors
     /// As for insert.
     pub async fn item_bulk_update(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let context =
-            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let context = RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
         let collection = collection::load(self, site, request.collection_in_language(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Update)?;
         let condition = condition(context, request, &collection);
@@ -290,8 +288,7 @@ impl Content {
     /// # Errors
     /// As for insert.
     pub async fn item_bulk_save(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let context =
-            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let context = RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
         let collection = collection::load(self, site, request.collection_in_language(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Save)?;
         refuse_single(&collection)?;
@@ -303,8 +300,7 @@ impl Content {
     /// # Errors
     /// WDE0080 for no patches, WDE0006, WDE0025, WDE0027: nothing is written.
     pub async fn item_bulk_patch(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let context =
-            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let context = RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
         let collection = collection::load(self, site, request.collection_in_language(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Update)?;
         let mut translations = TranslationChanges::of_request(context, &collection, request)?;
@@ -347,8 +343,7 @@ impl Content {
     /// # Errors
     /// WDE0068, WDE0069, WDE0025, WDE0027: nothing is removed.
     pub async fn item_bulk_remove(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Vec<Outcome>> {
-        let context =
-            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let context = RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Remove)?;
         let hooks = WriteHooks::load(context, &collection, &request.members).await?;

@@ -124,8 +124,7 @@ impl Content {
     /// # Errors
     /// WDE0025, WDE0027, WDE0074 when the id is taken, and what makes an item invalid.
     pub async fn item_insert(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
-        let context =
-            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let context = RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Insert)?;
         let mut hooks = WriteHooks::load(context, &collection, &request.members).await?;
@@ -154,8 +153,7 @@ impl Content {
     /// WDE0007 without an id; WDE0073 when the item isn't there, isn't the caller's to change, or doesn't
     /// meet the condition; otherwise as for insert.
     pub async fn item_update(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
-        let context =
-            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let context = RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
         let collection = collection::load(self, site, request.collection_in_language(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Update)?;
         let mut translations = TranslationChanges::of_request(context, &collection, request)?;
@@ -189,8 +187,7 @@ impl Content {
     /// WDE0073 when the item isn't there, isn't the caller's to change, or doesn't meet the condition, and
     /// what makes a patch, or the item that it comes to, invalid.
     pub async fn item_patch(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
-        let context =
-            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let context = RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
         let collection = collection::load(self, site, request.collection_in_language(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Update)?;
         let mut translations = TranslationChanges::of_request(context, &collection, request)?;
@@ -227,8 +224,7 @@ impl Content {
     /// # Errors
     /// As for update and insert, whichever it comes to.
     pub async fn item_save(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Saved> {
-        let context =
-            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let context = RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
         let collection = collection::load(self, site, request.collection_in_language(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Save)?;
         let mut translations = TranslationChanges::of_request(context, &collection, request)?;
@@ -264,8 +260,7 @@ impl Content {
     /// # Errors
     /// WDE0002, WDE0025, WDE0027, WDE0073.
     pub async fn item_remove(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Option<Item>> {
-        let context =
-            RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
+        let context = RequestContext::new(self, site, caller, request.drafts()).in_language(request.language());
         let collection = collection::load(self, site, request.collection(caller)?).await?;
         let access = access::items(caller, context.drafts, &collection, Write::Remove)?;
         let hooks = WriteHooks::load(context, &collection, &request.members).await?;

@@ -13,13 +13,13 @@ use crate::{
     fault,
     hook::CallHooks,
     item::{
-        change::{Change, Mode, PendingChange},
+        change::{Change, ChangeResult, Mode, PendingChange},
         ownership,
         remove::Removal,
         row::{NewValue, WriteContext},
         visibility::{self, Item},
     },
-    schema::level::Operation,
+    schema::{level::Operation, publishing},
     wire::{
         options::{flag, present},
         request::Request,
@@ -29,7 +29,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use stoa_hooks::Hook;
 use stoa_kernel::{Caller, Code, Fault, Result};
-use stoa_query::Scope;
+use stoa_query::{CanonicalItem, Scope};
 use stoa_sql::params;
 use stoa_store::{Site, Tx, boxed};
 
@@ -37,6 +37,8 @@ use stoa_store::{Site, Tx, boxed};
 const DRAFTS: Drafts = Drafts::Hidden;
 /// Drafts that one transaction publishes, where all of a collection are.
 const PIECE: usize = 50;
+/// Drafts that one transaction copies into the collection that they are drafts of.
+const MOST_COPIED: usize = 1_000;
 
 const INSERTS: &[Hook] = &[Hook::BeforeInsert, Hook::AfterInsert];
 const SAVES: &[Hook] = &[Hook::BeforeInsert, Hook::AfterInsert, Hook::BeforeUpdate, Hook::AfterUpdate];
@@ -68,7 +70,7 @@ impl Content {
                 put(tx, drafts, &pair.id, &doc).await
             })
         });
-        let doc = doc.await?;
+        let ChangeResult { doc, .. } = doc.await?;
         ownership::visitor_wrote(&call.2);
         Ok(Item::new(&call.0.drafts, doc))
     }
@@ -102,7 +104,7 @@ impl Content {
                 Ok(doc)
             })
         });
-        let doc = doc.await?;
+        let ChangeResult { doc, .. } = doc.await?;
         ownership::visitor_wrote(&call.2.0);
         Ok(Item::new(&call.0.published, doc))
     }
@@ -148,17 +150,19 @@ impl Content {
     }
 }
 
-/// Publishes all drafts of a collection, in pieces. What was published when it fails stays so, and the others stay drafts.
+/// Publishes all drafts of a collection, in pieces, each by what the collections and the caller's rights are then. What was
+/// published when it fails stays so, and the others stay drafts.
 ///
 /// # Errors
 /// As for publishing one, with the `itemId` of the first that can't be.
-pub(crate) async fn publish_all(
-    content: &Content,
-    site: &Site,
-    caller: &Caller,
-    published: &Arc<Collection>,
-) -> Result<()> {
-    let pair = Pair::of_collection(content, site, published.clone(), String::new()).await?;
+pub(crate) async fn publish_all(content: &Content, site: &Site, caller: &Caller, id: &str) -> Result<()> {
+    while publish_some(content, site, caller, id).await? == PIECE {}
+    Ok(())
+}
+
+async fn publish_some(content: &Content, site: &Site, caller: &Caller, id: &str) -> Result<usize> {
+    let published = collection::load(content, site, id).await?;
+    let pair = Pair::of_collection(content, site, published, String::new()).await?;
     let publication = access::publication(caller, &pair.published)?;
     let readable = access::scope(caller, DRAFTS, Operation::Read, &pair.drafts)?;
     if !matches!(readable, Scope::Everything) {
@@ -168,19 +172,13 @@ pub(crate) async fn publish_all(
     let hooks = [(&pair.published, SAVES), (&pair.drafts, REMOVES)];
     refuse_hooks((content, site, caller), &Map::new(), &hooks).await?;
     let contexts = (context(content, site, publication).await?, context(content, site, removal).await?);
-    let call = Arc::new((pair, contexts));
-    loop {
-        let piece = site.write_with(call.clone(), |tx, call| {
-            boxed!({
-                let (pair, (published, drafts)) = &**call;
-                pair.check(tx).await?;
-                publish_piece(tx, pair, published, drafts).await
-            })
-        });
-        if piece.await? < PIECE {
-            return Ok(());
-        }
-    }
+    let published = site.write_with((pair, contexts), |tx, (pair, (published, drafts))| {
+        boxed!({
+            pair.check(tx).await?;
+            publish_piece(tx, pair, published, drafts).await
+        })
+    });
+    published.await
 }
 
 /// Publishes some of the drafts, and answers how many.
@@ -199,6 +197,44 @@ async fn publish_piece(
         take(tx, drafts, id).await?;
     }
     Ok(ids.len())
+}
+
+/// Writes the drafts of a collection that has the plugin PUBLISH from now on as its own, in one transaction with that.
+///
+/// # Errors
+/// WDE0080 for more than [`MOST_COPIED`], and for an item that is published and has a draft: with PUBLISH it can't be both.
+/// What makes an item invalid, with its `itemId`.
+pub(crate) async fn copy_all(tx: &mut Tx<'_>, context: &Arc<WriteContext>, drafts: &Collection) -> Result<()> {
+    let table = tx.dialect().table(drafts.table);
+    let sql = format!("select id from {table} order by id limit {}", MOST_COPIED + 1);
+    let ids = tx.rows(&sql, &[], |row| row.get::<String>(0)).await?;
+    if ids.len() > MOST_COPIED {
+        let text = format!("The collection has more than {MOST_COPIED} drafts: publish or remove some of them first.");
+        return Err(Fault::because(Code::BadRequest, text));
+    }
+    for id in &ids {
+        if found(tx, context.collection(), id).await?.is_some() {
+            let text = format!("Item {id} is published and has a draft: publish the draft or remove it first.");
+            return Err(Fault::because(Code::BadRequest, text).with("itemId", id.as_str()));
+        }
+        let Some((_, draft)) = found(tx, drafts, id).await? else { continue };
+        let draft = publishing::as_draft(&stoa_query::canonical(&draft, context.content.limits().query.item())?)?;
+        put_item(tx, context, id, draft).await.map_err(|it| it.with("itemId", id.as_str()))?;
+    }
+    Ok(())
+}
+
+/// Refuses to copy drafts into a collection with hooks of what is inserted.
+///
+/// # Errors
+/// WDE0119.
+pub(crate) async fn may_copy(
+    content: &Content,
+    site: &Site,
+    caller: &Caller,
+    published: &Arc<Collection>,
+) -> Result<()> {
+    refuse_hooks((content, site, caller), &Map::new(), &[(published, INSERTS)]).await
 }
 
 /// Refuses a call that would pass over hooks: these would have to be asked before the transaction of both collections, of
@@ -281,11 +317,14 @@ async fn found(tx: &mut Tx<'_>, collection: &Collection, id: &str) -> Result<Opt
 }
 
 /// Saves a document of one collection in the other.
-async fn put(tx: &mut Tx<'_>, context: &Arc<WriteContext>, id: &str, document: &str) -> Result<String> {
-    let item = stoa_query::canonical(document, context.content.limits().query.item())?;
+async fn put(tx: &mut Tx<'_>, context: &Arc<WriteContext>, id: &str, document: &str) -> Result<ChangeResult> {
+    put_item(tx, context, id, stoa_query::canonical(document, context.content.limits().query.item())?).await
+}
+
+async fn put_item(tx: &mut Tx<'_>, context: &Arc<WriteContext>, id: &str, item: CanonicalItem) -> Result<ChangeResult> {
     let changes = vec![PendingChange { id: id.to_owned(), value: NewValue::Whole(item), seen: None }];
     let change = Change { context: context.clone(), mode: Mode::Save, changes, condition: None };
-    only(change.write(tx).await?).map(|it| it.doc)
+    only(change.write(tx).await?)
 }
 
 async fn take(tx: &mut Tx<'_>, context: &Arc<WriteContext>, id: &str) -> Result<()> {

@@ -7,7 +7,6 @@
 use crate::{
     Content, ContentLimits, Origin, RequestContext,
     collection::{self, Collection, access, cipher, translation::Translation},
-    drafts::Drafts,
     fault::language_refused,
     hook::CallHooks,
     index::auto::{self, Answered},

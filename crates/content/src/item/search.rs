@@ -6,7 +6,6 @@
 use crate::{
     Content, Origin, RequestContext,
     collection::{self, Collection, cipher, translation::Translation},
-    drafts::Drafts,
     fault,
     hook::CallHooks,
     item::{

@@ -9,7 +9,6 @@ use crate::{
     drafts::Drafts,
     fault,
     index::step::{self, IndexRequest, Transition},
-    language::Language,
     schema::index::{self, Index, Source, Status},
 };
 use serde_json::{Value, json};
@@ -85,11 +84,7 @@ impl Content {
         offset: usize,
         limit: Option<usize>,
     ) -> Result<IndexList> {
-        let stored = stored(
-            RequestContext::new(self, site, caller, Drafts::Included),
-            id,
-        )
-        .await?;
+        let stored = stored(RequestContext::new(self, site, caller, Drafts::Included), id).await?;
         let all: Vec<_> = index::system_views().chain(stored.indexes.iter().map(Index::view)).collect();
         let total = all.len();
         Ok(IndexList { indexes: all.into_iter().skip(offset).take(limit.unwrap_or(100)).collect(), offset, total })
@@ -100,11 +95,7 @@ impl Content {
     /// # Errors
     /// WDE0027, WDE0025.
     pub async fn index_available(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<Value> {
-        let stored = stored(
-            RequestContext::new(self, site, caller, Drafts::Included),
-            id,
-        )
-        .await?;
+        let stored = stored(RequestContext::new(self, site, caller, Drafts::Included), id).await?;
         let left = |unique: bool| step::most(self.limits(), unique).saturating_sub(step::count(&stored, unique));
         let (regular, unique) = (left(false), left(true));
         // A regular index may always have three fields, so none are left for one field only.

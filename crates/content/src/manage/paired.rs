@@ -76,8 +76,17 @@ pub(crate) struct Pairing<'a> {
     pub limits: &'a ContentLimits,
     /// What the ids of jobs begin with that purge values of removed fields.
     pub job: &'a str,
-    /// Whether drafts go with the plugin.
-    pub discards: bool,
+    pub leftover: Leftover,
+}
+
+/// What becomes of drafts when the plugin goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Leftover {
+    /// There must be none.
+    Refused,
+    Discarded,
+    /// They become items of the collection itself.
+    Copied,
 }
 
 /// A collection of drafts that was made, changed or deleted.
@@ -85,6 +94,8 @@ pub(crate) struct Followed {
     pub id: String,
     /// Its table, if values are to go out of its items.
     pub purged: Option<Table>,
+    /// What it was, if it was deleted.
+    pub gone: Option<StoredCollection>,
 }
 
 impl Pairing<'_> {
@@ -125,7 +136,7 @@ impl Pairing<'_> {
         let stored =
             StoredCollection { number, id, definition, revision: 1, created: now, updated: now, grants, indexes };
         make_collection(tx, self.site, &stored, &access).await?;
-        Ok(Followed { id: stored.id, purged: None })
+        Ok(Followed { id: stored.id, purged: None, gone: None })
     }
 
     async fn change(&self, tx: &mut Tx<'_>, id: &str, published: &Definition) -> Result<Option<Followed>> {
@@ -145,14 +156,14 @@ impl Pairing<'_> {
             save::tell_access(tx, site, id, now, &access).await?;
         }
         let table = Table { site: self.site.number, number: stored.number };
-        Ok(Some(Followed { id: stored.id, purged: has_removed.then_some(table) }))
+        Ok(Some(Followed { id: stored.id, purged: has_removed.then_some(table), gone: None }))
     }
 
     async fn delete(&self, tx: &mut Tx<'_>, id: &str) -> Result<Followed> {
         let site = &self.site.id;
         let stored = live(tx, site, id).await?.ok_or_else(|| fault::collection_not_found(id))?;
         let access = self.manager.deletion(id, &stored.definition.levels)?;
-        if !self.discards {
+        if self.leftover == Leftover::Refused {
             let table = tx.dialect().table(Table { site: self.site.number, number: stored.number });
             let one = tx.row(&format!("select id from {table} limit 1"), &[], |row| row.get::<String>(0)).await?;
             if one.is_some() {
@@ -161,7 +172,7 @@ impl Pairing<'_> {
             }
         }
         save::delete(tx, site, id, self.now, &access).await?;
-        Ok(Followed { id: id.to_owned(), purged: None })
+        Ok(Followed { id: id.to_owned(), purged: None, gone: Some(stored) })
     }
 }
 

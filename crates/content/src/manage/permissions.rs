@@ -17,7 +17,7 @@ use crate::{
     limits::ContentLimits,
     manage::{
         collections::{Revised, change_definition},
-        paired::drafts_id,
+        paired::{Leftover, drafts_id},
     },
     schema::{
         definition::Definition,
@@ -94,7 +94,7 @@ impl Content {
             self,
             site,
             caller,
-            Revised { id: id.to_owned(), revision: None, discards_drafts: false, make },
+            Revised { id: id.to_owned(), revision: None, leftover: Leftover::Refused, make },
         )
         .await?;
         Ok(view(&collection))

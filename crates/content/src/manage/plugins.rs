@@ -4,9 +4,12 @@ use crate::{
     Content,
     collection::{access, load},
     fault::{action_not_built, invalid},
-    item::drafts::publish_all,
+    item::drafts,
     limits::ContentLimits,
-    manage::collections::{Revised, change},
+    manage::{
+        collections::{Revised, change},
+        paired::Leftover,
+    },
     schema::{
         definition::Definition,
         plugin::{self, TYPES, is_drafts, kind},
@@ -25,8 +28,10 @@ enum DraftAction {
     Discard,
     /// They are published before, in pieces. Those that are made meanwhile are in the way.
     Publish,
-    /// Still to be built.
+    /// They become items that are drafts by the plugin PUBLISH.
     Copy,
+    /// Still to be built.
+    Unbuilt,
 }
 
 /// What a call may say of drafts when it deletes a plugin.
@@ -51,7 +56,7 @@ const PUBLISH_CONFLICT: (&str, &[(&str, DraftAction)]) = (
 );
 const DRAFT_ITEMS_CONFLICT: (&str, &[(&str, DraftAction)]) = (
     "publishPluginConflictAction",
-    &[("FAIL_WHEN_PUBLISH_INSTALLED", DraftAction::Fail), ("COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS", DraftAction::Copy)],
+    &[("FAIL_WHEN_PUBLISH_INSTALLED", DraftAction::Fail), ("COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS", DraftAction::Unbuilt)],
 );
 
 impl Content {
@@ -131,17 +136,24 @@ async fn change_plugins<F>(
 where
     F: Fn(&Definition, &ContentLimits) -> Result<Definition> + Send + Sync + 'static,
 {
-    if action == DraftAction::Publish {
+    if matches!(action, DraftAction::Publish | DraftAction::Copy) {
         let manager = access::manager_of(caller, id)?;
         let collection = load(content, site, id).await?;
         let after = make(&collection.definition, content.limits())?;
         manager.change(id, &collection.definition, &after)?;
         if collection.definition.drafts_id().is_some() && after.drafts_id().is_none() {
-            publish_all(content, site, caller, &collection).await?;
+            match action {
+                DraftAction::Copy => drafts::may_copy(content, site, caller, &collection).await?,
+                _ => drafts::publish_all(content, site, caller, id).await?,
+            }
         }
     }
-    let discards_drafts = action == DraftAction::Discard;
-    change(content, site, caller, Revised { id: id.to_owned(), revision: None, discards_drafts, make }).await
+    let leftover = match action {
+        DraftAction::Discard => Leftover::Discarded,
+        DraftAction::Copy => Leftover::Copied,
+        DraftAction::Fail | DraftAction::Publish | DraftAction::Unbuilt => Leftover::Refused,
+    };
+    change(content, site, caller, Revised { id: id.to_owned(), revision: None, leftover, make }).await
 }
 
 /// # Errors
@@ -149,7 +161,7 @@ where
 fn draft_action((path, actions): (&str, &[(&str, DraftAction)]), action: Option<&Value>) -> Result<DraftAction> {
     let Some(action) = action.filter(|it| !it.is_null()) else { return Ok(DraftAction::Fail) };
     match actions.iter().find(|it| action == it.0) {
-        Some((name, DraftAction::Copy)) => Err(action_not_built(path, name)),
+        Some((name, DraftAction::Unbuilt)) => Err(action_not_built(path, name)),
         Some((_, it)) => Ok(*it),
         None => {
             let names: Vec<_> = actions.iter().map(|it| it.0).collect();

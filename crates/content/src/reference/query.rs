@@ -10,7 +10,6 @@
 use crate::{
     Content, Origin, RequestContext,
     collection::{self, Collection, access},
-    drafts::Drafts,
     fault::{cursor_invalid, not_a_reference},
     hook::CallHooks,
     language::Language,
@@ -89,12 +88,8 @@ impl Content {
     pub async fn is_referenced(&self, site: &Site, caller: &Caller, members: &Map<String, Value>) -> Result<bool> {
         let (source, target) = (id(members.get("referringItemId"))?, id(members.get("referencedItemId"))?);
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
-        let field = readable_field(
-            RequestContext::of_members(self, site, caller, members),
-            collection,
-            members,
-        )
-        .await?;
+        let field =
+            readable_field(RequestContext::of_members(self, site, caller, members), collection, members).await?;
         let site_id = site.id.as_str().to_owned();
         let found = site.read(ReaderPool::Point, move |tx| {
             boxed!({

@@ -9,7 +9,6 @@ use crate::{
     Content, RequestContext,
     collection::{Collection, cipher},
     drafts::Drafts,
-    language::Language,
     reference::{self, Reference, link::FieldLinks},
     schema::{
         field::{self, is_multi},
@@ -46,11 +45,8 @@ impl Content {
         out: &mut (dyn Write + Send),
         mut tell: impl FnMut(u64),
     ) -> Result<u64> {
-        let (_, collection) = commanded(
-            RequestContext::new(self, site, caller, Drafts::Included),
-            file.collection,
-        )
-        .await?;
+        let (_, collection) =
+            commanded(RequestContext::new(self, site, caller, Drafts::Included), file.collection).await?;
         let source = source(self, site, collection).await?;
         let mut sink = match file.format {
             Format::Csv => Sink::csv(out, columns(site, &source).await?)?,

@@ -23,7 +23,6 @@ use crate::{
         row::{NewValue, WriteContext},
         translation::TranslationChanges,
     },
-    language::Language,
     reference::{calls::link_access, link::visible},
     schema::level::Operation,
     wire::items::check_id,
@@ -121,8 +120,7 @@ impl Content {
         source: impl Read,
         tell: impl FnMut(Event<'_>),
     ) -> Result<Counts> {
-        let context =
-            RequestContext::new(self, site, caller, Drafts::Included);
+        let context = RequestContext::new(self, site, caller, Drafts::Included);
         let (command, collection) = commanded(context, file.collection).await?;
         let mut records = Records::new(file.format, source, &collection);
         let mut import = Import::new(context, command, collection, options, tell).await?;

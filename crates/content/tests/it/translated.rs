@@ -217,7 +217,7 @@ on_both_engines! {
         assert_eq!(imported(&other, ImportOptions::default(), &file).await, (Counts { inserted: 1, ..Counts::default() }, vec![]));
         assert_eq!(other.get(&app(), "a").await.unwrap()["_translations"], own);
 
-        world.content.plugin_add(&world.site, &owner(), "c", &multilingual(json!(["title"]))).await.unwrap();
+        world.content.plugin_add(&world.site, &owner(), "c", &multilingual(json!(["title"])), None).await.unwrap();
         let member = |id: &str| json!({ "_id": id, "title": "Home", "_translations": { "de": { "title": "x" } } });
         let refused = refusal(world.insert(&visitor("v"), member("b")).await);
         assert_eq!((refused.code().name(), &refused.data()["propertyName"]), ("WDE0080", &json!("_translations")));

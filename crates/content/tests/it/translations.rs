@@ -23,7 +23,7 @@ pub async fn multilingual_world(engine: stoa_testkit::Engine) -> World {
 
 pub async fn translate_collection(world: &World) {
     let plugin = multilingual(json!(["title", "tags"]));
-    let after = world.content.plugin_add(&world.site, &owner(), "c", &plugin).await.unwrap();
+    let after = world.content.plugin_add(&world.site, &owner(), "c", &plugin, None).await.unwrap();
     assert_eq!(after["plugins"][0], plugin);
 }
 
@@ -280,7 +280,7 @@ on_both_engines! {
         content.plugin_delete(site, &owner(), "c", "MULTILINGUAL", None).await.unwrap();
         assert_eq!(get_in(&world, &app(), "a", "de").await.unwrap()["title"], "House");
         assert_eq!(code(update_in(&world, &app(), "de", json!({ "_id": "a", "title": "x" })).await), "WDE0119");
-        content.plugin_add(site, &owner(), "c", &multilingual(json!(["title"]))).await.unwrap();
+        content.plugin_add(site, &owner(), "c", &multilingual(json!(["title"])), None).await.unwrap();
         assert_eq!(get_in(&world, &app(), "a", "de").await.unwrap()["title"], "Haus", "the plugin shows them again");
         content.plugin_delete(site, &owner(), "c", "MULTILINGUAL", None).await.unwrap();
         world.remove(&app(), "a", None).await.unwrap();
@@ -293,7 +293,7 @@ on_both_engines! {
         let secret = json!({ "key": "secret", "type": "TEXT", "encrypted": true });
         content.field_create(site, &owner(), "c", &secret).await.unwrap();
         for key in ["n", "none", "secret", "_id", "_owner"] {
-            let fault = refusal(content.plugin_add(site, &owner(), "c", &multilingual(json!(["title", key]))).await);
+            let fault = refusal(content.plugin_add(site, &owner(), "c", &multilingual(json!(["title", key])), None).await);
             assert_eq!(fault.code().name(), "WDE0075", "{key}");
         }
         let mut whole = content.collection_get(site, &owner(), "c", &[], false).await.unwrap();
