@@ -282,6 +282,19 @@ on_both_engines! {
         }
         let single = json!({ "dataCollectionId": "news", "plugin": { "type": "SINGLE_ITEM" } });
         assert_eq!(key.post("/v2/collections/add-plugin", &single).await.verdict(), "400 WDE0075");
+        let options = json!({ "multilingualOptions": { "translatableFieldKeys": ["title"] } });
+        let add = async |name: &str, id: &str, mut body: Value| {
+            body["dataCollectionId"] = id.into();
+            key.post(&format!("/v2/collections/{name}-plugin"), &body).await.verdict()
+        };
+        assert_eq!(add("add-multilingual", "news", options.clone()).await, "428 WDE0119");
+        // Its items keep what they are in other languages, with the plugin and without it.
+        let object = json!({ "id": "pages", "fields": [{ "key": "title", "type": "TEXT" }] });
+        ok(key.post("/v2/collections", &json!({ "collection": object })).await);
+        assert_eq!(add("add-multilingual", "pages", options).await, "200");
+        assert_eq!(add("add-draft-items", "pages", json!({})).await, "428 WDE0119");
+        assert_eq!(add("delete-multilingual", "pages", json!({})).await, "200");
+        assert_eq!(add("add-draft-items", "pages", json!({})).await, "428 WDE0119");
     }
 
     async fn streams_tell_of_drafts_when_they_are_published(engine) {
