@@ -272,6 +272,7 @@ on_both_engines! {
             ("publish", json!(null), "400 WDE0075"),
             ("publish", json!("FAIL_WHEN_DRAFT_ITEMS_INSTALLED"), "400 WDE0075"),
             ("publish", json!("FAIL_WHEN_PUBLISH_INSTALLED"), "400 WDE0075"),
+            ("publish", json!("COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS"), "428 WDE0119"),
             ("draft-items", json!("COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS"), "428 WDE0119"),
             ("draft-items", json!("FAIL_WHEN_PUBLISH_INSTALLED"), "400 WDE0080"),
         ] {
@@ -395,32 +396,6 @@ on_both_engines! {
         assert_eq!((plugins().await, title(&key, "news", "a").await), (vec!["PUBLISH".to_owned()], "third".to_owned()));
     }
 
-    async fn drafts_are_copied_into_items_that_are_drafts(engine) {
-        let app = world(engine, json!({})).await;
-        let (key, editor) = (app.app(), app.editor().await);
-        let copy = async |client: &TestClient<'_>| {
-            let body = json!({ "dataCollectionId": "news", "draftItemsPluginConflictAction": "COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS" });
-            client.post("/v2/collections/add-publish-plugin", &body).await
-        };
-        let draft = ok(put(&key, "news__drafts", json!({ "_id": "b", "title": "new" })).await)["dataItem"]["data"].clone();
-        ok(call(&key, "create-draft", "a").await);
-        let both = copy(&key).await;
-        assert_eq!((both.verdict().as_str(), &both.json()["details"]["applicationError"]["data"]["itemId"]), ("400 WDE0080", &json!("a")));
-        assert_eq!(title(&key, "news__drafts", "b").await, "new", "nothing was done");
-        ok(call(&key, "publish-draft", "a").await);
-        assert_eq!(copy(&editor).await.verdict(), "403 WDE0027");
-        let object = ok(copy(&key).await)["dataCollection"].clone();
-        assert_eq!((object["plugins"].as_array().unwrap().len(), &object["plugins"][0]["type"]), (1, &json!("PUBLISH")));
-        assert_eq!(key.get("/v2/collections/news__drafts").await.verdict(), "404 WDE0025");
-        for client in [app.visitor().await, editor.clone(), app.app()] {
-            assert_eq!((title(&client, "news", "a").await, title(&client, "news", "b").await), ("first".into(), "404 WDE0073".into()));
-        }
-        let shown = ok(editor.get("/v2/items/b?dataCollectionId=news&publishPluginOptions.includeDraftItems=true").await);
-        let shown = &shown["dataItem"]["data"];
-        assert_eq!((&shown["title"], &shown["_publishStatus"]), (&json!("new"), &json!("DRAFT")));
-        assert_eq!((&shown["_owner"], &shown["_createdDate"]), (&draft["_owner"], &draft["_createdDate"]));
-    }
-
     async fn calls_that_would_pass_over_hooks_are_refused(engine) {
         let app = world(engine, json!({ "manageDrafts": "ANYONE", "managePublishStatus": "ANYONE" })).await;
         app.app.content.keep_hooks(crate::hooks::host());
@@ -432,7 +407,12 @@ on_both_engines! {
             ("export function news_beforeUpdate(item) { return item; }", ["publish-draft"].as_slice()),
             ("export function news_afterInsert(item) { return item; }", &["publish-draft"]),
             ("export function news_beforeRemove(id) { return id; }", &["unpublish"]),
-            ("export function news_beforeGet(id) { return id; }", &[]),
+            ("export function news_beforeGet(id) { return id; }", &["create-draft", "unpublish"]),
+            ("export function news_afterQuery(item) { return item; }", &["create-draft", "unpublish"]),
+            ("export function news_afterCount(n) { return n; }", &[]),
+            ("export function news__drafts_beforeInsert(item) { return item; }", &["create-draft", "unpublish"]),
+            ("export function news__drafts_afterUpdate(item) { return item; }", &["unpublish"]),
+            ("export function news__drafts_beforeRemove(id) { return id; }", &["publish-draft"]),
         ] {
             deploy(source).await;
             for name in ["create-draft", "publish-draft", "unpublish"] {
@@ -477,6 +457,133 @@ on_both_engines! {
             if places.0 != "first" {
                 ok(call(&key, "publish-draft", "a").await);
             }
+        }
+    }
+
+    async fn publishing_takes_no_item_from_its_owner(engine) {
+        let app = world(engine, json!({ "manageDrafts": "SITE_MEMBER_AUTHOR" })).await;
+        let (ann, bob, editor) = (app.member("ann@example.org").await, app.member("bob@example.org").await, app.editor().await);
+        let mine = ok(put(&ann, "news", json!({ "_id": "mine", "title": "ann's" })).await)["dataItem"]["data"].clone();
+        for publisher in [&editor, &app.app()] {
+            ok(put(&bob, "news__drafts", json!({ "_id": "mine", "title": "bob's" })).await);
+            let published = ok(call(publisher, "publish-draft", "mine").await)["dataItem"]["data"].clone();
+            assert_eq!((&published["title"], &published["_owner"]), (&json!("bob's"), &mine["_owner"]));
+            assert_eq!(published["_createdDate"], mine["_createdDate"]);
+        }
+
+        // What a visitor's item becomes on its way goes to the member that the visitor becomes.
+        let visitor = app.visitor().await;
+        for id in ["back", "copied"] {
+            ok(put(&visitor, "news", json!({ "_id": id, "title": id })).await);
+        }
+        ok(call(&editor, "unpublish", "back").await);
+        ok(call(&app.app(), "create-draft", "copied").await);
+        let member = crate::ownership::register(&visitor, "eve@example.org").await["identity"]["id"].clone();
+        let eve = crate::ownership::joined(&app, &visitor, &member).await.expect("tokens");
+        assert_eq!((title(&eve, "news__drafts", "back").await.as_str(), title(&eve, "news__drafts", "copied").await.as_str()), ("back", "copied"));
+        for id in ["back", "copied"] {
+            assert_eq!(ok(call(&editor, "publish-draft", id).await)["dataItem"]["data"]["_owner"], member, "{id}");
+        }
+    }
+
+    async fn members_make_drafts_of_their_own_items_only(engine) {
+        let app = world(engine, json!({ "manageDrafts": "SITE_MEMBER_AUTHOR" })).await;
+        let (ann, bob) = (app.member("ann@example.org").await, app.member("bob@example.org").await);
+        ok(put(&ann, "news", json!({ "_id": "mine", "title": "ann's" })).await);
+        assert_eq!(call(&bob, "create-draft", "mine").await.verdict(), "403 WDE0027");
+        assert_eq!(title(&app.app(), "news__drafts", "mine").await, "404 WDE0073", "there is none");
+        ok(call(&ann, "create-draft", "mine").await);
+        assert_eq!(call(&bob, "create-draft", "mine").await.verdict(), "403 WDE0027", "nor is bob told that there is one");
+        assert_eq!(title(&ann, "news__drafts", "mine").await, "ann's");
+    }
+
+    async fn drafts_open_no_way_around_levels(engine) {
+        let app = world(engine, json!({})).await;
+        let (key, editor) = (app.app(), app.editor().await);
+        let levels = json!({ "itemRead": "ANYONE", "itemInsert": "PRIVILEGED", "itemUpdate": "CMS_EDITOR", "itemRemove": "CMS_EDITOR" });
+        let object = json!({ "id": "kept", "fields": [], "dataPermissions": levels });
+        ok(key.post("/v2/collections", &json!({ "collection": object })).await);
+        let add = json!({ "dataCollectionId": "kept" });
+        assert_eq!(editor.post("/v2/collections/add-draft-items-plugin", &add).await.verdict(), "403 WDE0027");
+        ok(key.post("/v2/collections/add-draft-items-plugin", &add).await);
+
+        // Those who may manage and publish drafts need no other right.
+        let ann = app.member("ann@example.org").await;
+        let made = ok(put(&ann, "news", json!({ "title": "mine" })).await);
+        let object = json!({ "id": "closed", "fields": [{ "key": "title", "type": "TEXT" }], "dataPermissions": {} });
+        ok(key.post("/v2/collections", &json!({ "collection": object })).await);
+        ok(key.post("/v2/collections/add-draft-items-plugin", &json!({ "dataCollectionId": "closed" })).await);
+        let of_closed = |id: &str| json!({ "dataCollectionId": "closed", "dataItemId": id });
+        assert_eq!(ann.get("/v2/collections/closed").await.verdict(), "404 WDE0025");
+        assert_eq!(ann.post("/v2/items/publish-draft", &of_closed("x")).await.verdict(), "403 WDE0027");
+        let grant = json!({ "userId": made["dataItem"]["data"]["_owner"], "draftItemsPluginPermissions": { "manageDrafts": "ALLOWED", "managePublishStatus": "ALLOWED" } });
+        ok(key.post("/v1/permissions/special", &json!({ "dataCollectionId": "closed", "specialPermissions": grant })).await);
+        let object = ok(ann.get("/v2/collections/closed").await)["collection"].clone();
+        assert_eq!(object["plugins"][0]["draftItemsOptions"]["draftsCollectionId"], "closed__drafts");
+        let list = ann.get("/v2/collections").await.json();
+        let ids: Vec<_> = list["collections"].as_array().unwrap().iter().map(|it| &it["id"]).collect();
+        assert_eq!(ids, ["news", "kept", "closed", "closed__drafts"]);
+        ok(put(&ann, "closed__drafts", json!({ "_id": "x", "title": "hers" })).await);
+        ok(ann.post("/v2/items/publish-draft", &of_closed("x")).await);
+        assert_eq!(title(&ann, "closed", "x").await, "403 WDE0027", "to publish is not to read");
+        assert_eq!(title(&key, "closed", "x").await, "hers");
+        ok(ann.post("/v2/items/unpublish", &of_closed("x")).await);
+        assert_eq!(title(&ann, "closed__drafts", "x").await, "hers");
+
+        let mine = async |client: &TestClient<'_>, id: &str| {
+            let reply = client.get(&format!("/v1/permissions/current?dataCollectionId={id}")).await;
+            (reply.verdict(), reply.json().to_string().contains("draftItems"))
+        };
+        let visitor = app.visitor().await;
+        assert_eq!(mine(&visitor, "news").await, ("200".to_owned(), false));
+        assert_eq!(mine(&visitor, "news__drafts").await, ("404 WDE0025".to_owned(), false));
+        assert_eq!((mine(&ann, "closed").await.1, mine(&editor, "news").await.1), (true, true));
+    }
+
+    async fn drafts_take_along_what_was_written_and_nothing_else(engine) {
+        let app = world(engine, json!({})).await;
+        let key = app.app();
+        let open = json!({ "key": "state", "type": "TEXT", "typeMetadata": { "text": { "defaultValue": "open" } } });
+        ok(key.post("/v2/collections/create-field", &json!({ "dataCollectionId": "news", "field": open })).await);
+        assert_eq!(ok(put(&key, "news", json!({ "_id": "new" })).await)["dataItem"]["data"]["state"], "open");
+        for (name, place) in [("create-draft", "news__drafts"), ("publish-draft", "news"), ("unpublish", "news__drafts"), ("publish-draft", "news")] {
+            let moved = ok(call(&key, name, "a").await)["dataItem"]["data"].clone();
+            assert_eq!((&moved["title"], moved.get("state")), (&json!("first"), None), "{name}");
+            assert_eq!(title(&key, place, "a").await, "first");
+        }
+        // What the published collection reads as links.
+        let link = json!({ "key": "news", "type": "MULTI_REFERENCE", "typeMetadata": { "multiReference": { "referencedCollectionId": "news", "referencingFieldKey": "books", "referencingDisplayName": "books" } } });
+        ok(key.post("/v2/collections", &json!({ "collection": { "id": "books", "fields": [link], "dataPermissions": {} } })).await);
+        ok(put(&key, "news__drafts", json!({ "_id": "a", "title": "second", "books": ["x"] })).await);
+        let published = ok(call(&key, "publish-draft", "a").await)["dataItem"]["data"].clone();
+        assert_eq!((&published["title"], published.get("books")), (&json!("second"), None));
+        assert_eq!(ok(key.get("/v2/items/a?dataCollectionId=news").await)["dataItem"]["data"].get("books"), None);
+    }
+
+    async fn no_draft_that_was_acknowledged_goes_with_the_plugin(engine) {
+        let app = world(engine, json!({})).await;
+        let key = app.app();
+        let gone = json!({ "dataCollectionId": "news", "draftItemsRemovalAction": "FAIL_IF_DRAFT_ITEMS_EXIST" });
+        for round in 0..8 {
+            let write = async |n: usize| {
+                let item = json!({ "dataCollectionId": "news__drafts", "dataItem": { "data": { "_id": format!("{n}") } } });
+                let path = if n % 2 == 0 { "/v2/items/save" } else { "/v2/items" };
+                key.post(path, &item).await.verdict()
+            };
+            let writes = join_all((0..6).map(write));
+            let (deleted, written) =
+                tokio::join!(key.post("/v2/collections/delete-draft-items-plugin", &gone), writes);
+            let is_written = written.iter().any(|it| it == "200");
+            match deleted.verdict().as_str() {
+                "200" => assert!(!is_written, "{round}: {written:?}"),
+                "400 WDE0080" => {
+                    assert!(is_written, "{round}: {written:?}");
+                    let discard = json!({ "dataCollectionId": "news", "draftItemsRemovalAction": "DISCARD_DRAFT_ITEMS" });
+                    ok(key.post("/v2/collections/delete-draft-items-plugin", &discard).await);
+                }
+                other => panic!("{other}"),
+            }
+            ok(key.post("/v2/collections/add-draft-items-plugin", &json!({ "dataCollectionId": "news" })).await);
         }
     }
 

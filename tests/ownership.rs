@@ -34,13 +34,13 @@ async fn seen(who: &TestClient<'_>) -> Vec<(String, String)> {
     seen
 }
 
-async fn register(who: &TestClient<'_>, email: &str) -> Value {
+pub async fn register(who: &TestClient<'_>, email: &str) -> Value {
     let body = json!({ "loginId": { "email": email }, "password": PASSWORD });
     who.post("/v2/register", &body).await.json()
 }
 
 /// The first session of a member, asked for in the visitor's name.
-async fn joined<'a>(app: &'a TestApp, visitor: &TestClient<'_>, member: &Value) -> Option<TestClient<'a>> {
+pub async fn joined<'a>(app: &'a TestApp, visitor: &TestClient<'_>, member: &Value) -> Option<TestClient<'a>> {
     let grant = json!({ "grant_type": "authorized_client", "scope": "offline_access", "member_id": member });
     let both = app.with_token(&format!("{},{}", visitor.token, app.app().token));
     let reply = both.post("/oauth2/token", &grant).await.json();

@@ -120,8 +120,8 @@ pub(crate) struct ItemWrite {
     drafts: Drafts,
     write: Write,
     is_import: bool,
-    /// Whether an item keeps its owner and the time when it was made, as it goes from one collection to its pair.
-    keeps_stamps: bool,
+    /// Whether an item comes from the other collection of a pair: as it is, with its owner and the time when it was made.
+    moves: bool,
 }
 
 /// The right to write items. A new item is the caller's own, so under SITE_MEMBER_AUTHOR a member may insert.
@@ -131,15 +131,8 @@ pub(crate) struct ItemWrite {
 pub(crate) fn items(caller: &Caller, drafts: Drafts, collection: &Arc<Collection>, write: Write) -> Result<ItemWrite> {
     let access = collection.access(caller);
     let owned = (collection.clone(), caller.clone());
-    let proof = ItemWrite {
-        collection: owned.0,
-        caller: owned.1,
-        access,
-        drafts,
-        write,
-        is_import: false,
-        keeps_stamps: false,
-    };
+    let proof =
+        ItemWrite { collection: owned.0, caller: owned.1, access, drafts, write, is_import: false, moves: false };
     match write {
         Write::Save if access.allow(caller, Operation::Update) => {}
         Write::Insert | Write::Save => proof.may_insert()?,
@@ -154,35 +147,57 @@ pub(crate) fn items(caller: &Caller, drafts: Drafts, collection: &Arc<Collection
 /// # Errors
 /// WDE0027 for a caller who may do this to no item.
 pub(crate) fn publication(caller: &Caller, collection: &Arc<Collection>) -> Result<ItemWrite> {
-    let level = collection.definition.draft_levels().map_or(Level::Privileged, |it| it.1);
-    let may = collection.grants.of(caller).any(|it| it.manage_publish_status);
-    let Access { levels, grants, reach } = collection.access(caller);
-    let access = Access {
-        levels: Levels { item_insert: level, item_update: level, item_remove: level, ..levels },
-        grants: Grants { item_insert: may, item_update: may, item_remove: may, ..grants },
-        reach,
-    };
     let proof = ItemWrite {
         collection: collection.clone(),
         caller: caller.clone(),
-        access,
+        access: publication_access(caller, collection),
         drafts: Drafts::Hidden,
         write: Write::Save,
         is_import: false,
-        keeps_stamps: true,
+        moves: true,
     };
     proof.allow(Operation::Update)?;
     Ok(proof)
 }
 
+/// Whether the caller may publish drafts of some item at least, or take it back.
+pub(crate) fn may_change_status(caller: &Caller, collection: &Collection) -> bool {
+    collection.definition.drafts_id().is_some()
+        && publication_access(caller, collection).allow(caller, Operation::Update)
+}
+
+/// Whether the caller may know that there is this collection: who may do something to its items, or to drafts of them.
+pub(crate) fn may_know(caller: &Caller, collection: &Collection) -> bool {
+    collection.access(caller).may_know(caller)
+        || collection.may_know_drafts(caller)
+        || may_change_status(caller, collection)
+}
+
+/// What decides on a caller's rights to published items where they are published and taken back.
+fn publication_access(caller: &Caller, collection: &Collection) -> Access {
+    let level = collection.definition.draft_levels().map_or(Level::Privileged, |it| it.1);
+    let may = collection.grants.of(caller).any(|it| it.manage_publish_status);
+    let Access { levels, grants, reach } = collection.access(caller);
+    Access {
+        levels: Levels { item_insert: level, item_update: level, item_remove: level, ..levels },
+        grants: Grants { item_insert: may, item_update: may, item_remove: may, ..grants },
+        reach,
+    }
+}
+
 impl ItemWrite {
     /// The same for an item that comes from the paired collection.
-    pub(crate) fn keeping_stamps(self) -> Self {
-        Self { keeps_stamps: true, ..self }
+    pub(crate) fn moving(self) -> Self {
+        Self { moves: true, ..self }
     }
 
-    pub(crate) fn keeps_stamps(&self) -> bool {
-        self.keeps_stamps
+    pub(crate) fn moves(&self) -> bool {
+        self.moves
+    }
+
+    /// Whether an item that is there stays whose it is, whatever is written over it: a draft says nothing of that.
+    pub(crate) fn publishes(&self) -> bool {
+        self.moves && self.collection.definition.published_id().is_none()
     }
 
     pub(crate) fn collection(&self) -> &Arc<Collection> {
@@ -330,7 +345,7 @@ impl ManageAccess {
             drafts: Drafts::Included,
             write: Write::Update,
             is_import: false,
-            keeps_stamps: false,
+            moves: false,
         }
     }
 }
@@ -364,6 +379,18 @@ impl Manager {
             return Err(Fault::because(
                 Code::PermissionDenied,
                 "The current user does not have permissions to change which items are drafts.",
+            ));
+        }
+        let publishes = |it: &Definition| it.draft_levels().is_some();
+        if !self.is_privileged()
+            && before.levels.item_insert == Level::Privileged
+            && publishes(after)
+            && !publishes(before)
+        {
+            // To publish is to insert.
+            return Err(Fault::because(
+                Code::PermissionDenied,
+                "The current user does not have permissions to add drafts to a collection whose items only PRIVILEGED inserts.",
             ));
         }
         match has_same_fields(before, after) && has_same_plugins(before, after) {
@@ -531,7 +558,7 @@ impl Command {
             drafts: Drafts::Included,
             write: Write::Save,
             is_import: true,
-            keeps_stamps: false,
+            moves: false,
         }
     }
 }

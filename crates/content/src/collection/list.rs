@@ -3,7 +3,9 @@
 use crate::{
     Content,
     collection::{
-        Collection, load_existing,
+        Collection,
+        access::may_know,
+        load_existing,
         stored::{self, StoredCollection},
         view,
     },
@@ -48,7 +50,7 @@ impl Content {
         with_allowed: bool,
     ) -> Result<Value> {
         let collection = load_existing(self, site, id).await?;
-        if !collection.access(caller).may_know(caller) {
+        if !may_know(caller, &collection) {
             return Err(fault::collection_not_found(id));
         }
         Ok(only(view::view(&collection, caller, with_allowed, self.limits()), fields))
@@ -66,7 +68,11 @@ impl Content {
             grants: it.grants.grants(caller),
             reach: Reach::of(caller, &it.id),
         };
-        all.retain(|it| access(it).may_know(caller));
+        // Few have drafts of their own.
+        let has_drafts = |it: &StoredCollection| {
+            it.definition.drafts_id().is_some() && may_know(caller, &Collection::new(site, it.clone()))
+        };
+        all.retain(|it| access(it).may_know(caller) || has_drafts(it));
         if let Some(name) = &options.sort {
             let by = compare(name)?;
             all.sort_by(|a, b| if options.is_descending { by(b, a) } else { by(a, b) });

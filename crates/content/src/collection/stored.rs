@@ -11,6 +11,7 @@ use stoa_sql::params;
 use stoa_store::{Row, Tx};
 
 /// What a row of `stoa.collection` says.
+#[derive(Clone)]
 pub(crate) struct StoredCollection {
     pub number: i64,
     pub id: String,

@@ -155,6 +155,7 @@ impl Change {
         if self.mode == Mode::Save {
             ownership::visitor_writes(tx, &self.context).await?;
         }
+        self.context.check_drafts(tx).await?;
         let Some(rows) = new_rows else {
             let mut results = Vec::with_capacity(changes.len());
             for part in self.parts(changes) {

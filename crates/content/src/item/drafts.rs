@@ -1,14 +1,17 @@
 //! Drafts in a paired collection: made, published and taken back (docs/protocol/content.md §3.7; decision 37).
 //!
 //! Each call is one transaction over both collections, and looks there whether they are still a pair. No hook is asked:
-//! where hooks of either collection would have to be, the call is refused.
+//! where hooks of either collection would have to be, the call is refused, and so it is where a draft would show what hooks
+//! of reads hide.
 
 use crate::{
     Content, RequestContext,
     collection::{
         self, Collection,
-        access::{self, ItemWrite, Write, covers},
+        access::{self, ItemWrite, Write, covers, may_change_status},
+        job,
     },
+    document::owner,
     drafts::Drafts,
     fault,
     hook::CallHooks,
@@ -26,10 +29,10 @@ use crate::{
     },
 };
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 use stoa_hooks::Hook;
 use stoa_kernel::{Caller, Code, Fault, Result};
-use stoa_query::{CanonicalItem, Scope};
+use stoa_query::Scope;
 use stoa_sql::params;
 use stoa_store::{Site, Tx, boxed};
 
@@ -37,9 +40,8 @@ use stoa_store::{Site, Tx, boxed};
 const DRAFTS: Drafts = Drafts::Hidden;
 /// Drafts that one transaction publishes, where all of a collection are.
 const PIECE: usize = 50;
-/// Drafts that one transaction copies into the collection that they are drafts of.
-const MOST_COPIED: usize = 1_000;
 
+const READS: &[Hook] = &[Hook::BeforeGet, Hook::AfterGet, Hook::BeforeQuery, Hook::AfterQuery];
 const INSERTS: &[Hook] = &[Hook::BeforeInsert, Hook::AfterInsert];
 const SAVES: &[Hook] = &[Hook::BeforeInsert, Hook::AfterInsert, Hook::BeforeUpdate, Hook::AfterUpdate];
 const REMOVES: &[Hook] = &[Hook::BeforeRemove, Hook::AfterRemove];
@@ -54,20 +56,25 @@ impl Content {
     pub async fn item_draft_create(&self, site: &Site, caller: &Caller, request: &Request<'_>) -> Result<Item> {
         let pair = Pair::of(self, site, caller, request).await?;
         let readable = access::scope(caller, DRAFTS, Operation::Read, &pair.published)?;
-        let write = access::items(caller, DRAFTS, &pair.drafts, Write::Insert)?.keeping_stamps();
-        refuse_hooks((self, site, caller), &request.members, &[(&pair.drafts, INSERTS)]).await?;
-        let call = (pair, readable, context(self, site, write).await?);
-        let call = Arc::new(call);
+        let write = access::items(caller, DRAFTS, &pair.drafts, Write::Insert)?.moving();
+        let own = write.scope(Operation::Update)?;
+        let hooks = [(&pair.drafts, INSERTS), (&pair.published, READS)];
+        refuse_hooks((self, site, caller), &request.members, &hooks).await?;
+        let call = Arc::new((pair, (readable, own), context(self, site, write).await?));
         let doc = site.write_with(call.clone(), |tx, call| {
             boxed!({
-                let (pair, readable, drafts) = &**call;
-                pair.check(tx).await?;
+                let (pair, (readable, own), drafts) = &**call;
+                let left = pair.check(tx).await?;
                 let doc = pair.published_item(tx, readable).await?;
+                if !covers(own, owner(&doc).as_deref(), &doc) {
+                    // They would have no right to the draft, or to know of one that is there.
+                    return Err(fault::operation_denied(Operation::Update.verb(), pair.drafts.id.as_str()));
+                }
                 if found(tx, &pair.drafts, &pair.id).await?.is_some() {
                     let text = format!("Item {} has a draft.", pair.id);
                     return Err(Fault::because(Code::AlreadyExists, text).with("itemId", pair.id.as_str()));
                 }
-                put(tx, drafts, &pair.id, &doc).await
+                put(tx, drafts, (&pair.published, &left), &pair.id, &doc).await
             })
         });
         let ChangeResult { doc, .. } = doc.await?;
@@ -93,13 +100,13 @@ impl Content {
         let doc = site.write_with(call.clone(), |tx, call| {
             boxed!({
                 let (pair, readable, (published, drafts)) = &**call;
-                pair.check(tx).await?;
+                let left = pair.check(tx).await?;
                 let there = found(tx, &pair.drafts, &pair.id).await?;
                 let Some((_, draft)) = there.filter(|it| covers(readable, it.0.as_deref(), &it.1)) else {
                     let text = format!("Item {} has no draft.", pair.id);
                     return Err(Fault::because(Code::NotFound, text).with("itemId", pair.id.as_str()));
                 };
-                let doc = put(tx, published, &pair.id, &draft).await?;
+                let doc = put(tx, published, (&pair.drafts, &left), &pair.id, &draft).await?;
                 take(tx, drafts, &pair.id).await?;
                 Ok(doc)
             })
@@ -124,20 +131,21 @@ impl Content {
         let drafts = match copies {
             true => {
                 let write = access::items(caller, DRAFTS, &pair.drafts, Write::Save)?;
-                Some(context(self, site, write.keeping_stamps()).await?)
+                Some(context(self, site, write.moving()).await?)
             }
             false => None,
         };
-        let hooks = [(&pair.published, REMOVES), (&pair.drafts, SAVES)];
-        refuse_hooks((self, site, caller), &request.members, &hooks[..1 + usize::from(copies)]).await?;
+        let hooks = [(&pair.published, REMOVES), (&pair.drafts, SAVES), (&pair.published, READS)];
+        let hooks = if copies { &hooks } else { &hooks[..1] };
+        refuse_hooks((self, site, caller), &request.members, hooks).await?;
         let call = Arc::new((pair, removable, context(self, site, publication).await?, drafts));
         let doc = site.write_with(call.clone(), |tx, call| {
             boxed!({
                 let (pair, removable, published, drafts) = &**call;
-                pair.check(tx).await?;
+                let left = pair.check(tx).await?;
                 let doc = pair.published_item(tx, removable).await?;
                 let draft = match drafts {
-                    Some(it) => Some(put(tx, it, &pair.id, &doc).await?),
+                    Some(it) => Some(put(tx, it, (&pair.published, &left), &pair.id, &doc).await?),
                     None => None,
                 };
                 take(tx, published, &pair.id).await?;
@@ -161,6 +169,9 @@ pub(crate) async fn publish_all(content: &Content, site: &Site, caller: &Caller,
 }
 
 async fn publish_some(content: &Content, site: &Site, caller: &Caller, id: &str) -> Result<usize> {
+    if !is_still(content, &site.id, caller).await? {
+        return Err(Fault::new(Code::PermissionDenied));
+    }
     let published = collection::load(content, site, id).await?;
     let pair = Pair::of_collection(content, site, published, String::new()).await?;
     let publication = access::publication(caller, &pair.published)?;
@@ -174,8 +185,8 @@ async fn publish_some(content: &Content, site: &Site, caller: &Caller, id: &str)
     let contexts = (context(content, site, publication).await?, context(content, site, removal).await?);
     let published = site.write_with((pair, contexts), |tx, (pair, (published, drafts))| {
         boxed!({
-            pair.check(tx).await?;
-            publish_piece(tx, pair, published, drafts).await
+            let left = pair.check(tx).await?;
+            publish_piece(tx, pair, &left, (published, drafts)).await
         })
     });
     published.await
@@ -185,56 +196,18 @@ async fn publish_some(content: &Content, site: &Site, caller: &Caller, id: &str)
 async fn publish_piece(
     tx: &mut Tx<'_>,
     pair: &Pair,
-    published: &Arc<WriteContext>,
-    drafts: &Arc<WriteContext>,
+    left: &[String],
+    (published, drafts): (&Arc<WriteContext>, &Arc<WriteContext>),
 ) -> Result<usize> {
     let table = tx.dialect().table(pair.drafts.table);
     let sql = format!("select id from {table} order by id limit {PIECE}");
     let ids = tx.rows(&sql, &[], |row| row.get::<String>(0)).await?;
     for id in &ids {
         let Some((_, draft)) = found(tx, &pair.drafts, id).await? else { continue };
-        put(tx, published, id, &draft).await.map_err(|it| it.with("itemId", id.as_str()))?;
+        put(tx, published, (&pair.drafts, left), id, &draft).await.map_err(|it| it.with("itemId", id.as_str()))?;
         take(tx, drafts, id).await?;
     }
     Ok(ids.len())
-}
-
-/// Writes the drafts of a collection that has the plugin PUBLISH from now on as its own, in one transaction with that.
-///
-/// # Errors
-/// WDE0080 for more than [`MOST_COPIED`], and for an item that is published and has a draft: with PUBLISH it can't be both.
-/// What makes an item invalid, with its `itemId`.
-pub(crate) async fn copy_all(tx: &mut Tx<'_>, context: &Arc<WriteContext>, drafts: &Collection) -> Result<()> {
-    let table = tx.dialect().table(drafts.table);
-    let sql = format!("select id from {table} order by id limit {}", MOST_COPIED + 1);
-    let ids = tx.rows(&sql, &[], |row| row.get::<String>(0)).await?;
-    if ids.len() > MOST_COPIED {
-        let text = format!("The collection has more than {MOST_COPIED} drafts: publish or remove some of them first.");
-        return Err(Fault::because(Code::BadRequest, text));
-    }
-    for id in &ids {
-        if found(tx, context.collection(), id).await?.is_some() {
-            let text = format!("Item {id} is published and has a draft: publish the draft or remove it first.");
-            return Err(Fault::because(Code::BadRequest, text).with("itemId", id.as_str()));
-        }
-        let Some((_, draft)) = found(tx, drafts, id).await? else { continue };
-        let draft = publishing::as_draft(&stoa_query::canonical(&draft, context.content.limits().query.item())?)?;
-        put_item(tx, context, id, draft).await.map_err(|it| it.with("itemId", id.as_str()))?;
-    }
-    Ok(())
-}
-
-/// Refuses to copy drafts into a collection with hooks of what is inserted.
-///
-/// # Errors
-/// WDE0119.
-pub(crate) async fn may_copy(
-    content: &Content,
-    site: &Site,
-    caller: &Caller,
-    published: &Arc<Collection>,
-) -> Result<()> {
-    refuse_hooks((content, site, caller), &Map::new(), &[(published, INSERTS)]).await
 }
 
 /// Refuses a call that would pass over hooks: these would have to be asked before the transaction of both collections, of
@@ -272,7 +245,9 @@ impl Pair {
         if id.contains('\0') {
             return Err(fault::item_not_found(published.id.as_str(), &id));
         }
-        if !published.access(caller).may_know(caller) {
+        // Others aren't told whether it has drafts.
+        let may_know = || published.may_know_drafts(caller) || may_change_status(caller, &published);
+        if !access::may_know(caller, &published) || !caller.bare().is_editor() && !may_know() {
             return Err(fault::operation_denied(Operation::Update.verb(), published.id.as_str()));
         }
         Self::of_collection(content, site, published, id).await
@@ -287,15 +262,22 @@ impl Pair {
         Ok(Self { site: site.id.clone(), published, drafts, id })
     }
 
-    /// Whether both collections are still there: without its plugin a collection has no pair.
-    async fn check(&self, tx: &mut Tx<'_>) -> Result<()> {
+    /// Whether both collections are still there: without its plugin a collection has no pair. Answers which members items
+    /// don't take along: values of fields that are being deleted, and what the published collection reads as links.
+    async fn check(&self, tx: &mut Tx<'_>) -> Result<Vec<String>> {
         let sql = "select count(*) from stoa.collection \
                    where site = $1 and (number = $2 or number = $3) and deleted is null";
         let numbers = params![&self.site, self.published.table.number, self.drafts.table.number];
         match tx.row(sql, &numbers, |row| row.get::<i64>(0)).await? {
-            Some(2) => Ok(()),
-            _ => Err(fault::collection_not_found(self.drafts.id.as_str())),
+            Some(2) => {}
+            _ => return Err(fault::collection_not_found(self.drafts.id.as_str())),
         }
+        let fields = &self.published.definition.fields;
+        let mut left: Vec<_> = fields.iter().filter(|it| is_multi(it)).map(|it| field::key(it).to_owned()).collect();
+        for collection in [&self.published, &self.drafts] {
+            left.extend(job::purged_fields(tx, &self.site, collection.table.number).await?);
+        }
+        Ok(left)
     }
 
     async fn published_item(&self, tx: &mut Tx<'_>, scope: &Scope) -> Result<String> {
@@ -316,12 +298,24 @@ async fn found(tx: &mut Tx<'_>, collection: &Collection, id: &str) -> Result<Opt
     Ok(tx.row(&collection.statements.some, &params![vec![id.to_owned()]], read).await?)
 }
 
-/// Saves a document of one collection in the other.
-async fn put(tx: &mut Tx<'_>, context: &Arc<WriteContext>, id: &str, document: &str) -> Result<ChangeResult> {
-    put_item(tx, context, id, stoa_query::canonical(document, context.content.limits().query.item())?).await
-}
-
-async fn put_item(tx: &mut Tx<'_>, context: &Arc<WriteContext>, id: &str, item: CanonicalItem) -> Result<ChangeResult> {
+/// Saves a document of one collection in the other, without the members that it doesn't take along.
+async fn put(
+    tx: &mut Tx<'_>,
+    context: &Arc<WriteContext>,
+    (source, left): (&Collection, &[String]),
+    id: &str,
+    document: &str,
+) -> Result<ChangeResult> {
+    if let Some(owner) = owner(document) {
+        ownership::moves(tx, context, source, &owner).await?;
+    }
+    let mut document = Cow::Borrowed(document);
+    for name in left {
+        if let Some(without) = stoa_query::item::without(&document, name) {
+            document = Cow::Owned(without);
+        }
+    }
+    let item = stoa_query::canonical(&document, context.content.limits().query.item())?;
     let changes = vec![PendingChange { id: id.to_owned(), value: NewValue::Whole(item), seen: None }];
     let change = Change { context: context.clone(), mode: Mode::Save, changes, condition: None };
     only(change.write(tx).await?)

@@ -21,16 +21,17 @@ pub(crate) struct Insert {
 pub(crate) async fn insert(site: &Site, insert: &Arc<Insert>) -> Result<Vec<Result<()>>> {
     let Insert { context, rows } = &**insert;
     let is_visitor = matches!(context.caller().bare(), Caller::Visitor { .. });
-    let has_references = !context.references.is_empty();
+    let is_draft = context.collection().definition.published_id().is_some();
+    // Visitors may become members at this very moment, and what is linked may go, or the collection of drafts, so such
+    // writes decide on what they read.
+    let decides = is_visitor || is_draft || !context.references.is_empty();
     // Most inserts are of one item that is new, and decide on nothing.
-    if let ([row], false, false, false) = (rows.as_slice(), is_visitor, has_references, context.access().is_import())
+    if let ([row], false, false) = (rows.as_slice(), decides, context.access().is_import())
         && insert_with_event(site, context, row).await?
     {
         return Ok(vec![Ok(())]);
     }
-    // Visitors may become members at this very moment, and what is linked may go, so such writes decide on
-    // what they read.
-    let answers = if is_visitor || has_references {
+    let answers = if decides {
         site.write_with(insert.clone(), |tx, it| boxed!(insert_in(tx, &it.context, &it.rows).await)).await?
     } else {
         site.append_with(insert.clone(), |tx, it| boxed!(insert_in(tx, &it.context, &it.rows).await)).await?
@@ -46,6 +47,7 @@ async fn insert_with_event(site: &Site, context: &WriteContext, row: &Row) -> Re
 
 async fn insert_in(tx: &mut Tx<'_>, context: &WriteContext, rows: &[Row]) -> Result<Vec<Result<()>>> {
     ownership::visitor_writes(tx, context).await?;
+    context.check_drafts(tx).await?;
     let references = &context.references;
     if references.is_empty() {
         return insert_rows(tx, context, &rows.iter().collect::<Vec<_>>()).await;

@@ -193,13 +193,17 @@ impl WriteContext {
     /// WDE0027 without the right to insert, and what makes an item invalid.
     pub(crate) fn new_row(&self, id: String, item: &CanonicalItem) -> Result<Row> {
         self.access.may_insert()?;
-        let validated = self.collection().rules().validate_new(item, self.caller(), self.now)?;
+        let rules = self.collection().rules();
+        let validated = match self.access.moves() {
+            true => rules.validate_moved(item, self.caller(), self.now).map(|()| None),
+            false => rules.validate_new(item, self.caller(), self.now),
+        }?;
         let item = validated.as_ref().unwrap_or(item);
         let marked = self.collection().definition.publishing().map(|it| it.mark_new(item, self.may_publish()));
         let marked = marked.transpose()?.flatten();
         let item = marked.as_ref().unwrap_or(item);
         let created = self.requested_time(item).unwrap_or(self.now);
-        let own = || self.caller().owner().filter(|_| !self.access.keeps_stamps());
+        let own = || self.caller().owner().filter(|_| !self.access.moves());
         self.row(id, item, created, self.requested_owner(item).or_else(own), None)
     }
 
@@ -253,8 +257,11 @@ impl WriteContext {
             _ => None,
         };
         let item = kept.as_ref().unwrap_or(item);
-        let created = self.requested_time(item).unwrap_or(before.created);
-        self.row(id, item, created, self.requested_owner(item).or(before.owner), Some(before.doc))
+        let (created, owner) = match self.access.publishes() {
+            true => (None, None),
+            false => (self.requested_time(item), self.requested_owner(item)),
+        };
+        self.row(id, item, created.unwrap_or(before.created), owner.or(before.owner), Some(before.doc))
     }
 
     fn may_publish(&self) -> bool {
@@ -263,13 +270,13 @@ impl WriteContext {
 
     /// The owner that the caller gives an item, if that is theirs to do.
     fn requested_owner<'i>(&self, item: &'i CanonicalItem) -> Option<&'i str> {
-        let counts = self.caller().bare().is_privileged() || self.access.keeps_stamps();
+        let counts = self.caller().bare().is_privileged() || self.access.moves();
         item.owner.as_deref().filter(|it| !it.is_empty() && counts)
     }
 
     /// When an item was made, if that is not for the clock to say.
     fn requested_time(&self, item: &CanonicalItem) -> Option<Millis> {
-        item.created.filter(|_| self.access.is_import() || self.access.keeps_stamps())
+        item.created.filter(|_| self.access.is_import() || self.access.moves())
     }
 
     fn row(
@@ -313,6 +320,23 @@ impl WriteContext {
     /// The document of a row, as the caller is shown it.
     pub(crate) fn shown(&self, row: &Row) -> Result<String> {
         self.view.show(row.doc()).map(Cow::into_owned)
+    }
+
+    /// Whether a collection of drafts is still there, in a transaction that writes to it: one that went with its plugin
+    /// never comes back, and what is written then would be lost.
+    ///
+    /// # Errors
+    /// WDE0025.
+    pub(crate) async fn check_drafts(&self, tx: &mut Tx<'_>) -> Result<()> {
+        let collection = self.collection();
+        if collection.definition.published_id().is_none() {
+            return Ok(());
+        }
+        let sql = "select number from stoa.collection where site = $1 and number = $2 and deleted is null";
+        match tx.row(sql, &params![&self.site, collection.table.number], |row| row.get::<i64>(0)).await? {
+            Some(_) => Ok(()),
+            None => Err(fault::collection_not_found(collection.id.as_str())),
+        }
     }
 
     /// Those of the items with these ids that are there, with as much of their documents as is needed.

@@ -73,7 +73,7 @@ impl Content {
 }
 
 /// Whether a caller is still who they were, as far as this process can ask.
-async fn is_still(content: &Content, site: &SiteId, caller: &Caller) -> Result<bool> {
+pub(crate) async fn is_still(content: &Content, site: &SiteId, caller: &Caller) -> Result<bool> {
     match content.state.standing.get() {
         Some(it) => it.still(site, caller).await,
         None => Ok(true),

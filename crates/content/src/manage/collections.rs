@@ -14,13 +14,13 @@ use crate::{
     },
     drafts::Drafts,
     fault::{self, Faults, field_not_found, invalid, missing},
-    item::{drafts, insert::insert_single, row::WriteContext, truncate},
+    item::{insert::insert_single, row::WriteContext, truncate},
     limits::ContentLimits,
     log::keep_reason,
     manage::{
         encryption,
         making::{Purge, check_count, make_collection, next_number},
-        paired::{self, Leftover, Pairing},
+        paired::{self, Pairing},
         relations::{self, Defined},
     },
     schema::{
@@ -91,7 +91,7 @@ impl Content {
         faults.refuse()?;
         let object = object.clone();
         let make = move |before: &Definition, limits: &ContentLimits| Definition::parse(&object, Some(before), limits);
-        change(self, site, caller, Revised { id, revision, leftover: Leftover::Refused, make }).await
+        change(self, site, caller, Revised { id, revision, discards_drafts: false, make }).await
     }
 
     /// Changes the members that the object has. A revision is checked if it is there.
@@ -103,7 +103,7 @@ impl Content {
         let revision = parse_revision(object)?;
         let object = object.clone();
         let make = move |before: &Definition, limits: &ContentLimits| before.patched(&object, limits);
-        change(self, site, caller, Revised { id, revision, leftover: Leftover::Refused, make }).await
+        change(self, site, caller, Revised { id, revision, discards_drafts: false, make }).await
     }
 
     /// Deletes a collection. It can be restored, with its items, until its id is used again.
@@ -185,8 +185,7 @@ impl Content {
             field::check_count(after.fields.len(), "collection.fields", limits)?;
             Ok(after)
         };
-        change(self, site, caller, Revised { id: id.to_owned(), revision: None, leftover: Leftover::Refused, make })
-            .await
+        change(self, site, caller, Revised { id: id.to_owned(), revision: None, discards_drafts: false, make }).await
     }
 
     /// Puts a field's definition in the place of the one with its key; with `is_patch` only the members
@@ -212,8 +211,7 @@ impl Content {
             *old = field::parse(&Value::Object(whole), "field", limits)?;
             Ok(after)
         };
-        change(self, site, caller, Revised { id: id.to_owned(), revision: None, leftover: Leftover::Refused, make })
-            .await
+        change(self, site, caller, Revised { id: id.to_owned(), revision: None, discards_drafts: false, make }).await
     }
 
     /// Takes a field out of the definition, and its values out of the items ([`crate::item::truncate`]): before the
@@ -228,8 +226,7 @@ impl Content {
             after.fields.retain(|it| field::key(it) != key);
             if after.fields.len() == before.fields.len() { Err(field_not_found(&key)) } else { Ok(after) }
         };
-        change(self, site, caller, Revised { id: id.to_owned(), revision: None, leftover: Leftover::Refused, make })
-            .await
+        change(self, site, caller, Revised { id: id.to_owned(), revision: None, discards_drafts: false, make }).await
     }
 }
 
@@ -239,8 +236,8 @@ pub(crate) struct Revised<F> {
     pub id: String,
     /// The revision that the change was made from, if the request says.
     pub revision: Option<i64>,
-    /// What becomes of drafts when the plugin DRAFT_ITEMS goes.
-    pub leftover: Leftover,
+    /// Whether drafts go with the plugin DRAFT_ITEMS; without it there must be none.
+    pub discards_drafts: bool,
     /// What becomes of the definition.
     pub make: F,
 }
@@ -337,8 +334,7 @@ impl Creation {
         let stored =
             StoredCollection { number, id, definition, revision: 1, created: now, updated: now, grants, indexes };
         make_collection(tx, site, &stored, &self.access).await?;
-        let pairing =
-            Pairing { manager, site, number, id: &stored.id, now, limits, job: "", leftover: Leftover::Refused };
+        let pairing = Pairing { manager, site, number, id: &stored.id, now, limits, job: "", discards: false };
         reconciled.touched.extend(pairing.follow(tx, None, &stored.definition).await?.map(|it| it.id));
         let made = Arc::new(Collection::new(site, stored));
         let context = RequestContext::new(content, site, &self.caller, Drafts::Included);
@@ -393,10 +389,10 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
         let mut reconciled = relations::reconcile(tx, &defined, &stored.definition.fields, &mut after).await?;
         let purge = Purge { site: &site.id, site_number: site.number, job: &self.job, now };
         let has_removed = purge.begin(tx, &stored, &after, &access).await?;
-        let leftover = revised.leftover;
-        let pairing = Pairing { manager, site, number: stored.number, id, now, limits, job: &self.job, leftover };
-        let mut followed = pairing.follow(tx, Some(&stored.definition), &after).await?;
-        let (purged, gone) = followed.as_mut().map_or((None, None), |it| (it.purged, it.gone.take()));
+        let discards = revised.discards_drafts;
+        let pairing = Pairing { manager, site, number: stored.number, id, now, limits, job: &self.job, discards };
+        let followed = pairing.follow(tx, Some(&stored.definition), &after).await?;
+        let purged = followed.as_ref().and_then(|it| it.purged);
         reconciled.touched.extend(followed.map(|it| it.id));
         let has_languages = after.keeps_translations && !stored.definition.keeps_translations;
         let has_encrypted = encrypted::added(&stored.definition, &after).next().is_some();
@@ -416,10 +412,6 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
         let collection = Arc::new(Collection::new(site, stored));
         let context = RequestContext::new(content, site, caller, Drafts::Included);
         complete(tx, context, &collection, single.as_deref(), &access).await?;
-        if let Some(drafts) = gone.filter(|_| leftover == Leftover::Copied) {
-            let write = WriteContext::new(content, site, access::publication(caller, &collection)?, None);
-            drafts::copy_all(tx, &Arc::new(write), &Collection::new(site, drafts)).await?;
-        }
         let own = has_removed.then_some(collection.table);
         let purged = own.into_iter().chain(purged).collect();
         Ok(RevisionOutcome { collection, reconciled, purged, has_encrypted, has_languages })

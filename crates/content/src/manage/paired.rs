@@ -76,17 +76,8 @@ pub(crate) struct Pairing<'a> {
     pub limits: &'a ContentLimits,
     /// What the ids of jobs begin with that purge values of removed fields.
     pub job: &'a str,
-    pub leftover: Leftover,
-}
-
-/// What becomes of drafts when the plugin goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Leftover {
-    /// There must be none.
-    Refused,
-    Discarded,
-    /// They become items of the collection itself.
-    Copied,
+    /// Whether drafts go with the plugin.
+    pub discards: bool,
 }
 
 /// A collection of drafts that was made, changed or deleted.
@@ -94,8 +85,6 @@ pub(crate) struct Followed {
     pub id: String,
     /// Its table, if values are to go out of its items.
     pub purged: Option<Table>,
-    /// What it was, if it was deleted.
-    pub gone: Option<StoredCollection>,
 }
 
 impl Pairing<'_> {
@@ -136,7 +125,7 @@ impl Pairing<'_> {
         let stored =
             StoredCollection { number, id, definition, revision: 1, created: now, updated: now, grants, indexes };
         make_collection(tx, self.site, &stored, &access).await?;
-        Ok(Followed { id: stored.id, purged: None, gone: None })
+        Ok(Followed { id: stored.id, purged: None })
     }
 
     async fn change(&self, tx: &mut Tx<'_>, id: &str, published: &Definition) -> Result<Option<Followed>> {
@@ -156,14 +145,14 @@ impl Pairing<'_> {
             save::tell_access(tx, site, id, now, &access).await?;
         }
         let table = Table { site: self.site.number, number: stored.number };
-        Ok(Some(Followed { id: stored.id, purged: has_removed.then_some(table), gone: None }))
+        Ok(Some(Followed { id: stored.id, purged: has_removed.then_some(table) }))
     }
 
     async fn delete(&self, tx: &mut Tx<'_>, id: &str) -> Result<Followed> {
         let site = &self.site.id;
         let stored = live(tx, site, id).await?.ok_or_else(|| fault::collection_not_found(id))?;
         let access = self.manager.deletion(id, &stored.definition.levels)?;
-        if self.leftover == Leftover::Refused {
+        if !self.discards {
             let table = tx.dialect().table(Table { site: self.site.number, number: stored.number });
             let one = tx.row(&format!("select id from {table} limit 1"), &[], |row| row.get::<String>(0)).await?;
             if one.is_some() {
@@ -172,7 +161,7 @@ impl Pairing<'_> {
             }
         }
         save::delete(tx, site, id, self.now, &access).await?;
-        Ok(Followed { id: id.to_owned(), purged: None, gone: Some(stored) })
+        Ok(Followed { id: id.to_owned(), purged: None })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     Content,
     collection::{
         Collection,
-        access::{self, ManageAccess, Manager},
+        access::{self, ManageAccess, Manager, may_change_status, may_know},
         cache, load_existing, save,
         stored::{StoredCollection, live},
         view::allowed,
@@ -17,11 +17,11 @@ use crate::{
     limits::ContentLimits,
     manage::{
         collections::{Revised, change_definition},
-        paired::{Leftover, drafts_id},
+        paired::drafts_id,
     },
     schema::{
         definition::Definition,
-        level::{self, DRAFT_LEVELS, LEVELS, Level, Operation},
+        level::{DRAFT_LEVELS, LEVELS, Level},
         plugin::is_drafts,
         special::{Principal, PrincipalGrant, Rights},
     },
@@ -94,7 +94,7 @@ impl Content {
             self,
             site,
             caller,
-            Revised { id: id.to_owned(), revision: None, leftover: Leftover::Refused, make },
+            Revised { id: id.to_owned(), revision: None, discards_drafts: false, make },
         )
         .await?;
         Ok(view(&collection))
@@ -106,16 +106,14 @@ impl Content {
     /// WDE0025.
     pub async fn permissions_mine(&self, site: &Site, caller: &Caller, id: &str) -> Result<Value> {
         let collection = load_existing(self, site, id).await?;
-        let access = collection.access(caller);
-        let mut mine = allowed(&access, caller);
-        if let Some(levels) = collection.definition.draft_levels() {
-            let granted = collection.grants.of(caller);
-            let is_left = access.reach.covers(Operation::Update);
-            let may = |level: Level, has_grant: bool| is_left && (has_grant || level::holds(caller, level));
-            mine["draftItemsPluginPermissions"] = json!({
-                "manageDrafts": may(levels.0, granted.clone().any(|it| it.manage_drafts)),
-                "managePublishStatus": may(levels.1, granted.clone().any(|it| it.manage_publish_status)),
-            });
+        if collection.definition.published_id().is_some() && !may_know(caller, &collection) {
+            return Err(fault::collection_not_found(id));
+        }
+        let mut mine = allowed(&collection.access(caller), caller);
+        let (drafts, status) = (collection.may_know_drafts(caller), may_change_status(caller, &collection));
+        if drafts || status {
+            // Others aren't told of the plugin.
+            mine["draftItemsPluginPermissions"] = json!({ "manageDrafts": drafts, "managePublishStatus": status });
         }
         Ok(mine)
     }

@@ -4,12 +4,9 @@ use crate::{
     Content,
     collection::{access, load},
     fault::{action_not_built, invalid},
-    item::drafts,
+    item::drafts::publish_all,
     limits::ContentLimits,
-    manage::{
-        collections::{Revised, change},
-        paired::Leftover,
-    },
+    manage::collections::{Revised, change},
     schema::{
         definition::Definition,
         plugin::{self, TYPES, is_drafts, kind},
@@ -28,10 +25,8 @@ enum DraftAction {
     Discard,
     /// They are published before, in pieces. Those that are made meanwhile are in the way.
     Publish,
-    /// They become items that are drafts by the plugin PUBLISH.
-    Copy,
     /// Still to be built.
-    Unbuilt,
+    Copy,
 }
 
 /// What a call may say of drafts when it deletes a plugin.
@@ -56,7 +51,7 @@ const PUBLISH_CONFLICT: (&str, &[(&str, DraftAction)]) = (
 );
 const DRAFT_ITEMS_CONFLICT: (&str, &[(&str, DraftAction)]) = (
     "publishPluginConflictAction",
-    &[("FAIL_WHEN_PUBLISH_INSTALLED", DraftAction::Fail), ("COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS", DraftAction::Unbuilt)],
+    &[("FAIL_WHEN_PUBLISH_INSTALLED", DraftAction::Fail), ("COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS", DraftAction::Copy)],
 );
 
 impl Content {
@@ -136,24 +131,18 @@ async fn change_plugins<F>(
 where
     F: Fn(&Definition, &ContentLimits) -> Result<Definition> + Send + Sync + 'static,
 {
-    if matches!(action, DraftAction::Publish | DraftAction::Copy) {
+    if action == DraftAction::Publish {
         let manager = access::manager_of(caller, id)?;
         let collection = load(content, site, id).await?;
         let after = make(&collection.definition, content.limits())?;
         manager.change(id, &collection.definition, &after)?;
-        if collection.definition.drafts_id().is_some() && after.drafts_id().is_none() {
-            match action {
-                DraftAction::Copy => drafts::may_copy(content, site, caller, &collection).await?,
-                _ => drafts::publish_all(content, site, caller, id).await?,
-            }
+        if let (Some(drafts), None) = (collection.definition.drafts_id(), after.drafts_id()) {
+            manager.deletion(drafts, &collection.definition.of_drafts(id).levels)?;
+            publish_all(content, site, caller, id).await?;
         }
     }
-    let leftover = match action {
-        DraftAction::Discard => Leftover::Discarded,
-        DraftAction::Copy => Leftover::Copied,
-        DraftAction::Fail | DraftAction::Publish | DraftAction::Unbuilt => Leftover::Refused,
-    };
-    change(content, site, caller, Revised { id: id.to_owned(), revision: None, leftover, make }).await
+    let discards_drafts = action == DraftAction::Discard;
+    change(content, site, caller, Revised { id: id.to_owned(), revision: None, discards_drafts, make }).await
 }
 
 /// # Errors
@@ -161,7 +150,7 @@ where
 fn draft_action((path, actions): (&str, &[(&str, DraftAction)]), action: Option<&Value>) -> Result<DraftAction> {
     let Some(action) = action.filter(|it| !it.is_null()) else { return Ok(DraftAction::Fail) };
     match actions.iter().find(|it| action == it.0) {
-        Some((name, DraftAction::Unbuilt)) => Err(action_not_built(path, name)),
+        Some((name, DraftAction::Copy)) => Err(action_not_built(path, name)),
         Some((_, it)) => Ok(*it),
         None => {
             let names: Vec<_> = actions.iter().map(|it| it.0).collect();

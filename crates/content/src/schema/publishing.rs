@@ -76,11 +76,6 @@ impl Publishing {
     }
 }
 
-/// An item as a draft.
-pub(crate) fn as_draft(item: &CanonicalItem) -> Result<CanonicalItem> {
-    mark(item, "DRAFT".into())
-}
-
 #[derive(Deserialize)]
 struct Marked {
     #[serde(rename = "_publishStatus")]

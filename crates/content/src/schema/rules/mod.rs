@@ -159,13 +159,7 @@ impl Rules {
             return Ok(None);
         }
         let mut members = read(&item.data())?;
-        let mut broken = Vec::new();
-        if self.is_strict && !caller.bare().is_privileged() {
-            let is_set = |it: &&FieldRule| it.is_read_only && has(&members, &it.key);
-            for it in self.fields.iter().filter(is_set) {
-                ValuePath { path: &it.key, now }.violate(&mut broken, "READ_ONLY", "can only be read", Json::Null);
-            }
-        }
+        let broken = self.read_only(&members, caller, now);
         let mut added = Members::new();
         for (key, default) in &self.defaults {
             if !members.contains_key(key) {
@@ -173,11 +167,39 @@ impl Rules {
             }
         }
         members.extend(added.clone());
-        if self.is_strict {
-            self.fields.iter().for_each(|it| it.check(&members, now, &mut broken));
-        }
-        refuse(broken)?;
+        self.check_new(&members, now, broken)?;
         if added.is_empty() { Ok(None) } else { item.with(&added).map(Some) }
+    }
+
+    /// An item that comes from the other collection of a pair, and is new in this one: it had its defaults when it was made.
+    ///
+    /// # Errors
+    /// As for [`Rules::validate_new`].
+    pub(crate) fn validate_moved(&self, item: &CanonicalItem, caller: &Caller, now: Millis) -> Result<()> {
+        if !self.is_strict {
+            return Ok(());
+        }
+        let members = read(&item.data())?;
+        self.check_new(&members, now, self.read_only(&members, caller, now))
+    }
+
+    /// The fields that are set and that the caller may only read.
+    fn read_only(&self, members: &Members, caller: &Caller, now: Millis) -> Vec<Violation> {
+        let mut broken = Vec::new();
+        if self.is_strict && !caller.bare().is_privileged() {
+            let is_set = |it: &&FieldRule| it.is_read_only && has(members, &it.key);
+            for it in self.fields.iter().filter(is_set) {
+                ValuePath { path: &it.key, now }.violate(&mut broken, "READ_ONLY", "can only be read", Json::Null);
+            }
+        }
+        broken
+    }
+
+    fn check_new(&self, members: &Members, now: Millis, mut broken: Vec<Violation>) -> Result<()> {
+        if self.is_strict {
+            self.fields.iter().for_each(|it| it.check(members, now, &mut broken));
+        }
+        refuse(broken)
     }
 
     /// A new item with its defaults, whatever its fields ask for.
