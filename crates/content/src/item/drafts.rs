@@ -20,9 +20,13 @@ use crate::{
         ownership,
         remove::Removal,
         row::{NewValue, WriteContext},
+        truncate::is_still,
         visibility::{self, Item},
     },
-    schema::{level::Operation, publishing},
+    schema::{
+        field::{self, is_multi},
+        level::Operation,
+    },
     wire::{
         options::{flag, present},
         request::Request,

@@ -61,7 +61,8 @@ pub(crate) async fn visitor_writes(tx: &mut Tx<'_>, context: &WriteContext) -> R
 pub(crate) async fn moves(tx: &mut Tx<'_>, context: &WriteContext, source: &Collection, owner: &str) -> Result<()> {
     let sql = "insert into stoa.visitor_collection (site, visitor, collection)                select site, visitor, $4 from stoa.visitor_collection                where site = $1 and visitor = $2 and collection = $3 on conflict do nothing";
     let (from, to) = (source.table.number, context.collection().table.number);
-    tx.send(sql, params![&context.site, owner, from, to]).await
+    tx.send(sql, params![&context.site, owner, from, to]).await?;
+    Ok(())
 }
 
 /// After the commit: the pair need not be recorded again.

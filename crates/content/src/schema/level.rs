@@ -255,11 +255,6 @@ fn verdict(caller: &Caller, level: Level) -> Verdict {
     }
 }
 
-/// Whether the caller holds a level without any limit to what is theirs.
-pub fn holds(caller: &Caller, level: Level) -> bool {
-    verdict(caller.bare(), level) == Verdict::All
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
