@@ -59,9 +59,11 @@ pub(crate) async fn visitor_writes(tx: &mut Tx<'_>, context: &WriteContext) -> R
 /// Inside a transaction that puts an item of an owner into another collection: where that is a visitor, it goes to the member
 /// that the visitor becomes from there as well.
 pub(crate) async fn moves(tx: &mut Tx<'_>, context: &WriteContext, source: &Collection, owner: &str) -> Result<()> {
-    let sql = "insert into stoa.visitor_collection (site, visitor, collection)                select site, visitor, $4 from stoa.visitor_collection                where site = $1 and visitor = $2 and collection = $3 on conflict do nothing";
+    let sql = "insert into stoa.visitor_collection (collection, site, visitor) \
+               select $1, site, visitor from stoa.visitor_collection \
+               where site = $2 and visitor = $3 and collection = $4 on conflict do nothing";
     let (from, to) = (source.table.number, context.collection().table.number);
-    tx.send(sql, params![&context.site, owner, from, to]).await?;
+    tx.send(sql, params![to, &context.site, owner, from]).await?;
     Ok(())
 }
 
