@@ -162,7 +162,7 @@ pub(crate) fn publication(caller: &Caller, collection: &Arc<Collection>) -> Resu
 
 /// Whether the caller may publish drafts of some item at least, or take it back.
 pub(crate) fn may_change_status(caller: &Caller, collection: &Collection) -> bool {
-    collection.definition.drafts_id().is_some()
+    collection.definition.draft_levels().is_some()
         && publication_access(caller, collection).allow(caller, Operation::Update)
 }
 

@@ -78,17 +78,19 @@ impl Collection {
         }
     }
 
-    /// Whether the caller may know of the collection with the drafts of this one.
+    /// Whether the caller may manage drafts of this collection, so may know of the one that has them.
     pub(crate) fn may_know_drafts(&self, caller: &Caller) -> bool {
         let id = self.id.as_str();
         let access = |drafts: &str, levels, grants: PrincipalGrants| {
             Access { levels, grants: grants.grants(caller), reach: Reach::of(caller, drafts) }.may_know(caller)
         };
-        match (self.definition.drafts_id(), self.definition.published_id()) {
-            (Some(drafts), _) => access(drafts, self.definition.of_drafts(id).levels, self.grants.clone().for_drafts()),
-            (None, Some(_)) => access(id, self.definition.levels, self.grants.clone()),
-            (None, None) => false,
+        if self.definition.published_id().is_some() {
+            return access(id, self.definition.levels, self.grants.clone());
         }
+        // Older versions kept the plugin without its pair.
+        let drafts = self.definition.drafts_id().unwrap_or(id);
+        self.definition.draft_levels().is_some()
+            && access(drafts, self.definition.of_drafts(id).levels, self.grants.clone().for_drafts())
     }
 
     /// Whether those who may read its items may follow them as well.
