@@ -1,14 +1,14 @@
 //! What a hook is asked, and what becomes of it.
 
-use crate::hook::Hook;
+use crate::{hook::Hook, message::TAKEN_APART};
 use serde_json::value::RawValue;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 use stoa_kernel::Network;
 
 /// One hook, asked once: for one item, one id, one query.
 #[derive(Debug)]
 pub struct Call {
-    pub collection: String,
+    pub collection: Arc<str>,
     pub hook: Hook,
     /// As the wire has it, dates as `{"$date":…}`; the hook sees them as `Date`, and its answer has them so again.
     ///
@@ -22,7 +22,10 @@ pub struct Call {
     /// | afterDistinct | the values |
     /// | onFailure | `{"name":…, "message":…, "code":…}`; the hook sees an `Error` |
     pub argument: Box<RawValue>,
-    pub context: Context,
+    /// The item as it is stored, update and remove only: `currentItem` of the context.
+    pub current: Option<Box<RawValue>>,
+    /// Calls that are asked about together have one and the same.
+    pub context: Arc<Context>,
 }
 
 /// What a hook is told beside its argument.
@@ -33,9 +36,6 @@ pub struct Context {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     pub user_role: &'static str,
-    /// The item as it is stored: update and remove only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub current_item: Option<Box<RawValue>>,
     /// The id of the request, by which its log lines are found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
@@ -66,7 +66,6 @@ impl Called {
 
     /// What is to be kept of the answer, in bytes. A value that was thrown is taken apart, which takes more than its text.
     pub fn bytes(&self) -> usize {
-        const TAKEN_APART: usize = 16;
         match &self.outcome {
             Ok(Outcome::Value(it)) => it.get().len(),
             Err(Failure::Thrown(Thrown::Error { name, message, code })) => {

@@ -5,6 +5,7 @@ use crate::{hook::Hook, limits::HookLimits};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use stoa_kernel::Millis;
 
 /// Which build of this crate speaks. Both sides are one program, but a server may still run while its file was replaced.
 pub fn build() -> String {
@@ -66,8 +67,17 @@ pub enum Request<'a> {
         argument: &'a RawValue,
         #[serde(borrow)]
         context: &'a RawValue,
+        /// The item as it is stored, a member of the context.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        current: Option<&'a RawValue>,
     },
 }
+
+/// Replies, their bytes and the milliseconds that may pass before one is sent in the way that wakes the server. They have to
+/// have room in a socket, which on Linux they have twice, however short each is; of other systems that isn't known.
+pub const QUIET_REPLIES: usize = if cfg!(target_os = "linux") { 64 } else { 0 };
+pub const QUIET_BYTES: usize = 16_384;
+pub const QUIET_MILLISECONDS: Millis = 2;
 
 const LEAST: usize = 4 << 20;
 
@@ -153,7 +163,32 @@ pub enum Told {
     TooLarge,
 }
 
+/// How much more than its text a value takes that is taken apart.
+pub const TAKEN_APART: usize = 16;
+
+impl Told {
+    /// What is to be kept of it, in bytes. A value that was thrown is taken apart, which takes more than its text.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Value(it) => it.get().len(),
+            Self::Thrown(it) => TAKEN_APART * it.get().len(),
+            Self::Error { name, message, code } => {
+                name.len() + message.len() + code.as_ref().map_or(0, |it| TAKEN_APART * it.get().len())
+            }
+            Self::Nothing | Self::TimedOut | Self::OutOfMemory | Self::TooLarge => 0,
+        }
+    }
+}
+
 impl Reply {
+    /// The call that it is about.
+    pub fn id(&self) -> Option<u64> {
+        match self {
+            Self::Answer { id, .. } | Self::Skipped { id } => Some(*id),
+            Self::Ready { .. } | Self::Loaded { .. } | Self::NotLoaded { .. } => None,
+        }
+    }
+
     /// What a process said. Whatever its bytes are, they are this or refused.
     ///
     /// # Errors

@@ -65,16 +65,14 @@ pub fn request(calls: &[Call]) -> Option<Box<RawValue>> {
         /// The items as they are stored, where the hook is about a change or a removal.
         #[serde(skip_serializing_if = "Option::is_none")]
         current_items: Option<Vec<&'a RawValue>>,
-        context: Context,
+        context: &'a Context,
     }
     let first = calls.first()?;
-    let current = |it: &'_ Call| it.context.current_item.as_deref().map(ToOwned::to_owned);
-    let current_items: Option<Vec<Box<RawValue>>> = calls.iter().map(current).collect();
     let request = Request {
         collection_id: &first.collection,
         items: calls.iter().map(|it| &*it.argument).collect(),
-        current_items: current_items.as_ref().map(|it| it.iter().map(|it| &**it).collect()),
-        context: Context { current_item: None, ..first.context.clone() },
+        current_items: calls.iter().map(|it| it.current.as_deref()).collect(),
+        context: &first.context,
     };
     serde_json::value::to_raw_value(&request).ok()
 }

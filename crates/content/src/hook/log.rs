@@ -8,7 +8,7 @@ use crate::Content;
 use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
-use stoa_hooks::{Call, Called, Failure, Version};
+use stoa_hooks::{Called, Context, Failure, Hook, Version};
 use stoa_kernel::{Caller, Result, SiteId, World, clock::Millis, date::iso_from_millis};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
@@ -56,14 +56,14 @@ pub(crate) struct HookLog {
 
 impl HookLog {
     /// Keeps what is worth it of a call.
-    pub(super) fn note(&self, world: &World, version: &Version, call: &Call, called: &Called) {
+    pub(super) fn note(&self, world: &World, version: &Version, of: (Hook, &Context), called: &Called) {
         let is_quiet = called.console.is_empty() && called.outcome.is_ok();
         // What isn't tried is the server's matter, and may be very much.
         let is_tried = !matches!(called.outcome, Err(Failure::Busy | Failure::Failing));
         if is_quiet || !is_tried {
             return;
         }
-        let mut sites = self.waiting.lock();
+        let ((hook, context), mut sites) = (of, self.waiting.lock());
         let waiting = sites.entry(version.site.clone()).or_default();
         if waiting.len() >= WAITING {
             return;
@@ -73,10 +73,10 @@ impl HookLog {
             // Of one moment those that came later have greater numbers.
             id: format!("{time:015}-{:03}-{order:016x}", waiting.len()),
             time,
-            collection: call.collection.clone(),
-            hook: call.hook.name().to_owned(),
+            collection: context.collection_name.clone(),
+            hook: hook.name().to_owned(),
             version: version.number,
-            request_id: call.context.request_id.clone(),
+            request_id: context.request_id.clone(),
             milliseconds: i64::try_from(called.took.as_millis()).unwrap_or(i64::MAX),
             outcome: outcome_name(&called.outcome).to_owned(),
             // No text of the database holds it.

@@ -25,7 +25,7 @@ use parking_lot::Mutex;
 use serde_json::{Map, Value as Json, value::RawValue};
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, VecDeque},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -52,7 +52,8 @@ struct Active {
     host: Host,
     version: Arc<Version>,
     hooks: Hooks,
-    context: Context,
+    collection: Arc<str>,
+    context: Arc<Context>,
     /// What is left of the time of the request.
     left: Mutex<Duration>,
     /// Bytes that the hooks may still answer: a page of items, each made as large as an answer may be, has to fit into
@@ -69,36 +70,35 @@ struct Active {
 /// What a hook is asked about: its argument, and the item as it is stored.
 pub(crate) type Question = (String, Option<String>);
 
-/// By hook and question: as many answers as questions, in their order.
-type Ahead = HashMap<(Hook, String, Option<String>), VecDeque<Called>>;
+/// Calls and what became of them, in the order in which they were asked, which is the one in which they are asked again.
+type Ahead = VecDeque<(Call, Called)>;
 
 impl Active {
     /// What becomes of a question.
-    fn question(&self, hook: Hook, argument: &str, current: Option<&str>) -> Result<Call> {
-        let context = Context { current_item: current.map(raw).transpose()?, ..self.context.clone() };
-        Ok(Call { collection: context.collection_name.clone(), hook, argument: raw(argument)?, context })
+    fn question(&self, hook: Hook, argument: String, current: Option<String>) -> Result<Call> {
+        let (argument, current) = (raw(argument)?, current.map(raw).transpose()?);
+        Ok(Call { collection: self.collection.clone(), hook, argument, current, context: self.context.clone() })
     }
 
     fn answered(&self, hook: Hook, argument: &str, current: Option<&str>) -> Option<Called> {
         let mut ahead = self.ahead.lock();
-        if ahead.is_empty() {
-            return None;
-        }
-        ahead.get_mut(&(hook, argument.to_owned(), current.map(str::to_owned)))?.pop_front()
+        let is_of = |(it, _): &(Call, _)| {
+            it.hook == hook && it.argument.get() == argument && it.current.as_deref().map(RawValue::get) == current
+        };
+        let at = ahead.iter().position(is_of)?;
+        ahead.remove(at).map(|it| it.1)
     }
 
     /// Asks about several items at once, and keeps the answers.
     async fn ask_ahead(&self, hook: Hook, questions: Vec<Question>) -> Result<()> {
         self.is_asked.store(true, Ordering::Relaxed);
-        let calls = questions.iter().map(|(argument, current)| self.question(hook, argument, current.as_deref()));
+        let calls = questions.into_iter().map(|(argument, current)| self.question(hook, argument, current));
         let calls = calls.collect::<Result<Vec<_>>>()?;
         let (left, room, began) = (*self.left.lock(), *self.bytes_left.lock(), Instant::now());
         let called = self.host.call_each(&self.version, &calls, left, room).await;
         *self.left.lock() = left.saturating_sub(began.elapsed());
-        let mut ahead = self.ahead.lock();
-        for ((argument, current), called) in questions.into_iter().zip(called) {
-            ahead.entry((hook, argument, current)).or_default().push_back(self.charged(called));
-        }
+        let called = called.into_iter().map(|it| self.charged(it));
+        self.ahead.lock().extend(calls.into_iter().zip(called));
         Ok(())
     }
 
@@ -149,8 +149,9 @@ impl CallHooks {
         };
         let seen = request::seen().unwrap_or_else(|| *site.withdrawals().watch().borrow());
         let (content, host, is_asked) = (content.clone(), host.clone(), AtomicBool::new(false));
-        let ahead = Mutex::default();
-        let active = Active { content, host, version, hooks, context, left, bytes_left, seen, is_asked, ahead };
+        let (collection, context, ahead) = (collection.id.as_str().into(), Arc::new(context), Mutex::default());
+        let active =
+            Active { content, host, version, hooks, collection, context, left, bytes_left, seen, is_asked, ahead };
         Ok(Self { active: Some(Arc::new(active)) })
     }
 
@@ -193,13 +194,12 @@ impl CallHooks {
     /// WDE0078 for what it throws, WDE0150 and WDE0172 where it fails, WDE0122 where too many wait.
     pub(crate) async fn ask(&self, hook: Hook, argument: &str, current: Option<&str>) -> Result<Option<Box<RawValue>>> {
         let Some(active) = self.active.as_ref().filter(|it| it.hooks.has(hook)) else { return Ok(None) };
-        let call = active.question(hook, argument, current)?;
         let called = match active.answered(hook, argument, current) {
             Some(it) => it,
-            None => active.call(&call).await,
+            None => active.call(&active.question(hook, argument.to_owned(), current.map(str::to_owned))?).await,
         };
         let state = &active.content.state;
-        state.hook_log.note(&state.world, &active.version, &call, &called);
+        state.hook_log.note(&state.world, &active.version, (hook, &active.context), &called);
         match called.outcome {
             Ok(Outcome::Value(value)) => Ok(Some(value)),
             Ok(Outcome::Nothing) => Ok(None),
@@ -329,8 +329,8 @@ fn joined(quoted_id: Option<&str>, members: BTreeMap<String, &RawValue>) -> Stri
     text
 }
 
-fn raw(text: &str) -> Result<Box<RawValue>> {
-    RawValue::from_string(text.to_owned()).map_err(Fault::internal)
+fn raw(text: String) -> Result<Box<RawValue>> {
+    RawValue::from_string(text).map_err(Fault::internal)
 }
 
 fn unreadable(hook: Hook, why: &serde_json::Error) -> Fault {

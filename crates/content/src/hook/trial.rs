@@ -54,10 +54,10 @@ impl<'a> HookTrial<'a> {
             user_id: caller.owner().map(str::to_owned),
             user_role: role(caller),
             identity: EventActor::of(caller).to_json(),
-            current_item,
             ..Context::default()
         };
-        let call = Call { collection: collection.to_owned(), hook, argument, context };
+        let (collection, context) = (collection.into(), Arc::new(context));
+        let call = Call { collection, hook, argument, current: current_item, context };
         let left = Duration::from_millis(u64::try_from(host.limits().hook_request_time).unwrap_or(0));
         let called = host.call(version, &call, left).await;
         told(version.number, called)

@@ -141,29 +141,39 @@ impl Engine {
         }
     }
 
-    /// Calls an exported function.
-    pub fn run(&self, export: &str, hook: Hook, argument: &str, context: &str, milliseconds: u64) -> Ended {
+    /// Calls an exported function. The context comes with the item that it has as a member, where there is one.
+    pub fn run(
+        &self,
+        export: &str,
+        hook: Hook,
+        argument: &str,
+        (context, current): (&str, Option<&str>),
+        milliseconds: u64,
+    ) -> Ended {
         self.heard.told.take();
         self.clock.start(milliseconds);
-        let failed = self.context.with(|ctx| {
+        let told = self.context.with(|ctx| {
             let done = self.function(&ctx, |it| &it.tell);
             let called = done.and_then(|done| {
                 let run = self.function(&ctx, |it| &it.run)?;
-                run.call::<_, Value<'_>>((export, hook.name(), argument, context, done)).map(drop)
+                run.call::<_, Option<String>>((export, hook.name(), argument, context, current, done))
             });
-            let failed = called.err().map(|error| self.failure(&ctx, &error));
-            if failed.is_none() {
-                self.drive(&ctx, || self.heard.told.borrow().is_some());
+            match called {
+                Ok(None) => {
+                    self.drive(&ctx, || self.heard.told.borrow().is_some());
+                    None
+                }
+                Ok(told) => told,
+                Err(error) => Some(self.failure(&ctx, &error)),
             }
-            failed
         });
-        self.ended(failed)
+        self.ended(told)
     }
 
     /// What waits for nothing that is still to come never ends, and is told to take too long at once.
-    fn ended(&self, failed: Option<String>) -> Ended {
+    fn ended(&self, told: Option<String>) -> Ended {
         let is_over = self.clock.is_over.get();
-        let told = self.heard.told.take().or(failed).filter(|_| !is_over).unwrap_or_else(|| TIMED_OUT.to_owned());
+        let told = told.or_else(|| self.heard.told.take()).filter(|_| !is_over).unwrap_or_else(|| TIMED_OUT.to_owned());
         let is_spent = is_over || told == OUT_OF_MEMORY;
         let told = if told.len() > self.settings.answer + BESIDE_ANSWER { r#""tooLarge""#.to_owned() } else { told };
         Ended { told, console: self.heard.console.take(), is_spent }
@@ -276,7 +286,7 @@ mod tests {
 
     fn run(body: &str, hook: Hook, argument: &str) -> String {
         let source = format!("export function c_h(it, context) {{ {body} }}");
-        engine(&source).run("c_h", hook, argument, r#"{"userRole":"owner"}"#, 200).told
+        engine(&source).run("c_h", hook, argument, (r#"{"userRole":"owner"}"#, None), 200).told
     }
 
     fn item(body: &str, argument: &str) -> String {
@@ -290,6 +300,33 @@ mod tests {
         assert_eq!(told, format!(r#"{{"value":{},"year":2024,"role":"owner"}}}}"#, &dated[..dated.len() - 1]));
         assert_eq!(item("it.d = new Date(NaN); it.n = NaN; return it", "{}"), r#"{"value":{"d":{},"n":null}}"#);
         assert_eq!(item("return {polluted: ({}).x === undefined}", dated), r#"{"value":{"polluted":true}}"#);
+    }
+
+    #[test]
+    fn date_is_wrapped_wherever_it_is() {
+        let date = r#"{"$date":"1970-01-01T00:00:00.000Z"}"#;
+        let told = |body: &str| {
+            let told = item(body, "{}");
+            assert!(!told.contains("0Z\"") || told.contains(date), "{body}: {told}");
+            told.contains(date)
+        };
+        for body in [
+            "return {d: new Date(0)}",
+            "return {a: [1, null, {d: [new Date(0)]}]}",
+            "return {a: {toJSON: () => ({d: new Date(0)})}}",
+            "const f = () => 1; f.toJSON = () => [new Date(0)]; return {f}",
+            "let a = {d: new Date(0)}; for (let n = 0; n < 50; n++) a = {a}; return a",
+            "return {a: Array(500).fill(1).concat([new Date(0)])}",
+        ] {
+            assert!(told(body), "{body}");
+        }
+        assert!(!told("return {d: '1970', t: null, u: undefined, f: () => 1, a: [[], {}]}"));
+        let large = "const a = Array(1500).fill(1); a.push(new Date(0)); return {a}";
+        let source = format!("export function c_h() {{ {large} }}");
+        assert!(engine(&source).run("c_h", Hook::AfterGet, "{}", ("{}", None), 200).told.contains(date));
+        let item_of_context = "export function c_h(it, context) { return context.currentItem }";
+        let told = engine(item_of_context).run("c_h", Hook::AfterGet, "{}", ("{}", Some(r#"{"a":1}"#)), 200).told;
+        assert_eq!(told, r#"{"value":{"a":1}}"#);
     }
 
     #[test]
@@ -367,7 +404,7 @@ mod tests {
             format!(r#"{{"value":{{"e":[97,195,169,226,130,172,240,159,152,128],"u":true,"m":2,"t":"{undefined}"}}}}"#)
         );
         let engine = engine("export const c_h = () => console.log('é'.repeat(9), {a: 1}, new Date(0))");
-        assert_eq!(engine.run("c_h", Hook::AfterGet, "{}", "{}", 200).console, "é".repeat(9) + " {");
+        assert_eq!(engine.run("c_h", Hook::AfterGet, "{}", ("{}", None), 200).console, "é".repeat(9) + " {");
     }
 
     #[test]
@@ -410,7 +447,7 @@ mod tests {
             told.expect("tests"),
             r#"[{"name":"good","callable":true},{"name":"bad","callable":true},{"name":"keys","callable":true},{"name":"dates","callable":true},{"name":"numbers","callable":true},{"name":"__proto__","callable":true}]"#
         );
-        let told = |name: &str| engine.run(name, Hook::AfterDistinct, "null", "{}", 200).told;
+        let told = |name: &str| engine.run(name, Hook::AfterDistinct, "null", ("{}", None), 200).told;
         assert_eq!((told("good"), told("__proto__")), (r#""nothing""#.to_owned(), r#""nothing""#.to_owned()));
         let failed = |why: &str| format!(r#"{{"error":{{"name":"Error","message":{why:?}}}}}"#);
         assert_eq!(told("bad"), failed(r#"{"a":[1]} is not {"a":[2]}"#));

@@ -1,5 +1,6 @@
-//! The process that runs a site's code: it reads requests from its first descriptor, a socket, and writes a reply for each.
-//! It ends when the server closes its side.
+//! The process that runs a site's code: it reads requests from its standard input, a socket, and writes a reply for each:
+//! there, or where a reply need not wake the server, to its standard error, another socket. It ends when the server closes
+//! its side.
 
 mod confine;
 mod engine;
@@ -9,33 +10,61 @@ mod seccomp;
 #[doc(hidden)]
 pub use crate::message::build;
 use crate::{
-    frame::{self, HEADER},
-    message::{Request, Settings},
+    frame::{self, Incoming},
+    message::{QUIET_BYTES, QUIET_MILLISECONDS, QUIET_REPLIES, Request, Settings},
 };
 use engine::Engine;
 use rustix::io::Errno;
-use std::io::{Error, ErrorKind, Result, stdin};
-use stoa_kernel::World;
+use serde_json::value::RawValue;
+use std::{
+    io::{Error, ErrorKind, Result, stderr, stdin},
+    os::fd::AsFd,
+};
+use stoa_kernel::{Millis, World, clock::elapsing};
 
 /// The longest request: a source or an item, with room for escapes.
 const MOST: usize = 64 << 20;
-/// How many seconds beyond what a call may take the process waits to be ended by the server, before it ends by itself.
-const GRACE: u32 = 5;
+/// How many milliseconds beyond what a call may take the process waits to be ended by the server, before it ends by itself.
+const GRACE: Millis = 5_000;
 
 /// Serves the server at the other end of standard input until it is gone.
 ///
 /// # Errors
 /// What went wrong before any code ran, or with the socket.
 pub fn run(world: &World) -> Result<()> {
-    let Some(first) = receive()? else { return Ok(()) };
-    let settings = begin(&first)?;
-    send(&serde_json::json!({ "ready": { "build": build() } }).to_string())?;
-    let mut host = Host { world, settings, engine: None };
-    while let Some(request) = receive()? {
-        let reply = host.answer(&request)?;
-        send(&reply)?;
+    let (mut incoming, mut outgoing) = (Incoming::new(MOST), Outgoing::default());
+    if !wait(&mut incoming)? {
+        return Ok(());
     }
-    Ok(())
+    let settings = begin(incoming.message()?.unwrap_or_default())?;
+    outgoing.send(&serde_json::json!({ "ready": { "build": build() } }).to_string(), false)?;
+    let mut host = Host { world, settings, engine: None, ends_at: None };
+    loop {
+        if !incoming.has_message()? {
+            host.expect_nothing();
+            if !wait(&mut incoming)? {
+                return Ok(());
+            }
+            outgoing.begin();
+        }
+        let reply = host.answer(incoming.message()?.unwrap_or_default())?;
+        outgoing.send(&reply, incoming.has_message()?)?;
+    }
+}
+
+/// Waits for a message; false when the server closed its side.
+fn wait(incoming: &mut Incoming) -> Result<bool> {
+    while !incoming.has_message()? {
+        let is_begun = incoming.is_within_message();
+        match incoming.read_by(|it| Ok(rustix::io::read(stdin(), it)?)) {
+            Ok(0) if !is_begun => return Ok(false),
+            Ok(0) => return Err(Error::from(ErrorKind::UnexpectedEof)),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
 }
 
 /// Gives up what code must not have. A server of another build gets no answer.
@@ -56,6 +85,8 @@ struct Host<'w> {
     settings: Settings,
     /// Nothing before a module is loaded, and after code was stopped where it stood: the server loads it again.
     engine: Option<Engine>,
+    /// When the system ends the process, where it was told to: milliseconds of the clock that only goes forward.
+    ends_at: Option<Millis>,
 }
 
 impl Host<'_> {
@@ -63,10 +94,13 @@ impl Host<'_> {
         match serde_json::from_slice(request)? {
             Request::Begin { .. } => Err(Error::from(ErrorKind::InvalidData)),
             Request::Load { source, tests, milliseconds } => Ok(self.load(&source, tests.as_deref(), milliseconds)),
-            Request::Call { id, export, hook, milliseconds, argument, context } => {
+            Request::Call { id, export, hook, milliseconds, argument, context, current } => {
+                if self.engine.is_some() {
+                    self.expect_end_within(milliseconds);
+                }
                 let Some(engine) = &self.engine else { return Ok(format!(r#"{{"skipped":{{"id":{id}}}}}"#)) };
-                expect_end_within(milliseconds);
-                let ended = engine.run(&export, hook, argument.get(), context.get(), milliseconds);
+                let (argument, context) = (argument.get(), (context.get(), current.map(RawValue::get)));
+                let ended = engine.run(&export, hook, argument, context, milliseconds);
                 if ended.is_spent {
                     self.engine = None;
                 }
@@ -77,7 +111,7 @@ impl Host<'_> {
     }
 
     fn load(&mut self, source: &str, tests: Option<&str>, milliseconds: u64) -> String {
-        expect_end_within(milliseconds);
+        self.expect_end_within(milliseconds);
         self.engine = None;
         let engine = match Engine::start(self.world, self.settings) {
             Ok(it) => it,
@@ -91,51 +125,68 @@ impl Host<'_> {
             Err(told) => format!(r#"{{"notLoaded":{{"told":{told}}}}}"#),
         }
     }
-}
 
-/// The server ends what takes too long. Where it is gone, the system does it.
-fn expect_end_within(milliseconds: u64) {
-    let seconds = u32::try_from(milliseconds / 1_000).unwrap_or(u32::MAX / 2);
-    nix::unistd::alarm::set(seconds + GRACE);
-}
-
-/// The next request; nothing when the server closed its side.
-fn receive() -> Result<Option<Vec<u8>>> {
-    nix::unistd::alarm::cancel();
-    let mut header = [0; HEADER];
-    if !read_whole(&mut header)? {
-        return Ok(None);
-    }
-    let length = frame::length(header, MOST).ok_or(ErrorKind::InvalidData)?;
-    let mut request = vec![0; length];
-    if !read_whole(&mut request)? {
-        return Err(Error::from(ErrorKind::UnexpectedEof));
-    }
-    Ok(Some(request))
-}
-
-/// False at the end of what there is.
-fn read_whole(buffer: &mut [u8]) -> Result<bool> {
-    let mut read = 0;
-    while read < buffer.len() {
-        match rustix::io::read(stdin(), &mut buffer[read..]) {
-            Ok(0) if read == 0 => return Ok(false),
-            Ok(0) => return Err(Error::from(ErrorKind::UnexpectedEof)),
-            Ok(more) => read += more,
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+    /// The server ends what takes too long. Where it is gone, the system does it: a little later than it has to, so that
+    /// it isn't told again for each call.
+    fn expect_end_within(&mut self, milliseconds: u64) {
+        const SLACK: Millis = 1_000;
+        let needed = elapsing().saturating_add(Millis::try_from(milliseconds).unwrap_or(Millis::MAX));
+        if self.ends_at.is_none_or(|it| it < needed.saturating_add(GRACE)) {
+            let seconds = (milliseconds / 1_000).saturating_add(((GRACE + SLACK) / 1_000).unsigned_abs());
+            nix::unistd::alarm::set(u32::try_from(seconds).unwrap_or(u32::MAX));
+            self.ends_at = Some(needed.saturating_add(GRACE + SLACK));
         }
     }
-    Ok(true)
+
+    fn expect_nothing(&mut self) {
+        if self.ends_at.take().is_some() {
+            nix::unistd::alarm::cancel();
+        }
+    }
 }
 
-/// Standard input is the socket, which goes both ways.
-fn send(reply: &str) -> Result<()> {
-    let bytes = frame::framed(reply.as_bytes()).ok_or(ErrorKind::InvalidData)?;
-    let mut rest = bytes.as_slice();
-    while !rest.is_empty() {
-        match rustix::io::write(stdin(), rest) {
-            Ok(written) => rest = &rest[written..],
+/// Replies on their way. Where the server is asleep, one on standard input wakes it; one on standard error doesn't. It looks
+/// there whenever it is woken, and when it ends the process, so each reply counts from the moment when it is written.
+#[derive(Default)]
+struct Outgoing {
+    bytes: Vec<u8>,
+    /// Replies and their bytes since one woke the server, and when that was.
+    quiet_replies: usize,
+    quiet_bytes: usize,
+    since: Millis,
+}
+
+impl Outgoing {
+    /// Something came after a pause.
+    fn begin(&mut self) {
+        (self.quiet_replies, self.quiet_bytes, self.since) = (0, 0, elapsing());
+    }
+
+    /// Sends a reply. Where more is to be answered it may be a quiet one: of these there are few enough that they always
+    /// have room.
+    fn send(&mut self, reply: &str, more_follow: bool) -> Result<()> {
+        self.bytes.clear();
+        frame::append(&mut self.bytes, |it| Ok(it.extend_from_slice(reply.as_bytes())))?;
+        let bytes = self.quiet_bytes + self.bytes.len();
+        let is_quiet = more_follow
+            && bytes <= QUIET_BYTES
+            && self.quiet_replies < QUIET_REPLIES
+            && elapsing() - self.since < QUIET_MILLISECONDS;
+        if is_quiet {
+            (self.quiet_replies, self.quiet_bytes) = (self.quiet_replies + 1, bytes);
+            return write_whole(stderr(), &self.bytes);
+        }
+        write_whole(stdin(), &self.bytes)?;
+        self.begin();
+        self.bytes.shrink_to(QUIET_BYTES);
+        Ok(())
+    }
+}
+
+fn write_whole(to: impl AsFd, mut bytes: &[u8]) -> Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(&to, bytes) {
+            Ok(written) => bytes = &bytes[written..],
             Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }

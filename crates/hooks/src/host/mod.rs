@@ -7,6 +7,7 @@ mod deaths;
 mod pool;
 mod process;
 mod remote;
+mod replies;
 mod tested;
 
 use crate::{
@@ -20,8 +21,9 @@ use crate::{
 pub use pool::HookFigures;
 use pool::{Lease, Pool};
 pub use process::HostProgram;
-use process::{Answer, Broken, LOADING, NotLoaded, Process};
+use process::{LOADING, NotLoaded, Process};
 use remote::Remote;
+use replies::{Answer, Broken};
 use std::{
     slice,
     sync::{Arc, Weak},
@@ -38,9 +40,10 @@ pub struct Host {
     remote: Arc<Remote>,
 }
 
-/// Calls that a process is sent one behind another, at most.
-const MOST_TOGETHER: usize = 64;
-/// How long they may take before fewer are sent together: between two such groups others have their turn.
+/// Calls that a process is sent one behind another, at most, and beside how many were sent before them.
+const MOST_TOGETHER: usize = 512;
+const MOST_GROWTH: usize = 8;
+/// How long they are to take together: between two such groups others have their turn.
 const TURN: Duration = Duration::from_millis(5);
 /// Bytes of a value that a hook may throw.
 const MOST_THROWN: usize = 4_096;
@@ -66,7 +69,7 @@ impl Host {
         let until = Instant::now() + left;
         let called = match &version.plugin {
             Some(plugin) => self.remote.ask(&self.pool, version, plugin, slice::from_ref(call), until).await.pop(),
-            None => self.ask(version, slice::from_ref(call), until, &mut None).await.pop(),
+            None => self.ask(version, slice::from_ref(call), (until, usize::MAX), &mut None).await.pop(),
         };
         called.unwrap_or(Called::failed(Failure::Died))
     }
@@ -127,8 +130,9 @@ impl Host {
                 break;
             }
             let began = Instant::now();
-            let answered = self.ask(version, &rest[..together.min(rest.len())], until, &mut held).await;
-            together = if began.elapsed() < TURN { (2 * together).min(MOST_TOGETHER) } else { together.div_ceil(2) };
+            let group = &rest[..together.min(rest.len())];
+            let answered = self.ask(version, group, (until, room), &mut held).await;
+            together = fitting(answered.len(), began.elapsed()).min(MOST_GROWTH * together);
             room = room.saturating_sub(answered.iter().map(Called::bytes).sum());
             called.extend(answered);
         }
@@ -140,12 +144,12 @@ impl Host {
         &self,
         version: &Arc<Version>,
         calls: &[Call],
-        until: Instant,
+        (until, room): (Instant, usize),
         held: &mut Option<Lease>,
     ) -> Vec<Called> {
         let began = Instant::now();
         let mut called = match self.process(version, calls, until, held).await {
-            Ok((lease, process)) => self.answers(version, calls, until, (lease, process), held).await,
+            Ok(it) => self.answers(version, calls, (until, room), it, held).await,
             Err(failure) => vec![(Err(failure), String::new(), Instant::now())],
         };
         let mut before = began;
@@ -180,12 +184,12 @@ impl Host {
         &self,
         version: &Arc<Version>,
         calls: &[Call],
-        until: Instant,
+        (until, room): (Instant, usize),
         (mut lease, mut process): (Lease, Process),
         held: &mut Option<Lease>,
     ) -> Vec<(Result<Outcome, Failure>, String, Instant)> {
         let most = self.pool.limits.hook_answer;
-        let (answers, broken) = process.ask(version, calls, (self.time_of_call(), until)).await;
+        let (answers, broken) = process.ask(version, calls, (self.time_of_call(), until), room).await;
         let judge = |(it, call): (Answer, &Call)| (judged(call.hook, it.told, most), it.console, it.at);
         let mut called: Vec<_> = answers.into_iter().zip(calls).map(judge).collect();
         match (broken, calls.get(called.len())) {
@@ -207,6 +211,12 @@ impl Host {
     fn time_of_call(&self) -> Duration {
         Duration::from_millis(self.pool.limits.hook_milliseconds as u64)
     }
+}
+
+/// How many calls fit into a turn, if they take as long as these did.
+fn fitting(calls: usize, took: Duration) -> usize {
+    let fitting = TURN.as_nanos() * calls.max(1) as u128 / took.as_nanos().max(1);
+    usize::try_from(fitting).unwrap_or(MOST_TOGETHER).clamp(1, MOST_TOGETHER)
 }
 
 /// What becomes of a message of a process, whatever it is.

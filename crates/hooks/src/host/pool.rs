@@ -6,7 +6,8 @@
 
 use super::{
     deaths::{Deaths, Turn},
-    process::{Broken, HostProgram, Process},
+    process::{HostProgram, Process},
+    replies::Broken,
 };
 use crate::{
     call::{Call, Failure, Outcome},
@@ -16,6 +17,7 @@ use crate::{
 };
 use parking_lot::Mutex;
 use std::{
+    cell::OnceCell,
     collections::HashMap,
     sync::{
         Arc, Weak,
@@ -97,7 +99,14 @@ struct Idle {
     process: Process,
     site: SiteId,
     since: Instant,
-    memory: usize,
+    /// Bytes that it has. They are looked up once they matter, since the system is asked for them.
+    memory: OnceCell<usize>,
+}
+
+impl Idle {
+    fn memory(&self, settings: Settings) -> usize {
+        *self.memory.get_or_init(|| self.process.memory().unwrap_or_else(|| largest(settings)))
+    }
 }
 
 #[derive(Default)]
@@ -195,7 +204,7 @@ impl Pool {
     /// An application could not be asked, or said what is none of the answers.
     pub fn plugin_failed(&self, version: &Version, failure: &Failure, call: &Call) {
         let (site, number) = (&version.site, version.number);
-        tracing::warn!(%site, version = number, collection = call.collection, hook = call.hook.name(), "an application failed to answer about a hook: {failure:?}");
+        tracing::warn!(%site, version = number, collection = &*call.collection, hook = call.hook.name(), "an application failed to answer about a hook: {failure:?}");
         self.state.lock().deaths.note(site, number, elapsing());
     }
 
@@ -220,7 +229,7 @@ impl Pool {
     pub fn lost(&self, version: &Version, broken: &Broken, call: &Call) {
         self.counted.died.fetch_add(1, Ordering::Relaxed);
         let (site, number) = (&version.site, version.number);
-        tracing::warn!(%site, version = number, collection = call.collection, hook = call.hook.name(), "a process of hooks was lost: {broken:?}");
+        tracing::warn!(%site, version = number, collection = &*call.collection, hook = call.hook.name(), "a process of hooks was lost: {broken:?}");
         let rule = (self.limits.hook_deaths, self.limits.hook_rest);
         if let Some(pause) = self.state.lock().deaths.add(site, number, elapsing(), rule) {
             let seconds = pause / 1_000;
@@ -359,7 +368,7 @@ impl Pool {
         let mut state = self.state.lock();
         let most = self.limits.hook_memory_of_server << 20;
         while !state.idle.is_empty()
-            && (state.memory(self.settings) > most || state.running + state.idle.len() > self.limits.hook_processes)
+            && (state.exceeds(most, self.settings) || state.running + state.idle.len() > self.limits.hook_processes)
         {
             ended.push(state.idle.remove(0));
         }
@@ -402,7 +411,12 @@ impl Pool {
 
 impl State {
     fn memory(&self, settings: Settings) -> usize {
-        self.running * largest(settings) + self.idle.iter().map(|it| it.memory).sum::<usize>()
+        self.running * largest(settings) + self.idle.iter().map(|it| it.memory(settings)).sum::<usize>()
+    }
+
+    /// Whether what there is has more than so much memory. What each may have at most is known without asking the system.
+    fn exceeds(&self, most: usize, settings: Settings) -> bool {
+        (self.running + self.idle.len()) * largest(settings) > most && self.memory(settings) > most
     }
 }
 
@@ -548,11 +562,11 @@ impl Lease {
     fn rest(&mut self) {
         let Some(place) = self.of_server.take() else { return };
         let process = self.process.take();
-        let memory = process.as_ref().and_then(Process::memory).unwrap_or_else(|| largest(self.pool.settings));
         let mut state = self.pool.state.lock();
         state.running -= 1;
         if let Some(process) = process.filter(|_| !state.is_closed) {
-            state.idle.push(Idle { process, site: self.id.clone(), since: Instant::now(), memory });
+            let (site, since, memory) = (self.id.clone(), Instant::now(), OnceCell::new());
+            state.idle.push(Idle { process, site, since, memory });
         }
         drop(state);
         drop(place);

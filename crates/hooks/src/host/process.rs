@@ -1,23 +1,15 @@
 //! One process that runs code of a site.
 
+use super::replies::{Answer, Broken, Quiet, Replies, read, unexpected};
 use crate::{
     call::Call,
     frame::{self, HEADER},
     hook::Hook,
-    message::{Exported, Reply, Request, Settings, Told, build},
+    message::{Exported, QUIET_MILLISECONDS, Reply, Request, Settings, Told, build},
     version::Version,
 };
 use serde_json::value::{RawValue, to_raw_value};
-use std::{
-    borrow::Cow,
-    ffi::OsString,
-    io::{Error, ErrorKind},
-    os::fd::OwnedFd,
-    path::PathBuf,
-    process::Stdio,
-    sync::Arc,
-    time::Duration,
-};
+use std::{borrow::Cow, ffi::OsString, os::fd::OwnedFd, path::PathBuf, process::Stdio, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader},
     net::UnixStream,
@@ -27,6 +19,8 @@ use tokio::{
 
 /// How long a process gets to stop code by itself when its time is over, before it is killed.
 const GRACE: Duration = Duration::from_millis(25);
+/// How long answers may be kept from waking the server.
+const QUIET: Duration = Duration::from_millis(QUIET_MILLISECONDS.unsigned_abs());
 /// How long a process may take to start.
 const STARTING: Duration = Duration::from_secs(10);
 /// How long a module may take to be loaded.
@@ -57,27 +51,10 @@ pub struct Process {
     /// Killed when it is dropped.
     child: Child,
     socket: BufReader<UnixStream>,
+    quiet: Quiet,
     settings: Settings,
     loaded: Option<Arc<Version>>,
     calls: u64,
-}
-
-/// What a process answered to a call.
-pub struct Answer {
-    pub told: Told,
-    pub console: String,
-    pub at: Instant,
-}
-
-/// Why a process can't be used any more; it is to be dropped.
-#[derive(Debug)]
-pub enum Broken {
-    /// It didn't answer in time.
-    TimedOut,
-    /// The request ended while it was asked, which is not its fault.
-    Abandoned,
-    /// It ended, or said what it may not.
-    Ended(String),
 }
 
 /// Why a module isn't loaded.
@@ -91,9 +68,9 @@ impl Process {
     /// Why there is none.
     pub async fn start(program: &HostProgram, settings: Settings, until: Instant) -> Result<Self, String> {
         let until = until.min(Instant::now() + STARTING);
-        let (child, socket) =
+        let (child, socket, quiet) =
             spawn(program).map_err(|it| format!("{} can't be started: {it}", program.path.display()))?;
-        let mut process = Self { child, socket: BufReader::new(socket), settings, loaded: None, calls: 0 };
+        let mut process = Self { child, socket: BufReader::new(socket), quiet, settings, loaded: None, calls: 0 };
         let begin = Request::Begin { build: build().into(), settings };
         match process.exchange(&begin, until).await {
             Ok(Reply::Ready { build: theirs }) if theirs == build() => Ok(process),
@@ -147,12 +124,14 @@ impl Process {
     }
 
     /// Asks hooks, one behind another: its answers in their order, which are fewer than the calls where the code of one
-    /// was stopped, or where it broke. `time` is what a call may take, `until` the end of the request.
+    /// was stopped, or where it broke. `time` is what a call may take, `until` the end of the request. Answers that there
+    /// is no `room` for, in bytes, are dropped.
     pub async fn ask(
         &mut self,
         version: &Arc<Version>,
         calls: &[Call],
         (time, until): (Duration, Instant),
+        room: usize,
     ) -> (Vec<Answer>, Option<Broken>) {
         let at_once = |told| vec![Answer { told, console: String::new(), at: Instant::now() }];
         if !self.has_loaded(version) {
@@ -166,9 +145,12 @@ impl Process {
         if time.as_millis() == 0 {
             return (at_once(Told::TimedOut), None);
         }
-        let mut answers = Vec::with_capacity(calls.len());
-        let broken = self.exchange_calls(calls, (time, until), &mut answers).await.err();
-        (answers, broken)
+        let mut replies = Replies::to(self.calls + 1, calls, self.settings, room);
+        let broken = self.exchange_calls(calls, (time, until), &mut replies).await.err();
+        if replies.is_stopped {
+            self.loaded = None;
+        }
+        (replies.answers, broken)
     }
 
     /// Sends calls and reads answers at the same time, since neither side waits for the other while there is room on the
@@ -177,51 +159,38 @@ impl Process {
         &mut self,
         calls: &[Call],
         (time, until): (Duration, Instant),
-        answers: &mut Vec<Answer>,
+        replies: &mut Replies,
     ) -> Result<(), Broken> {
-        let first = self.calls + 1;
-        let mut requests = Vec::new();
-        for call in calls {
-            self.calls += 1;
-            requests.extend(call_request(self.calls, call, time)?);
-        }
-        let (ids, settings) = (first..=self.calls, self.settings);
+        let requests = requests_of(calls, self.calls + 1, milliseconds(time))?;
+        self.calls += calls.len() as u64;
+        let (most, quiet) = (self.settings.longest_reply(), &mut self.quiet);
         let (mut reading, mut writing) = tokio::io::split(&mut self.socket);
         let write = async {
             // Where it can't be written to, what it said before is still read, up to its end.
             let _ = writing.write_all(&requests).await;
-            std::future::pending::<Result<bool, Broken>>().await
+            std::future::pending::<Result<(), Broken>>().await
         };
         let read = async {
-            let mut is_stopped = false;
-            for id in ids {
-                let own = Instant::now() + time + GRACE;
-                let reply = timeout_at(own.min(until + GRACE), received(&mut reading, settings.longest_reply())).await;
+            let mut woken = Instant::now();
+            while replies.are_expected() {
+                let own = woken + time + GRACE + QUIET;
+                let reply = timeout_at(own.min(until + GRACE), received(&mut reading, most)).await;
+                let reply = reply.map(read_reply);
+                let id = reply.as_ref().ok().and_then(|it| it.as_ref().ok()?.id());
+                quiet.take(replies, id, woken)?;
+                woken = Instant::now();
                 match reply {
-                    Ok(reply) => match read_reply(reply)? {
-                        Reply::Skipped { id: it } if it == id && is_stopped => {}
-                        Reply::Answer { id: it, console, told }
-                            if it == id && !is_stopped && console.len() <= settings.console =>
-                        {
-                            is_stopped = matches!(told, Told::TimedOut | Told::OutOfMemory);
-                            answers.push(Answer { told, console, at: Instant::now() });
-                        }
-                        other => return Err(unexpected(&other)),
-                    },
+                    Ok(reply) => replies.take(reply?, woken)?,
                     Err(_) if own > until + GRACE => return Err(Broken::Abandoned),
                     Err(_) => return Err(Broken::TimedOut),
                 }
             }
-            Ok(is_stopped)
+            Ok(())
         };
-        let is_stopped = tokio::select! {
-            it = read => it?,
-            it = write => it?,
-        };
-        if is_stopped {
-            self.loaded = None;
+        tokio::select! {
+            it = read => it,
+            it = write => it,
         }
-        Ok(())
     }
 
     /// Calls a function of what is loaded.
@@ -238,7 +207,7 @@ impl Process {
     ) -> Result<(Told, String), Broken> {
         self.calls += 1;
         let (id, export, milliseconds) = (self.calls, Cow::Borrowed(export), milliseconds(time));
-        let request = Request::Call { id, export, hook, milliseconds, argument, context };
+        let request = Request::Call { id, export, hook, milliseconds, argument, context, current: None };
         match self.exchange(&request, Instant::now() + time + GRACE).await? {
             Reply::Answer { id, console, told } if id == self.calls && console.len() <= self.settings.console => {
                 Ok((told, console))
@@ -248,7 +217,8 @@ impl Process {
     }
 
     async fn exchange(&mut self, request: &Request<'_>, until: Instant) -> Result<Reply, Broken> {
-        let (bytes, most) = (framed(request)?, self.settings.longest_reply());
+        let (mut bytes, most) = (Vec::new(), self.settings.longest_reply());
+        append(&mut bytes, request)?;
         let exchanged = async {
             self.socket.get_mut().write_all(&bytes).await?;
             received(&mut self.socket, most).await
@@ -260,36 +230,51 @@ impl Process {
     }
 }
 
-fn call_request(id: u64, call: &Call, time: Duration) -> Result<Vec<u8>, Broken> {
-    let context = to_raw_value(&call.context).map_err(|it| Broken::Ended(it.to_string()))?;
-    let export = Cow::Owned(format!("{}_{}", call.collection, call.hook));
-    let (argument, context, milliseconds) = (&*call.argument, &*context, milliseconds(time));
-    framed(&Request::Call { id, export, hook: call.hook, milliseconds, argument, context })
+/// Requests for calls, one behind another.
+fn requests_of(calls: &[Call], first: u64, milliseconds: u64) -> Result<Vec<u8>, Broken> {
+    let mut bytes = Vec::new();
+    let mut shared: Option<(&Call, String, Box<RawValue>)> = None;
+    for (id, call) in (first..).zip(calls) {
+        // What calls that are asked about together have in common is written once.
+        let of_last = |(it, ..): &(&Call, _, _)| {
+            it.hook == call.hook && it.collection == call.collection && Arc::ptr_eq(&it.context, &call.context)
+        };
+        let (_, export, context) = match shared.take().filter(of_last) {
+            Some(it) => shared.insert(it),
+            None => {
+                let context = to_raw_value(&call.context).map_err(|it| Broken::Ended(it.to_string()))?;
+                shared.insert((call, format!("{}_{}", call.collection, call.hook), context))
+            }
+        };
+        let (argument, current) = (&*call.argument, call.current.as_deref());
+        let (hook, export) = (call.hook, Cow::Borrowed(export.as_str()));
+        append(&mut bytes, &Request::Call { id, export, hook, milliseconds, argument, context, current })?;
+    }
+    Ok(bytes)
 }
 
-fn framed(request: &Request<'_>) -> Result<Vec<u8>, Broken> {
-    let message = serde_json::to_vec(request).map_err(|it| Broken::Ended(it.to_string()))?;
-    frame::framed(&message).ok_or_else(|| Broken::Ended("the request is too long".to_owned()))
+fn append(bytes: &mut Vec<u8>, request: &Request<'_>) -> Result<(), Broken> {
+    frame::append(bytes, |it| Ok(serde_json::to_writer(it, request)?)).map_err(|it| Broken::Ended(it.to_string()))
 }
 
 async fn received(socket: &mut (impl AsyncRead + Unpin), most: usize) -> std::io::Result<Vec<u8>> {
     let mut header = [0; HEADER];
     socket.read_exact(&mut header).await?;
-    let length =
-        frame::length(header, most).ok_or_else(|| Error::new(ErrorKind::InvalidData, "its reply is too long"))?;
+    let length = frame::length(header, most).ok_or_else(frame::too_long)?;
     let mut reply = vec![0; length];
     socket.read_exact(&mut reply).await?;
     Ok(reply)
 }
 
 fn read_reply(reply: std::io::Result<Vec<u8>>) -> Result<Reply, Broken> {
-    let reply = reply.map_err(|error| Broken::Ended(error.to_string()))?;
-    Reply::read(&reply).map_err(|it| Broken::Ended(format!("it said what is no reply: {it}")))
+    read(&reply.map_err(|it| Broken::Ended(it.to_string()))?)
 }
 
-/// Starts the program with nothing of ours but a socket: no environment, no terminal, no directory.
-fn spawn(program: &HostProgram) -> std::io::Result<(Child, UnixStream)> {
+/// Starts the program with nothing of ours but two sockets: no environment, no terminal, no directory. The second is the
+/// one for answers that wake nobody.
+fn spawn(program: &HostProgram) -> std::io::Result<(Child, UnixStream, Quiet)> {
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+    let (quiet, their_quiet) = Quiet::pair()?;
     let child = Command::new(&program.path)
         .args(&program.arguments)
         .arg0("stoa-hook-host")
@@ -298,20 +283,11 @@ fn spawn(program: &HostProgram) -> std::io::Result<(Child, UnixStream)> {
         .process_group(0)
         .stdin(Stdio::from(OwnedFd::from(theirs)))
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(Stdio::from(OwnedFd::from(their_quiet)))
         .kill_on_drop(true)
         .spawn()?;
     ours.set_nonblocking(true)?;
-    Ok((child, UnixStream::from_std(ours)?))
-}
-
-fn unexpected(reply: &Reply) -> Broken {
-    let kind = match reply {
-        Reply::Ready { .. } => "a beginning",
-        Reply::Loaded { .. } | Reply::NotLoaded { .. } => "that it loaded something",
-        Reply::Answer { .. } | Reply::Skipped { .. } => "an answer to another call, or with too much of a console",
-    };
-    Broken::Ended(format!("it said {kind}"))
+    Ok((child, UnixStream::from_std(ours)?, quiet))
 }
 
 fn left(until: Instant) -> Duration {

@@ -59,6 +59,32 @@ async fn bulk_has_an_answer_for_each_call() {
 }
 
 #[tokio::test]
+async fn call_that_ends_its_process_is_the_one_that_fails() {
+    let host = host(patient());
+    let body = "if (item.n % 100 === 50) { const a = []; a[4e9] = 1; a.reverse(); } return {n: item.n * 10}";
+    let calls: Vec<_> = (0..160).map(|n| call(&format!(r#"{{"n":{n}}}"#))).collect();
+    let called = host.call_each(&version("s", 1, body), &calls, LEFT, ROOM).await;
+    for (n, it) in called.iter().enumerate() {
+        let becomes = if n % 100 == 50 { "TimedOut".to_owned() } else { format!(r#"{{"n":{}}}"#, n * 10) };
+        assert_eq!(told(it), becomes, "{n}");
+    }
+    assert_eq!((called.len(), host.figures().died, host.figures().calls), (160, 2, 160));
+}
+
+#[tokio::test]
+async fn answers_of_a_bulk_may_be_large() {
+    let host = host(patient());
+    let calls: Vec<_> = (0..120).map(|n| call(&format!(r#"{{"n":{n},"text":"{}"}}"#, "x".repeat(n * 50)))).collect();
+    let body = "return {n: item.n, text: item.n % 40 ? item.text : 'é'.repeat(200_000)}";
+    let called = host.call_each(&version("s", 1, body), &calls, LEFT, 8 * ROOM).await;
+    let length = |n: usize| if n % 40 == 0 { 400_000 } else { n * 50 };
+    for (n, it) in called.iter().enumerate() {
+        assert_eq!(told(it).len(), format!(r#"{{"n":{n},"text":""}}"#).len() + length(n), "{n}");
+    }
+    assert_eq!((called.len(), host.figures().started), (120, 1));
+}
+
+#[tokio::test]
 async fn exports_are_hooks_or_the_source_is_refused() {
     let host = host(patient());
     let exports = host

@@ -132,7 +132,7 @@ async fn network_has_a_part_of_the_places_of_a_site() {
     let from = |last: u8| {
         let (host, slow) = (host.clone(), Arc::clone(&slow));
         let mut call = call("{}");
-        call.context.network = Some(Network::of(IpAddr::from([192, 0, 2, last])));
+        Arc::make_mut(&mut call.context).network = Some(Network::of(IpAddr::from([192, 0, 2, last])));
         tokio::spawn(async move { told(&host.call(&slow, &call, LEFT).await) })
     };
     let (greedy, other): (Vec<_>, _) = ((0..10).map(|_| from(1)).collect(), from(2));
@@ -151,7 +151,7 @@ async fn network_runs_code_in_a_quarter_of_the_processes_of_a_site() {
     let from = |network: Option<u8>| {
         let (host, slow) = (host.clone(), Arc::clone(&slow));
         let mut call = call("{}");
-        call.context.network = network.map(|it| Network::of(IpAddr::from([192, 0, 2, it])));
+        Arc::make_mut(&mut call.context).network = network.map(|it| Network::of(IpAddr::from([192, 0, 2, it])));
         tokio::spawn(async move { told(&host.call(&slow, &call, LEFT).await) })
     };
     let all = async |network| {

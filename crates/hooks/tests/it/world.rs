@@ -42,7 +42,7 @@ pub fn call(argument: &str) -> Call {
 
 pub fn call_of(hook: Hook, argument: &str) -> Call {
     let context = Context { collection_name: "c".to_owned(), user_role: "siteMember", ..Context::default() };
-    Call { collection: "c".to_owned(), hook, argument: raw(argument), context }
+    Call { collection: "c".into(), hook, argument: raw(argument), current: None, context: Arc::new(context) }
 }
 
 /// A message as it travels.

@@ -15,7 +15,8 @@ async fn program_runs_hooks_confined() {
     let exports = host.exports_of(&SiteId::from("s"), source).await.unwrap();
     let version = Arc::new(Version::new(SiteId::from("s"), 1, source, exports));
     let argument = RawValue::from_string(r#"{"n":5}"#.to_owned()).unwrap();
-    let call = Call { collection: "c".to_owned(), hook: Hook::AfterGet, argument, context: Context::default() };
+    let (hook, context) = (Hook::AfterGet, Arc::new(Context::default()));
+    let call = Call { collection: "c".into(), hook, argument, current: None, context };
     let called = host.call(&version, &call, Duration::from_secs(20)).await;
     let Ok(Outcome::Value(value)) = called.outcome else { panic!("{called:?}") };
     assert_eq!(value.get(), r#"{"seen":5,"at":"undefined"}"#);

@@ -26,6 +26,7 @@
     afterDistinct: { answers: 'any' },
     onFailure: { takes: 'error', answers: 'any' },
   };
+  const ITEM = { answers: 'object' };
 
   let hooks;
 
@@ -67,35 +68,35 @@
     return names.every((name) => has(other, name) && alike(one[name], other[name]));
   }
 
-  // Calls the hook and tells its answer to `done`, which may be later: of a promise, when it is settled.
-  function run(name, hook, argument, context, tell) {
-    // What is too long is not told: the host would hold it beside the memory that code may have.
-    const done = (told) => tell(told.length > most ? '"tooLarge"' : told);
-    const form = FORMS[hook] ?? { answers: 'object' };
-    const settle = (value) => {
+  // Calls the hook and answers how that ended; of a promise it tells that to `tell` when it is settled. `current` is a member of the
+  // context.
+  function run(name, hook, argument, context, current, tell) {
+    const form = FORMS[hook] ?? ITEM;
+    let value;
+    try {
+      const told = read(context);
+      if (current !== undefined) told.currentItem = read(current);
+      value = hooks[name](take(form.takes, read(argument)), told);
+      if (value === null || typeof value !== 'object' || typeof value.then !== 'function') {
+        return fitting(answer(form.answers, value));
+      }
+    } catch (error) {
+      return fitting(failure(error));
+    }
+    (async () => {
       let told;
       try {
-        told = answer(form.answers, value);
+        told = answer(form.answers, await value);
       } catch (error) {
         told = failure(error);
       }
-      done(told);
-    };
-    let value;
-    try {
-      value = hooks[name](take(form.takes, read(argument)), read(context));
-      if (value === null || typeof value !== 'object' || typeof value.then !== 'function') return settle(value);
-    } catch (error) {
-      return void done(failure(error));
-    }
-    (async () => {
-      try {
-        value = await value;
-      } catch (error) {
-        return void done(failure(error));
-      }
-      settle(value);
+      tell(fitting(told));
     })();
+  }
+
+  // What is too long is not told: the host would hold it beside the memory that code may have.
+  function fitting(told) {
+    return told.length > most ? '"tooLarge"' : told;
   }
 
   function take(form, value) {
@@ -157,11 +158,38 @@
 
   // As the client writes: dates in their wrapper, and one that is none as an empty object.
   function write(value) {
-    return stringify(value, function (key, plain) {
-      const raw = this[key];
-      if (!(raw instanceof Date)) return plain;
-      return isNaN(timeOf(raw)) ? {} : { $date: isoOf(raw) };
-    });
+    return isSmallWithoutDates(value) ? stringify(value) : stringify(value, wrapped);
+  }
+
+  function wrapped(key, plain) {
+    const raw = this[key];
+    if (!(raw instanceof Date)) return plain;
+    return isNaN(timeOf(raw)) ? {} : { $date: isoOf(raw) };
+  }
+
+  // Looking takes less than having each member go through a function. What is large or deep isn't looked at to its end, which
+  // it may not have, and what makes its own text may make it of dates.
+  const MOST_LOOKS = 1000;
+  const MOST_DEPTH = 20;
+  let looks;
+
+  function isSmallWithoutDates(value) {
+    looks = 0;
+    return isWithoutDates(value, 0);
+  }
+
+  function isWithoutDates(value, depth) {
+    if (value === null || typeof value !== 'object') return true;
+    if (value instanceof Date || typeof value.toJSON === 'function' || depth > MOST_DEPTH) return false;
+    const names = keys(value);
+    looks += names.length + 1;
+    if (looks > MOST_LOOKS) return false;
+    for (let n = 0; n < names.length; n++) {
+      const member = value[names[n]];
+      const kind = typeof member;
+      if (kind === 'function' || (kind === 'object' && !isWithoutDates(member, depth + 1))) return false;
+    }
+    return true;
   }
 
   // As the client reads: what is in a date's wrapper is a date.
