@@ -188,7 +188,7 @@ impl Host {
         (mut lease, mut process): (Lease, Process),
         held: &mut Option<Lease>,
     ) -> Vec<(Result<Outcome, Failure>, String, Instant)> {
-        let most = self.pool.limits.hook_answer;
+        let (most, began) = (self.pool.limits.hook_answer, Instant::now());
         let (answers, broken) = process.ask(version, calls, (self.time_of_call(), until), room).await;
         let judge = |(it, call): (Answer, &Call)| (judged(call.hook, it.told, most), it.console, it.at);
         let mut called: Vec<_> = answers.into_iter().zip(calls).map(judge).collect();
@@ -202,7 +202,10 @@ impl Host {
             (Some(_), None) => {}
             (None, _) => {
                 lease.give_back(process);
-                *held = Some(lease);
+                match called.last() {
+                    Some((Err(Failure::TimedOut | Failure::OutOfMemory), ..)) => lease.cool_down(began.elapsed()),
+                    _ => *held = Some(lease),
+                }
             }
         }
         called
