@@ -1819,7 +1819,7 @@ export type AllowedPermissions = {
   itemInsert: boolean;
   itemUpdate: boolean;
   itemRemove: boolean;
-  /** Where the collection has the plugin DRAFT_ITEMS. */
+  /** Where the collection has the plugin DRAFT_ITEMS, and the caller may do one of both. */
   draftItemsPluginPermissions?: {
     manageDrafts: boolean;
     managePublishStatus: boolean;
