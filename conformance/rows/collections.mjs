@@ -247,7 +247,10 @@ function fieldAndPluginRows() {
     /** @type {string} */ name,
     /** @type {string} */ check,
     /** @type {(world: World, id: string) => unknown} */ run,
-  ) => ({ ...row(`${verb}${name}Plugin`, check, run), required: ['Cms', 'Multilingual', 'Publish', 'DraftItems'].includes(name) });
+  ) => ({
+    ...row(`${verb}${name}Plugin`, check, run),
+    required: ['Cms', 'Multilingual', 'Publish', 'DraftItems'].includes(name),
+  });
   /** Some calls answer with the collection, others with an envelope. @param {unknown} answer @returns {Collection} */
   const collectionOf = (answer) => untyped(member(answer, 'dataCollection') ?? answer);
   /** @param {Collection} collection */
