@@ -568,7 +568,7 @@ on_both_engines! {
         for round in 0..8 {
             let write = async |n: usize| {
                 let item = json!({ "dataCollectionId": "news__drafts", "dataItem": { "data": { "_id": format!("{n}") } } });
-                let path = if n % 2 == 0 { "/v2/items/save" } else { "/v2/items" };
+                let path = if n.is_multiple_of(2) { "/v2/items/save" } else { "/v2/items" };
                 key.post(path, &item).await.verdict()
             };
             let writes = join_all((0..6).map(write));

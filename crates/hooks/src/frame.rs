@@ -103,10 +103,11 @@ impl Incoming {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::io::Write;
 
     fn framed(message: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        append(&mut bytes, |it| Ok(it.extend_from_slice(message))).expect("a frame");
+        append(&mut bytes, |it| it.write_all(message)).expect("a frame");
         bytes
     }
 

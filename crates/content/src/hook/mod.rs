@@ -145,7 +145,6 @@ impl CallHooks {
             request_id: request::id(),
             network: request::network().filter(|_| !caller.bare().is_privileged()),
             identity: EventActor::of(caller).to_json(),
-            ..Context::default()
         };
         let seen = request::seen().unwrap_or_else(|| *site.withdrawals().watch().borrow());
         let (content, host, is_asked) = (content.clone(), host.clone(), AtomicBool::new(false));

@@ -17,7 +17,7 @@ use engine::Engine;
 use rustix::io::Errno;
 use serde_json::value::RawValue;
 use std::{
-    io::{Error, ErrorKind, Result, stderr, stdin},
+    io::{Error, ErrorKind, Result, Write, stderr, stdin},
     os::fd::AsFd,
 };
 use stoa_kernel::{Millis, World, clock::elapsing};
@@ -166,7 +166,7 @@ impl Outgoing {
     /// have room.
     fn send(&mut self, reply: &str, more_follow: bool) -> Result<()> {
         self.bytes.clear();
-        frame::append(&mut self.bytes, |it| Ok(it.extend_from_slice(reply.as_bytes())))?;
+        frame::append(&mut self.bytes, |it| it.write_all(reply.as_bytes()))?;
         let bytes = self.quiet_bytes + self.bytes.len();
         let is_quiet = more_follow
             && bytes <= QUIET_BYTES

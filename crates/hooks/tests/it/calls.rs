@@ -77,7 +77,7 @@ async fn answers_of_a_bulk_may_be_large() {
     let calls: Vec<_> = (0..120).map(|n| call(&format!(r#"{{"n":{n},"text":"{}"}}"#, "x".repeat(n * 50)))).collect();
     let body = "return {n: item.n, text: item.n % 40 ? item.text : 'é'.repeat(200_000)}";
     let called = host.call_each(&version("s", 1, body), &calls, LEFT, 8 * ROOM).await;
-    let length = |n: usize| if n % 40 == 0 { 400_000 } else { n * 50 };
+    let length = |n: usize| if n.is_multiple_of(40) { 400_000 } else { n * 50 };
     for (n, it) in called.iter().enumerate() {
         assert_eq!(told(it).len(), format!(r#"{{"n":{n},"text":""}}"#).len() + length(n), "{n}");
     }
