@@ -14,6 +14,8 @@ mod plugin;
 mod version;
 
 pub use call::{Call, Called, Context, Failure, Outcome, SourceRefusal, Thrown};
+#[doc(hidden)]
+pub use frame::Incoming;
 pub use hook::{Answers, Export, Hook, Hooks};
 pub use host::{HookFigures, Host, HostProgram, Tested, judge};
 pub use limits::HookLimits;

@@ -174,7 +174,8 @@ impl Engine {
     fn ended(&self, told: Option<String>) -> Ended {
         let is_over = self.clock.is_over.get();
         let told = told.or_else(|| self.heard.told.take()).filter(|_| !is_over).unwrap_or_else(|| TIMED_OUT.to_owned());
-        let is_spent = is_over || told == OUT_OF_MEMORY;
+        // The server takes both for stopped code, after which nothing is loaded.
+        let is_spent = is_over || told == TIMED_OUT || told == OUT_OF_MEMORY;
         let told = if told.len() > self.settings.answer + BESIDE_ANSWER { r#""tooLarge""#.to_owned() } else { told };
         Ended { told, console: self.heard.console.take(), is_spent }
     }

@@ -69,7 +69,7 @@ impl Host {
         let until = Instant::now() + left;
         let called = match &version.plugin {
             Some(plugin) => self.remote.ask(&self.pool, version, plugin, slice::from_ref(call), until).await.pop(),
-            None => self.ask(version, slice::from_ref(call), (until, usize::MAX), &mut None).await.pop(),
+            None => self.ask(version, slice::from_ref(call), (until, usize::MAX), &mut None).await.0.pop(),
         };
         called.unwrap_or(Called::failed(Failure::Died))
     }
@@ -129,36 +129,43 @@ impl Host {
                 called.extend(rest.iter().map(|_| Called::failed(Failure::TooLarge)));
                 break;
             }
-            let began = Instant::now();
+            if Instant::now() >= until {
+                // A process that is started for each would only find that out again.
+                called.extend(rest.iter().map(|_| Called::failed(Failure::TimedOut)));
+                break;
+            }
             let group = &rest[..together.min(rest.len())];
-            let answered = self.ask(version, group, (until, room), &mut held).await;
-            together = fitting(answered.len(), began.elapsed()).min(MOST_GROWTH * together);
+            let (answered, ran) = self.ask(version, group, (until, room), &mut held).await;
+            together = fitting(answered.len(), ran).min(MOST_GROWTH * together);
             room = room.saturating_sub(answered.iter().map(Called::bytes).sum());
             called.extend(answered);
         }
         called
     }
 
-    /// Asks about calls, about the first at least: there may be fewer answers.
+    /// Asks about calls, about the first at least: there may be fewer answers. How long code ran for them is without what
+    /// they waited before.
     async fn ask(
         &self,
         version: &Arc<Version>,
         calls: &[Call],
         (until, room): (Instant, usize),
         held: &mut Option<Lease>,
-    ) -> Vec<Called> {
+    ) -> (Vec<Called>, Duration) {
+        let mut before = Instant::now();
+        let process = self.process(version, calls, until, held).await;
         let began = Instant::now();
-        let mut called = match self.process(version, calls, until, held).await {
+        let called = match process {
             Ok(it) => self.answers(version, calls, (until, room), it, held).await,
-            Err(failure) => vec![(Err(failure), String::new(), Instant::now())],
+            Err(failure) => vec![(Err(failure), String::new(), began)],
         };
-        let mut before = began;
-        let each = called.drain(..).map(|(outcome, console, at)| {
+        let ran = began.elapsed();
+        let each = called.into_iter().map(|(outcome, console, at)| {
             self.pool.count(&outcome);
             let took = at - std::mem::replace(&mut before, at);
             Called { outcome, console, took }
         });
-        each.collect()
+        (each.collect(), ran)
     }
 
     /// A right to run code, and the process that does.
@@ -202,10 +209,10 @@ impl Host {
             (Some(_), None) => {}
             (None, _) => {
                 lease.give_back(process);
-                match called.last() {
-                    Some((Err(Failure::TimedOut | Failure::OutOfMemory), ..)) => lease.cool_down(began.elapsed()),
-                    _ => *held = Some(lease),
+                if let Some((Err(Failure::TimedOut | Failure::OutOfMemory), ..)) = called.last() {
+                    lease.cool_down(began.elapsed().min(self.time_of_call()));
                 }
+                *held = Some(lease);
             }
         }
         called

@@ -179,7 +179,7 @@ impl Pool {
         self.state.lock().running += 1;
         let pool = Arc::clone(self);
         let (of_server, of_site, id) = (Some(of_server), Some(of_site), version.site.clone());
-        Ok(Lease { pool, id, site, process: None, of_server, of_site, of_network, probe, _share: share })
+        Ok(Lease { pool, id, site, process: None, of_server, of_site, of_network, probe, share })
     }
 
     /// A right to ask the application of a version.
@@ -458,6 +458,14 @@ pub struct Share {
     network: Network,
 }
 
+impl Share {
+    /// Another of the network's calls, which isn't held to a bound.
+    fn again(&self) -> Self {
+        self.of_network.count.fetch_add(1, Ordering::Relaxed);
+        Self { of_network: Arc::clone(&self.of_network), site: Arc::clone(&self.site), network: self.network }
+    }
+}
+
 impl Drop for Share {
     fn drop(&mut self) {
         let mut networks = self.site.networks.lock();
@@ -476,6 +484,11 @@ impl<'s> Waiting<'s> {
             true => Ok(waiting),
             false => Err(Failure::Busy),
         }
+    }
+
+    fn count(count: &'s AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
     }
 }
 
@@ -504,7 +517,7 @@ pub struct Lease {
     of_site: Option<Place>,
     of_network: Option<Arc<Semaphore>>,
     probe: Option<Probe>,
-    _share: Option<Share>,
+    share: Option<Share>,
 }
 
 /// A call that shows whether a version that rests is asked again. Where it is dropped without that, another may.
@@ -548,11 +561,13 @@ impl Lease {
     /// # Errors
     /// Why there is none, in the time that is left.
     pub async fn take_turns(&mut self, until: Instant) -> Result<(), Failure> {
-        let others_wait = self.site.waiting.load(Ordering::Relaxed) > 0;
+        let others_wait = self.of_site.is_none() || self.site.waiting.load(Ordering::Relaxed) > 0;
         if others_wait || self.pool.places.available_permits() == 0 {
             self.rest();
             if others_wait {
                 self.of_site = None;
+                // It was let in once, so that it is refused by no bound, but others see that it waits.
+                let _waiting = Waiting::count(&self.site.waiting);
                 self.of_site = Some(place((&self.site.code, self.of_network.as_ref()), until).await?);
             }
             self.of_server = Some(placed(&self.pool.places, until).await?);
@@ -562,17 +577,18 @@ impl Lease {
     }
 
     /// After code was stopped where it stood, having run for so long: where calls of its site wait, its place is free only
-    /// when three times as long has passed. So endless code that is asked for without a pause takes a quarter of the
+    /// when three times as long has passed. So endless code that others of its site wait for takes a quarter of the
     /// processors that its site may have, and one call by itself waits for nothing.
-    pub fn cool_down(mut self, ran: Duration) {
+    pub fn cool_down(&mut self, ran: Duration) {
         if self.site.waiting.load(Ordering::Relaxed) == 0 {
             return;
         }
         self.rest();
-        let place = self.of_site.take();
+        // The network has its place, too, until then.
+        let held = (self.of_site.take(), self.share.as_ref().map(Share::again));
         tokio::spawn(async move {
             tokio::time::sleep(PAUSES * ran).await;
-            drop(place);
+            drop(held);
         });
     }
 

@@ -134,10 +134,12 @@ impl Process {
         room: usize,
     ) -> (Vec<Answer>, Option<Broken>) {
         let at_once = |told| vec![Answer { told, console: String::new(), at: Instant::now() }];
-        if !self.has_loaded(version) {
+        if !self.has_loaded(version) && !left(until).is_zero() {
+            let is_short = left(until) < LOADING;
             match self.load_source(&version.source, None, LOADING.min(left(until))).await {
                 Ok(_) => self.loaded = Some(Arc::clone(version)),
                 Err(NotLoaded::Told(told)) => return (at_once(told), None),
+                Err(NotLoaded::Broken(Broken::TimedOut)) if is_short => return (Vec::new(), Some(Broken::Abandoned)),
                 Err(NotLoaded::Broken(broken)) => return (Vec::new(), Some(broken)),
             }
         }

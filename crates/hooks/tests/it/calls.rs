@@ -50,6 +50,13 @@ async fn bulk_has_an_answer_for_each_call() {
     // One process, unless it was too busy to stop its code within the time that it gets for that.
     assert!(host.figures().started <= 2, "{:?}", host.figures());
 
+    // What waits for nothing that is still to come is stopped as well, and only that.
+    let body = "if (item.n % 3 === 1) return new Promise(() => {}); return {n: item.n}";
+    let called = host.call_each(&version("s", 3, body), &calls, LEFT, ROOM).await;
+    let all: Vec<_> = called.iter().map(told).collect();
+    assert_eq!(all, [r#"{"n":0}"#, "TimedOut", r#"{"n":2}"#, r#"{"n":3}"#, "TimedOut", r#"{"n":5}"#, r#"{"n":6}"#]);
+    assert_eq!(host.figures().died, 0);
+
     let slow = version("s", 2, "const until = Date.now() + 500; while (Date.now() < until); return {}");
     let began = Instant::now();
     let called = host.call_each(&slow, &calls, Duration::from_millis(200), ROOM).await;

@@ -181,6 +181,7 @@
   function isWithoutDates(value, depth) {
     if (value === null || typeof value !== 'object') return true;
     if (value instanceof Date || typeof value.toJSON === 'function' || depth > MOST_DEPTH) return false;
+    if (isArray(value) && value.length > MOST_LOOKS) return false;
     const names = keys(value);
     looks += names.length + 1;
     if (looks > MOST_LOOKS) return false;
