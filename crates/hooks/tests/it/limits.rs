@@ -295,7 +295,8 @@ async fn place_of_code_that_was_stopped_stays_empty_while_others_wait() {
 /// The figures are for who reads them: on a machine of tests they say little. That each call succeeds is the test.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn site_whose_code_never_ends_costs_another_no_call() {
-    let host = host(HookLimits { hook_deaths: 100_000, ..HookLimits::default() });
+    // Time enough for the neighbour's code to be given a processor at all.
+    let host = host(HookLimits { hook_deaths: 100_000, hook_milliseconds: 300, ..HookLimits::default() });
     let neighbour = version("neighbour", 1, "item.seen = true; return item");
     let before = median(&host, &neighbour).await;
     let endless = version("endless", 1, "const a = []; a[4e9] = 1; a.reverse()");
@@ -313,7 +314,7 @@ async fn site_whose_code_never_ends_costs_another_no_call() {
     let beside = median(&host, &neighbour).await;
     attackers.iter().for_each(tokio::task::JoinHandle::abort);
     println!("hooks: a call every 5 ms takes {before:?}, beside endless ones {beside:?}");
-    assert!(host.figures().died > 4 && beside < Duration::from_millis(50), "{beside:?}");
+    assert!(host.figures().died > 1 && beside < Duration::from_millis(50), "{beside:?}");
 }
 
 /// Of 200 calls at a fixed rate, each of which is answered.
