@@ -283,6 +283,11 @@ on_both_engines! {
         }
         let single = json!({ "dataCollectionId": "news", "plugin": { "type": "SINGLE_ITEM" } });
         assert_eq!(key.post("/v2/collections/add-plugin", &single).await.verdict(), "400 WDE0075");
+        let object = json!({ "id": "posts", "fields": [{ "key": "title", "type": "TEXT" }], "dataPermissions": {} });
+        ok(key.post("/v2/collections", &json!({ "collection": object })).await);
+        ok(key.post("/v2/collections/add-publish-plugin", &json!({ "dataCollectionId": "posts" })).await);
+        let also = key.post("/v2/collections/add-draft-items-plugin", &json!({ "dataCollectionId": "posts" })).await;
+        assert_eq!(also.verdict(), "400 WDE0075");
         let options = json!({ "multilingualOptions": { "translatableFieldKeys": ["title"] } });
         let add = async |name: &str, id: &str, mut body: Value| {
             body["dataCollectionId"] = id.into();
@@ -495,6 +500,17 @@ on_both_engines! {
         ok(call(&ann, "create-draft", "mine").await);
         assert_eq!(call(&bob, "create-draft", "mine").await.verdict(), "403 WDE0027", "nor is bob told that there is one");
         assert_eq!(title(&ann, "news__drafts", "mine").await, "ann's");
+
+        // Nor do they publish over items of others, where they publish their own.
+        let own = json!({ "id": "news", "draftItemsPluginPermissions": { "managePublishStatus": "SITE_MEMBER_AUTHOR" } });
+        ok(app.app().post("/v1/permissions", &json!({ "dataPermissions": own })).await);
+        ok(call(&ann, "publish-draft", "mine").await);
+        ok(put(&bob, "news__drafts", json!({ "_id": "mine", "title": "bob's" })).await);
+        assert_eq!(call(&bob, "publish-draft", "mine").await.verdict(), "404 WDE0073");
+        assert_eq!(title(&bob, "news", "mine").await, "ann's");
+        ok(put(&bob, "news__drafts", json!({ "_id": "his", "title": "bob's" })).await);
+        ok(call(&bob, "publish-draft", "his").await);
+        assert_eq!(title(&ann, "news", "his").await, "bob's");
     }
 
     async fn drafts_open_no_way_around_levels(engine) {

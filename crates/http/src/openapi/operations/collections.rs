@@ -126,7 +126,7 @@ pub(crate) const URLIZED_PLUGIN_ADD: Operation =
 pub(crate) const URLIZED_PLUGIN_DELETE: Operation = remove("urlizedPluginDelete", "Takes the plugin URLIZED away");
 pub(crate) const MULTILINGUAL_PLUGIN_ADD: Operation = change("multilingualPluginAdd", "Adds the plugin MULTILINGUAL")
     .takes("MultilingualPluginAddRequest")
-    .errors(&[IN_COLLECTION, INVALID]);
+    .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED]);
 pub(crate) const MULTILINGUAL_PLUGIN_DELETE: Operation =
     remove("multilingualPluginDelete", "Takes the plugin MULTILINGUAL away");
 pub(crate) const CMS_PLUGIN_ADD: Operation =

@@ -87,7 +87,7 @@ pub(crate) const ITEM_GET: Operation = item("itemGet", "Reads an item")
     .notes("An id may hold slashes. What can't stand in a path goes into `dataItemId`.")
     .query(&[COLLECTION_ID, ITEM_ID, ENVIRONMENT, FIELDS, INCLUDES, PACKED_GET])
     .answers(READ)
-    .errors(&[ON_ITEMS, ID, MISSING, NAMES, COUNTS, LONG, &[Code::NotSupported], HOOKS]);
+    .errors(&[ON_ITEMS, ID, MISSING, NAMES, COUNTS, LONG, HOOKS]);
 
 pub(crate) const ITEM_GET_BY_QUERY: Operation =
     item("itemGetByQuery", "Reads an item whose id stands in the query alone")
