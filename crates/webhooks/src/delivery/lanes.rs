@@ -25,7 +25,7 @@ use tokio::{
 
 /// A fifteenth to a tenth of what other threads get where both want the processor.
 #[cfg(target_os = "linux")]
-const NICE: i32 = 15;
+const NICE: i32 = 10;
 /// Processor time that may be used ahead of the share, in milliseconds.
 const AHEAD: f64 = 50.0;
 
