@@ -193,7 +193,12 @@ async fn lost_lease_ends_the_work() {
     let site = site_with(&kit, 1).await;
     let node = Node::start(&kit.store, LASTING, works(0));
     until("it is held", async || node.held() == 1).await;
-    let taken = take(&site, "job:0", "another").await;
+    // The node writes its lease anew now and then, and of two at once one counts.
+    let taken = loop {
+        if let Some(it) = site.outbox().take(&row(&site, "job:0").await, "another").await.unwrap() {
+            break it;
+        }
+    };
     until("the work ends", async || node.held() == 0).await;
     assert!(site.outbox().advance(&taken, Position::default()).await.unwrap());
 }
