@@ -31,7 +31,7 @@ pub fn too_long() -> Error {
     Error::new(ErrorKind::InvalidData, "a message is too long")
 }
 
-/// Bytes as they came, and the messages in them: what is there already is read with one call of the system.
+/// Bytes as they were received, and the messages in them: what is there already is read with one call of the system.
 pub struct Incoming {
     most: usize,
     bytes: Vec<u8>,
@@ -72,7 +72,7 @@ impl Incoming {
         self.begin < self.end
     }
 
-    /// Reads once, behind what is there: how many bytes came.
+    /// Reads once, behind what is there: how many bytes that were.
     ///
     /// # Errors
     /// Those of reading, or that the message is longer than it may be, for which nothing is reserved then.
@@ -139,11 +139,11 @@ mod tests {
             parts in proptest::collection::vec(1usize..40_000, 1..8),
         ) {
             let sent: Vec<u8> = messages.iter().flat_map(|it| framed(it)).collect();
-            let (mut rest, mut parts, mut came) = (sent.as_slice(), parts.iter().cycle(), Vec::new());
+            let (mut rest, mut parts, mut received) = (sent.as_slice(), parts.iter().cycle(), Vec::new());
             let mut incoming = Incoming::new(70_000);
             loop {
                 while let Some(it) = incoming.message().expect("a message") {
-                    came.push(it.to_vec());
+                    received.push(it.to_vec());
                 }
                 let read = |room: &mut [u8]| {
                     let (now, later) = rest.split_at(room.len().min(*parts.next().expect("a part")).min(rest.len()));
@@ -155,7 +155,7 @@ mod tests {
                     break;
                 }
             }
-            prop_assert_eq!(came, messages);
+            prop_assert_eq!(received, messages);
             prop_assert!(!incoming.is_within_message() && incoming.bytes.len() <= ROOM);
         }
     }

@@ -171,7 +171,7 @@ impl Work {
     ///
     /// # Errors
     /// WDE0092 when what they are in the language is too large, UNAVAILABLE when others have all memory, WDE0028 when time
-    /// is over or nobody waits for the answer.
+    /// is over or the caller has left.
     async fn translated(&self, tx: &mut Tx<'_>, reading: &Reading, began: Millis) -> Result<Option<Translated>> {
         let translation = self.translation.as_ref().filter(|it| it.is_about(|key| reading.reads(key)));
         let Some(translation) = translation else { return Ok(None) };

@@ -40,7 +40,7 @@ use stoa_query::Scope;
 use stoa_sql::params;
 use stoa_store::{Site, Tx, boxed};
 
-/// Nobody's rights include drafts by an option here: what isn't published is in another collection.
+/// No caller's rights include drafts by an option here: what isn't published is in another collection.
 const DRAFTS: Drafts = Drafts::Hidden;
 /// Drafts that one transaction publishes, where all of a collection are.
 const PIECE: usize = 50;

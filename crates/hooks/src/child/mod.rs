@@ -157,7 +157,7 @@ struct Outgoing {
 }
 
 impl Outgoing {
-    /// Something came after a pause.
+    /// Requests were received after a pause.
     fn begin(&mut self) {
         (self.quiet_replies, self.quiet_bytes, self.since) = (0, 0, elapsing());
     }

@@ -273,7 +273,7 @@ fn read_reply(reply: std::io::Result<Vec<u8>>) -> Result<Reply, Broken> {
 }
 
 /// Starts the program with nothing of ours but two sockets: no environment, no terminal, no directory. The second is the
-/// one for answers that wake nobody.
+/// one for answers that don't wake the server.
 fn spawn(program: &HostProgram) -> std::io::Result<(Child, UnixStream, Quiet)> {
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
     let (quiet, their_quiet) = Quiet::pair()?;

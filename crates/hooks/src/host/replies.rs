@@ -81,8 +81,8 @@ impl Replies {
     }
 }
 
-/// Where a process sends replies that needn't be read at once. Nobody waits for what is there, so that a reply costs no change
-/// of process: it is looked at whenever a reply came that woke the server, and when the process is ended.
+/// Where a process sends replies that needn't be read at once. No task waits for what is there, so that a reply costs no change
+/// of process: it is read after each reply that woke the server, and when the process is ended.
 pub struct Quiet {
     socket: UnixStream,
     incoming: Incoming,
@@ -99,7 +99,7 @@ impl Quiet {
         Ok((Self { socket, incoming: Incoming::new(QUIET_BYTES) }, theirs))
     }
 
-    /// Takes the replies that are there whole, up to this one, which came the other way. They were given after something was
+    /// Takes the replies that are there whole, up to this one, which was received on the other socket. They were given after something was
     /// heard at `since`, and took no time worth telling.
     ///
     /// # Errors
