@@ -20,9 +20,15 @@ fn answer(id: u64, console: &str, told: &str) -> Vec<u8> {
 
 /// A host whose processes say these bytes, whatever they are asked, and then do what the shell is told.
 fn pretender(directory: &TempDir, bytes: &[u8], then: &str) -> Host {
-    let file = directory.path().join("bytes");
+    quiet_pretender(directory, &[], bytes, then)
+}
+
+/// The same, whose processes say something on the other socket before.
+fn quiet_pretender(directory: &TempDir, quiet: &[u8], bytes: &[u8], then: &str) -> Host {
+    let (file, quiet_file) = (directory.path().join("bytes"), directory.path().join("quiet"));
     fs::write(&file, bytes).unwrap();
-    let script = format!("cat {} >&0; {then}", file.display());
+    fs::write(&quiet_file, quiet).unwrap();
+    let script = format!("cat {} >&2; cat {} >&0; {then}", quiet_file.display(), file.display());
     let program = HostProgram { path: "/bin/sh".into(), arguments: ["-c".into(), script.into()].to_vec() };
     let limits = HookLimits { hook_answer: 2_048, hook_console: 64, hook_deaths: 1_000, ..HookLimits::default() };
     Host::new(limits, program)
@@ -58,6 +64,37 @@ async fn whatever_a_process_says_is_an_answer_or_its_end() {
         let directory = TempDir::new().unwrap();
         let host = pretender(&directory, &bytes, then);
         assert_eq!(ask(&host, &version("s", 1, "")).await, becomes, "{:?}", String::from_utf8_lossy(&bytes));
+        host.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn whatever_a_process_says_on_the_other_socket_is_an_answer_in_its_place_or_its_end() {
+    let begun = [ready(), loaded()].concat();
+    let said = |more: &[u8]| [&begun, more].concat();
+    let answers = |ids: &[u64]| ids.iter().flat_map(|it| answer(*it, "", r#"{"value":{}}"#)).collect::<Vec<_>>();
+    let last = said(&answers(&[4]));
+    let long = answer(1, "", &format!(r#"{{"value":{{"a":"{}"}}}}"#, "x".repeat(20_000)));
+    // The first process is asked about one call, the next about the other three, and each says the same.
+    for (quiet, loud, becomes) in [
+        (answers(&[1, 2, 3]), last.clone(), ["{}", "{}", "{}", "{}"]),
+        (answers(&[1, 2]), last.clone(), ["{}", "{}", "{}", "Died"]),
+        (answers(&[1, 3]), last.clone(), ["{}", "{}", "Died", "{}"]),
+        (answers(&[2]), last.clone(), ["Died"; 4]),
+        (answers(&[1, 2, 3, 4]), begun.clone(), ["{}", "{}", "{}", "{}"]),
+        (b"\xff\xff\xff\xff".to_vec(), last.clone(), ["Died"; 4]),
+        (b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), last.clone(), ["Died"; 4]),
+        (frame("[[[["), last.clone(), ["Died"; 4]),
+        (ready(), last.clone(), ["Died"; 4]),
+        (long, last.clone(), ["Died"; 4]),
+        (answers(&[1, 2, 3])[..20].to_vec(), last, ["Died"; 4]),
+    ] {
+        let directory = TempDir::new().unwrap();
+        let host = quiet_pretender(&directory, &quiet, &loud, "exec sleep 60");
+        let calls: Vec<_> = (0..4).map(|_| call("{}")).collect();
+        let called = host.call_each(&version("s", 1, ""), &calls, LEFT, usize::MAX).await;
+        let said: Vec<_> = called.iter().map(told).collect();
+        assert_eq!(said, becomes, "{:?}", String::from_utf8_lossy(&quiet));
         host.shutdown().await;
     }
 }
