@@ -209,18 +209,19 @@ on_both_engines! {
     async fn plugins_have_calls_of_their_own(engine) {
         let app = world(engine).await;
         let path = |verb: &str, word: &str| format!("/v2/collections/{verb}-{word}-plugin");
-        for (word, name, options) in [
-            ("urlized", "URLIZED", json!({ "urlizedOptions": { "format": "PLAIN" } })),
-            ("catalog", "CATALOG", json!({ "catalogOptions": { "nameFieldKey": "n" } })),
+        for (word, member, options, wrong) in [
+            ("urlized", "urlizedOptions", json!({ "format": "PLAIN" }), json!({ "format": "FANCY" })),
+            ("catalog", "catalogOptions", json!({ "priceFieldKey": "n" }), json!({ "nameFieldKey": "n" })),
         ] {
-            let mut body = options;
-            body["dataCollectionId"] = "c".into();
-            let refused = app.app().post(&format!("/wix-data{}", path("add", word)), &body).await;
-            assert_eq!(refused.verdict(), "428 WDE0119");
-            let data = &refused.json()["details"]["applicationError"]["data"];
-            assert_eq!((&data["pluginType"], &data["path"]), (&json!(name), &json!("plugin.type")));
-            assert_eq!(app.visitor().await.post(&path("add", word), &body).await.verdict(), "403 WDE0027");
+            let body = |options: &Value| json!({ "dataCollectionId": "c", member: options });
+            let refused = app.app().post(&path("add", word), &body(&wrong)).await;
+            assert_eq!(refused.verdict(), "400 WDE0075");
+            assert_eq!(app.visitor().await.post(&path("add", word), &body(&options)).await.verdict(), "403 WDE0027");
+            let reply = app.app().post(&format!("/wix-data{}", path("add", word)), &body(&options)).await.json();
+            assert_eq!(reply["dataCollection"]["plugins"], json!([{ "type": word.to_uppercase(), member: options }]));
+            assert_eq!(app.app().post(&path("add", word), &body(&options)).await.verdict(), "400 WDE0080", "it is there");
             let body = json!({ "dataCollectionId": "c" });
+            assert_eq!(app.app().post(&path("delete", word), &body).await.verdict(), "200");
             assert_eq!(app.app().post(&path("delete", word), &body).await.verdict(), "400 WDE0080", "there is none");
         }
         let body = json!({ "dataCollectionId": "c", "publishOptions": { "defaultStatus": "DRAFT" } });

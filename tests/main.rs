@@ -35,6 +35,7 @@ mod members_whole;
 mod oracle;
 mod outbox;
 mod ownership;
+mod page_links;
 mod permissions;
 mod profile;
 mod publishing;

@@ -227,6 +227,7 @@ export const rows = [
     },
   },
   ...fieldAndPluginRows(),
+  ...pageLinkRows(),
 ];
 
 /** @returns {Row[]} */
@@ -240,16 +241,6 @@ function fieldAndPluginRows() {
     check,
     required: true,
     run: async (/** @type {World} */ world) => run(world, await world.createCollection()),
-  });
-  /** A call of one plugin. The server refuses most of them by name, as long as they would mean nothing. */
-  const pluginRow = (
-    /** @type {string} */ verb,
-    /** @type {string} */ name,
-    /** @type {string} */ check,
-    /** @type {(world: World, id: string) => unknown} */ run,
-  ) => ({
-    ...row(`${verb}${name}Plugin`, check, run),
-    required: ['Cms', 'Multilingual', 'Publish', 'DraftItems'].includes(name),
   });
   /** Some calls answer with the collection, others with an envelope. @param {unknown} answer @returns {Collection} */
   const collectionOf = (answer) => untyped(member(answer, 'dataCollection') ?? answer);
@@ -316,14 +307,14 @@ function fieldAndPluginRows() {
       await world.app.collections.getDataCollection(id);
     }),
     ...Object.entries(PLUGINS).flatMap(([name, [type, options]]) => [
-      pluginRow('add', name, 'is on afterwards', async (world, id) => {
+      row(`add${name}Plugin`, 'is on afterwards', async (world, id) => {
         assert.ok(
           plugins(collectionOf(await undocumented(world.app.collections)[`add${name}Plugin`](id, options))).includes(
             type,
           ),
         );
       }),
-      pluginRow('delete', name, 'is off afterwards', async (world, id) => {
+      row(`delete${name}Plugin`, 'is off afterwards', async (world, id) => {
         await undocumented(world.app.collections)[`add${name}Plugin`](id, options);
         const removal = name === 'DraftItems' ? { draftItemsRemovalAction: 'DISCARD_EXISTING_DRAFT_ITEMS' } : undefined;
         assert.ok(
@@ -333,5 +324,79 @@ function fieldAndPluginRows() {
         );
       }),
     ]),
+  ];
+}
+
+/** @returns {Row[]} */
+function pageLinkRows() {
+  /** @type {collections.Field[]} */
+  const fields = [
+    { key: 'title', type: 'TEXT' },
+    {
+      key: 'link',
+      type: 'PAGE_LINK',
+      typeMetadata: { pageLink: { calculator: { fieldsPattern: { pattern: '/products/{title}', lowercase: true } } } },
+    },
+  ];
+  /** A collection with a page link, and the link that an item of this title has. @param {World} world */
+  const collectionWithLink = async (world) => {
+    const _id = `linked-${world.id().slice(0, 8)}`;
+    await world.app.collections.createDataCollection({ _id, fields: untyped(fields), permissions: OPEN });
+    return {
+      _id,
+      linkOf: async (/** @type {string} */ title) => {
+        const { _id: item } = await world.app.items.save(_id, { _id: 'a', title });
+        return (await world.app.items.get(_id, present(item)))?.link;
+      },
+    };
+  };
+  return [
+    {
+      method: 'collections.addUrlizedPlugin',
+      check: 'says how the links of items are written',
+      required: true,
+      async run(world) {
+        const { _id, linkOf } = await collectionWithLink(world);
+        assert.equal(await linkOf('Größe 42'), '/products/gr%C3%B6%C3%9Fe-42');
+        const calls = undocumented(world.app.collections);
+        await calls.addUrlizedPlugin(_id, { urlizedOptions: { format: 'PLAIN' } });
+        assert.equal(await linkOf('Größe 42'), '/products/Gr%C3%B6%C3%9Fe%2042');
+        await calls.deleteUrlizedPlugin(_id);
+        assert.equal(await linkOf('Größe 42'), '/products/gr%C3%B6%C3%9Fe-42');
+      },
+    },
+    {
+      method: 'collections.addDataCollectionPlugin',
+      check: 'page links that are stored and set',
+      required: true,
+      async run(world) {
+        const { _id, linkOf } = await collectionWithLink(world);
+        await world.app.collections.addDataCollectionPlugin(_id, {
+          plugin: untyped({
+            type: 'EDITABLE_PAGE_LINK',
+            editablePageLinkOptions: { isPersisted: true, isMutable: true },
+          }),
+        });
+        assert.equal(await linkOf('First'), '/products/first');
+        assert.equal(await linkOf('Second'), '/products/first');
+        const set = await world.app.items.update(_id, { _id: 'a', title: 'Second', link: '/sale/second' });
+        assert.equal(set.link, '/sale/second');
+      },
+    },
+    {
+      method: 'items.query',
+      check: 'an item is found by its link, as routers of the client look for it',
+      required: true,
+      async run(world) {
+        const { _id, linkOf } = await collectionWithLink(world);
+        const link = String(await linkOf('Red  Shoes - Größe 42'));
+        const part = decodeURIComponent(link.slice('/products/'.length));
+        const { items } = await undocumented(world.app.items.query(_id))._matchesUrlized('title', part).find();
+        assert.deepEqual(
+          items.map((/** @type {{ _id: string }} */ item) => item._id),
+          ['a'],
+        );
+      },
+    },
   ];
 }

@@ -408,7 +408,7 @@ fn wrong_at(name: &str) -> Vec<Value> {
             json!([{ "key": "$a", "type": "TEXT" }]),
             json!([links("links")]),
         ],
-        "plugins" => vec![json!([{ "type": "URLIZED" }]), json!([{ "type": "NEAR" }])],
+        "plugins" => vec![json!([{ "type": "DRAFT_ITEMS" }, { "type": "MULTILINGUAL" }]), json!([{ "type": "NEAR" }])],
         "field" | "includeReferences" => vec![
             json!("n"),
             links("links"),
@@ -431,7 +431,7 @@ fn wrong_at(name: &str) -> Vec<Value> {
             json!({ "id": "gone", "revision": "1", "fields": [] }),
             json!({ "id": "nope", "revision": "1", "fields": [] }),
         ],
-        "plugin" => vec![json!({ "type": "URLIZED" }), json!({ "type": "NEAR" })],
+        "plugin" => vec![json!({ "type": "DRAFT_ITEMS" }), json!({ "type": "NEAR" })],
         "pluginType" => vec![json!("PUBLISH"), json!("CMS")],
         "index" => vec![
             json!({ "name": "x", "fields": [{ "path": "$n" }] }),

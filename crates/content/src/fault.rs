@@ -25,12 +25,6 @@ fn violates(code: Code, path: &str, violated_rule: &'static str, text: &str) -> 
     Fault::because(code, format!("{text}.")).violating(vec![Violation::new(path, violated_rule, text)])
 }
 
-/// A type of plugin that this server doesn't have yet; `path` names where the request has it.
-pub(crate) fn plugin_not_built(name: &str, path: &str) -> Fault {
-    let rule = format!("names the plugin {name}, which is not supported yet");
-    invalid_as(Code::NotSupported, path, &rule).with("pluginType", name).with("path", path)
-}
-
 /// What is to become of drafts, in a way that this server doesn't have yet.
 pub(crate) fn action_not_built(path: &str, action: &str) -> Fault {
     let rule = format!("names {action}, which is not supported yet");

@@ -156,11 +156,13 @@ pub fn field(name: &str, schema: &Schema) -> Result<Field> {
         return Err(Fault::because(Code::NotSupported, text));
     }
     let outermost = name.split('.').next().unwrap_or_default();
-    if schema.fields.get(outermost) == Some(&Kind::Encrypted) {
-        let text = format!("{outermost} is an encrypted field, which filters, sorts and indexes can't read");
-        return Err(Fault::because(Code::NotSupported, text).with("propertyName", outermost));
-    }
-    Ok(Field::parse(name))
+    let what = match schema.fields.get(outermost) {
+        Some(Kind::Encrypted) => "an encrypted field",
+        Some(Kind::Calculated { .. }) => "a calculated field",
+        _ => return Ok(Field::parse(name)),
+    };
+    let text = format!("{outermost} is {what}, which filters, sorts and indexes can't read");
+    Err(Fault::because(Code::NotSupported, text).with("propertyName", outermost))
 }
 
 /// `holder`: the member of the request that has the sort.

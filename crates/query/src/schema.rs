@@ -31,4 +31,10 @@ pub enum Kind {
     /// Values that are stored encrypted: filters, sorts and indexes get nothing of them, nor of what is
     /// inside them (WDE0119).
     Encrypted,
+    /// Values that are calculated when an item is shown: filters, sorts and indexes read what is stored, so they can't
+    /// name it (WDE0119).
+    Calculated {
+        /// Whether writers may set a value all the same.
+        is_mutable: bool,
+    },
 }

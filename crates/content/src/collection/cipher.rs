@@ -1,7 +1,7 @@
 //! Encrypted fields (decision 13): how their values are stored, and who is shown them.
 //!
 //! ```text
-//! item ── rules ──▶ canonical and clear ── FieldCipher::seal ──▶ document ── FieldView::show ──▶ caller
+//! item ── rules ──▶ canonical and clear ── FieldCipher::seal ──▶ document ── FieldCipher::opened ──▶ caller
 //! ```
 //!
 //! In a document an encrypted field holds `"sealed:1:…"`: a nonce and the value's canonical text, sealed
@@ -9,7 +9,7 @@
 //! field. Whatever is sent for such a field is sealed, so only the server can put such a text there. The value's length
 //! shows only in steps, and null, which says nothing, stays null.
 //!
-//! Privileged callers are shown the values, others the item without them. Events never hold them. A
+//! Privileged callers are shown the values, others the item without them ([`super::field_view`]). Events never hold them. A
 //! collection without encrypted fields pays one look at an empty list, and its documents are never parsed.
 
 use crate::{
@@ -24,8 +24,8 @@ use crate::{
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::aead::{Aad, NONCE_LEN, Nonce};
 use serde_json::{Map, Value as Json};
-use std::{borrow::Cow, sync::Arc};
-use stoa_kernel::{Caller, CollectionId, Fault, Result, SiteId, World};
+use std::sync::Arc;
+use stoa_kernel::{CollectionId, Fault, Result, SiteId, World};
 use stoa_query::{
     CanonicalItem,
     item::{self, Edit},
@@ -37,64 +37,6 @@ const BEGIN: &str = "\"sealed:";
 /// Values are filled up with spaces to whole steps: `true` and `false` shall look alike.
 const STEP: usize = 32;
 
-/// What a caller is shown of the documents of a collection.
-#[derive(Clone)]
-pub(crate) enum FieldView {
-    /// All of them as they are stored: there is nothing encrypted.
-    Plain,
-    /// What isn't encrypted.
-    Hidden(EncryptedFields),
-    /// Everything.
-    Open(Arc<FieldCipher>),
-}
-
-impl FieldView {
-    /// What a caller is shown, beside what it takes to write.
-    pub(crate) fn new(caller: &Caller, cipher: Option<&Arc<FieldCipher>>) -> Self {
-        match cipher {
-            None => Self::Plain,
-            Some(it) if caller.bare().is_privileged() => Self::Open(it.clone()),
-            Some(it) => Self::Hidden(it.fields.clone()),
-        }
-    }
-
-    pub(crate) fn is_plain(&self) -> bool {
-        matches!(self, Self::Plain)
-    }
-
-    /// A stored document as the caller is shown it; canonical text again.
-    ///
-    /// # Errors
-    /// An internal fault when a value doesn't open: what was tampered with, or sealed with another key, is
-    /// neither shown nor passed over, for the caller would write the item back without it.
-    pub(crate) fn show<'d>(&self, document: impl Into<Cow<'d, str>>) -> Result<Cow<'d, str>> {
-        match self {
-            Self::Plain => Ok(document.into()),
-            Self::Hidden(fields) => Ok(fields.hide(document)),
-            Self::Open(cipher) => cipher.opened(&document.into()).map(Cow::Owned),
-        }
-    }
-
-    /// The same of an item that is being removed: what doesn't open is left out, for it can't be lost.
-    pub(crate) fn show_last(&self, document: &str) -> String {
-        let shown = self.show(document).unwrap_or_else(|fault| {
-            tracing::error!("an item is removed: {fault:?}");
-            if let Self::Open(cipher) = self { cipher.fields.hide(document) } else { document.into() }
-        });
-        shown.into_owned()
-    }
-
-    pub(crate) fn show_all<'d>(&self, documents: impl Iterator<Item = &'d mut String>) -> Result<()> {
-        if self.is_plain() {
-            return Ok(());
-        }
-        for it in documents {
-            *it = self.show(std::mem::take(it))?.into_owned();
-        }
-        Ok(())
-    }
-}
-
 /// What seals and opens the encrypted values of a collection.
 pub(crate) struct FieldCipher {
     keys: Arc<SiteKeys>,
@@ -102,7 +44,7 @@ pub(crate) struct FieldCipher {
     /// Of the collection.
     number: i64,
     collection: CollectionId,
-    fields: EncryptedFields,
+    pub(crate) fields: EncryptedFields,
 }
 
 impl FieldCipher {
@@ -178,7 +120,12 @@ impl FieldCipher {
         self.is_encrypted(name, value) && number_of(value).is_some_and(|it| it.0 != self.keys.current())
     }
 
-    fn opened(&self, document: &str) -> Result<String> {
+    /// A stored document with its values as they are.
+    ///
+    /// # Errors
+    /// An internal fault when one doesn't open: what was tampered with, or sealed with another key, is neither shown nor
+    /// passed over, for the caller would write the item back without it.
+    pub(crate) fn opened(&self, document: &str) -> Result<String> {
         self.each(document, |id, name, value| self.open(id, name, value).ok_or_else(|| self.broken(id, name)))
     }
 
@@ -235,22 +182,6 @@ fn number_of(value: &str) -> Option<(u32, &str)> {
     let (number, text) = value.strip_prefix(BEGIN)?.split_once(':')?;
     let is_number = !number.starts_with(['0', '+']);
     number.parse().ok().filter(|_| is_number).map(|it| (it, text))
-}
-
-/// What a caller is shown of a collection's documents.
-pub(crate) async fn view(
-    content: &Content,
-    site: &Site,
-    caller: &Caller,
-    collection: &Collection,
-) -> Result<FieldView> {
-    if collection.encrypted.is_empty() {
-        return Ok(FieldView::Plain);
-    }
-    if !caller.bare().is_privileged() {
-        return Ok(FieldView::Hidden(collection.encrypted.clone()));
-    }
-    Ok(FieldView::new(caller, load(content, site, collection).await?.as_ref()))
 }
 
 /// What seals and opens a collection's values; nothing if it has no encrypted field.

@@ -5,6 +5,7 @@ pub(crate) mod access;
 pub(crate) mod asker;
 pub(crate) mod cache;
 pub(crate) mod cipher;
+pub(crate) mod field_view;
 pub(crate) mod job;
 pub(crate) mod known;
 pub(crate) mod list;
@@ -24,6 +25,7 @@ use crate::{
         encrypted::EncryptedFields,
         index::{Index, Status},
         level::{Access, Levels, Reach},
+        page_link::PageLinks,
         relation::Link,
         rules::Rules,
         special::PrincipalGrants,
@@ -53,6 +55,8 @@ pub struct Collection {
     pub(crate) schema: Schema,
     /// The fields whose values are stored encrypted.
     pub(crate) encrypted: EncryptedFields,
+    /// The fields whose values are calculated.
+    pub(crate) page_links: PageLinks,
     /// The fields that may have values in other languages.
     pub(crate) translatable: TranslatableFields,
     pub(crate) statements: Statements,
@@ -105,11 +109,15 @@ impl Collection {
 
     pub(crate) fn new(site: &Site, stored: StoredCollection) -> Self {
         let table = Table { site: site.number, number: stored.number };
+        let page_links = PageLinks::of(&stored.definition);
+        let mut schema = Schema { indexes: ready(&stored.indexes), ..stored.definition.schema() };
+        schema.fields.extend(page_links.kinds());
         Self {
             statements: Statements::new(site.dialect(), table, &stored.id),
             table,
-            schema: Schema { indexes: ready(&stored.indexes), ..stored.definition.schema() },
+            schema,
             encrypted: EncryptedFields::of(&stored.definition.fields),
+            page_links,
             translatable: TranslatableFields::of(&stored.definition),
             indexes: stored.indexes,
             grants: stored.grants,

@@ -314,8 +314,10 @@ async fn documents(
     let ids = ids.to_vec();
     site.read(ReaderPool::Point, move |tx| {
         boxed!({
-            let hidden = &collection.encrypted;
-            let document = |row: &stoa_store::Row<'_>| Ok((row.get(0)?, hidden.hide(row.doc(3)?).into_owned()));
+            let document = |row: &stoa_store::Row<'_>| {
+                let stored = collection.encrypted.hide(row.doc(3)?);
+                Ok((row.get(0)?, collection.page_links.put(stored).into_owned()))
+            };
             Ok(tx.rows(&collection.statements.some, &params![ids], document).await?.into_iter().collect())
         })
     })

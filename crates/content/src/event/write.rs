@@ -8,7 +8,7 @@
 //! ```
 //!
 //! `items` are the documents of created and updated items, `modified` names for each updated one the
-//! fields that differ, `ids` are the deleted ones and `rids` their rows, by which an index knows them that reads the log
+//! fields that differ, page links as they are calculated among both, `ids` are the deleted ones and `rids` their rows, by which an index knows them that reads the log
 //! when the items are gone ([`crate::search`]). Encrypted fields are named, and in no document. The rows
 //! of an import hold the `ids` of its items instead of `items` and `modified`: written twice, a large file
 //! would fill the disk twice.
@@ -28,10 +28,15 @@
 //! `{"collection","identity","field","target","removed":[["source","target"]],"added":[…]}`, for an import with the
 //! `ids` of the items whose links were put in place of others. `target` is the collection that the field leads to.
 
-use crate::{collection::Collection, document::quoted_id, log, schema::encrypted::EncryptedFields};
+use crate::{
+    collection::Collection,
+    document::quoted_id,
+    log,
+    schema::{encrypted::EncryptedFields, page_link::PageLinks},
+};
 use serde::Serialize;
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 use stoa_kernel::{Caller, EntryKind, EventActor, Fault, MemberId, Result, SiteId, clock::Millis};
 use stoa_sql::json::quoted;
 use stoa_store::{Tx, outbox};
@@ -47,6 +52,8 @@ pub(crate) struct EventWriter {
     head: String,
     /// What no event holds: the values of encrypted fields.
     hidden: EncryptedFields,
+    /// What events hold beside what is stored.
+    links: PageLinks,
     now: Millis,
     /// An import: the rows name items instead of holding them.
     names_only: bool,
@@ -94,6 +101,7 @@ impl EventWriter {
             site: site.clone(),
             head: log::head(&collection.statements.quoted_id, actor),
             hidden: collection.encrypted.clone(),
+            links: collection.page_links.clone(),
             now,
             names_only: false,
             keeps_old: collection.definition.keeps_old_values(),
@@ -120,15 +128,21 @@ impl EventWriter {
     /// The events of new items, to be written with them.
     pub(crate) fn creation<'d>(&self, docs: impl Iterator<Item = &'d str> + Clone) -> outbox::PendingEntry {
         let mut payload = self.begin(docs.clone().map(|it| it.len() + 1).sum());
-        list("items", docs.map(|it| self.hidden.hide(it)), &mut payload);
+        list("items", docs.map(|it| self.told(it)), &mut payload);
         payload.push('}');
         outbox::PendingEntry { site: self.site.clone(), kind: EntryKind::ItemCreated.name(), payload, now: self.now }
     }
 
     /// What an update does to an item, by the documents that are stored before and after it.
     pub(crate) fn update(&self, before: &str, after: &str) -> UpdatedItem {
-        let (modified, old) = differences(before, after, self.keeps_old.then_some(&self.hidden));
+        let [was, is] = [before, after].map(|it| self.links.put(it));
+        let (modified, old) = differences(&was, &is, self.keeps_old.then_some(&self.hidden));
         UpdatedItem { doc: after.to_owned(), modified, old }
+    }
+
+    /// A stored document as events have it.
+    fn told<'d>(&self, document: &'d str) -> Cow<'d, str> {
+        self.links.put(self.hidden.hide(document))
     }
 
     pub(crate) async fn updated(&self, tx: &mut Tx<'_>, items: &[UpdatedItem]) -> Result<()> {
@@ -137,7 +151,7 @@ impl EventWriter {
         }
         for items in self.rows(items, UpdatedItem::size) {
             let mut payload = self.begin(items.iter().map(UpdatedItem::size).sum());
-            list("items", items.iter().map(|it| self.hidden.hide(it.doc.as_str())), &mut payload);
+            list("items", items.iter().map(|it| self.told(&it.doc)), &mut payload);
             let modified: Vec<String> = items.iter().map(|it| format!("[{}]", it.modified.join(","))).collect();
             list("modified", modified.iter(), &mut payload);
             if self.keeps_old {
@@ -156,7 +170,7 @@ impl EventWriter {
             list("ids", items.iter().map(|it| quoted(&it.id)), &mut payload);
             list("rids", items.iter().map(|it| it.rid.to_string()), &mut payload);
             if self.keeps_old {
-                list("old", items.iter().map(|it| self.hidden.hide(it.doc.as_str())), &mut payload);
+                list("old", items.iter().map(|it| self.told(&it.doc)), &mut payload);
             }
             self.write(tx, EntryKind::ItemDeleted, payload).await?;
         }

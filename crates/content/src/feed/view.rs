@@ -189,10 +189,10 @@ impl FeedView {
 
     /// A stored document as the follower is shown it.
     pub(crate) fn show(&self, document: &str) -> String {
-        let hidden = self.collection.encrypted.hide(document);
+        let shown = self.collection.page_links.put(self.collection.encrypted.hide(document));
         match &self.plan.projection {
-            Projection::All => hidden.into_owned(),
-            some => stoa_query::project(&hidden, some),
+            Projection::All => shown.into_owned(),
+            some => stoa_query::project(&shown, some),
         }
     }
 }
@@ -201,7 +201,8 @@ impl FeedView {
 fn shape(collection: &Collection) -> FeedKey {
     let definition = &collection.definition;
     let fields: Vec<Value> = definition.fields.iter().map(|it| Value::Object(it.clone())).collect();
-    FeedKey::of(&format!("{} {} {}", collection.table.site, collection.table.number, Value::Array(fields)))
+    let (table, links) = (collection.table, collection.page_links.shape());
+    FeedKey::of(&format!("{} {} {} {links}", table.site, table.number, Value::Array(fields)))
 }
 
 impl FeedKey {

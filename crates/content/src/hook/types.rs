@@ -78,7 +78,7 @@ fn type_of(field: &KnownField<'_>) -> &'static str {
         "ARRAY" => "unknown[]",
         "OBJECT" => "Record<string, unknown>",
         "TEXT" | "REFERENCE" | "DATE" | "TIME" | "URL" | "SLUG" | "EMAIL" | "LANGUAGE" | "IMAGE" | "DOCUMENT"
-        | "VIDEO" | "AUDIO" | "RICH_TEXT" => "string",
+        | "VIDEO" | "AUDIO" | "RICH_TEXT" | "PAGE_LINK" => "string",
         _ => "unknown",
     }
 }

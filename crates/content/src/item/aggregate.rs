@@ -7,7 +7,7 @@ use crate::{
     Content, Origin, RequestContext,
     collection::{
         self, Collection,
-        cipher::{self, FieldView},
+        field_view::{self, FieldView},
         translation::{Translation, Values, id_of, overlaid},
     },
     index::auto::{self, Answered},
@@ -116,7 +116,7 @@ impl Content {
         {
             plan.page.start = start;
         }
-        let view = cipher::view(self, site, caller, &collection).await?;
+        let view = field_view::load(self, site, caller, &collection).await?;
         let (start, source, began) = (plan.page.start.clone(), plan.source.clone(), self.state.world.now());
         let gone = Gone::default();
         let translation = Translation::of(&site.id, &collection, context.language, &source.scope);
@@ -207,8 +207,8 @@ impl Work {
         };
         let shared = self.content.state.pipeline_memory.clone();
         let run = Run::new(&self.plan, reading, bounds, shared, Box::new(self.is_over(began)));
-        // Fields that are named are none of the encrypted ones.
-        let view = if reading.is_whole() { self.view.clone() } else { FieldView::Plain };
+        // Fields that are named are neither encrypted nor calculated.
+        let view = if reading.is_whole() { self.view.clone() } else { FieldView::default() };
         Documents { run, view, translated: translated.filter(|it| !it.0.is_empty()) }
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     collection::{
         self, Collection,
         access::{self, Write},
-        cipher,
+        field_view,
         translation::Translation,
     },
     fault,
@@ -74,7 +74,7 @@ impl Content {
             let projection = resolve::projection(&request.fields);
             let includes = include::plan(context, &collection, &request.references).await?;
             let is_plain = includes.is_empty();
-            let view = cipher::view(self, site, caller, &collection).await?;
+            let view = field_view::load(self, site, caller, &collection).await?;
             let translation = Translation::of(&site.id, &collection, context.language, &scope);
             let most = self.limits().page_bytes;
             let found = site.read(ReaderPool::Point, move |tx| {

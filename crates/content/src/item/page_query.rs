@@ -1,7 +1,7 @@
 //! A page of items: the statements that read it, and its rows on their way into the answer.
 
 use crate::{
-    collection::{Collection, cipher::FieldView, translation::Translation},
+    collection::{Collection, field_view::FieldView, translation::Translation},
     page::{Page, budget::ResponseBudget, cursor::Ends, language, print},
     reference::include::IncludePlan,
     search::Asked,
@@ -150,7 +150,7 @@ struct PageRows<'a> {
     limit: usize,
     /// Bytes, of `elements` or of `documents`.
     most: usize,
-    /// Whether documents are kept, because others are to be put into them, or they have encrypted fields, or
+    /// Whether documents are kept, because others are to be put into them, or they aren't shown as they are stored, or
     /// they come in the wrong order. Else they go to the answer as they are.
     keeps: bool,
     count: usize,

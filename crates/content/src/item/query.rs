@@ -6,7 +6,7 @@
 
 use crate::{
     Content, ContentLimits, Origin, RequestContext,
-    collection::{self, Collection, access, cipher, translation::Translation},
+    collection::{self, Collection, access, field_view, translation::Translation},
     fault::language_refused,
     hook::CallHooks,
     index::auto::{self, Answered},
@@ -83,7 +83,7 @@ impl Content {
             let is_same_for_all = is_plain && paging.is_none() && !is_random && matches!(schema, Cow::Borrowed(_));
             let cache_seconds =
                 collection.definition.cache_seconds().filter(|_| is_same_for_all && !hooks.decide_on_reads());
-            let view = cipher::view(self, site, caller, &collection).await?;
+            let view = field_view::load(self, site, caller, &collection).await?;
             let pool = match is_plain && is_bounded(&plan) {
                 true => ReaderPool::Point,
                 false => {

@@ -5,7 +5,8 @@ use crate::{
     collection::{
         Collection,
         access::{ItemWrite, covers, may_publish},
-        cipher::{self, FieldCipher, FieldView},
+        cipher::{self, FieldCipher},
+        field_view::FieldView,
         statements::Row,
         translation::FILE_MEMBER,
     },
@@ -17,7 +18,7 @@ use crate::{
         translation::{self, TranslationChanges},
     },
     limits::ContentLimits,
-    schema::level::Operation,
+    schema::{level::Operation, page_link::LinkWriter},
     wire::patch::{self, Modification, PatchBudget},
 };
 use std::{
@@ -136,7 +137,7 @@ impl WriteContext {
     pub(crate) fn new(content: &Content, site: &Site, access: ItemWrite, cipher: Option<Arc<FieldCipher>>) -> Self {
         let now = content.state.world.now();
         let events = events(&site.id, &access, now);
-        let view = FieldView::new(access.caller(), cipher.as_ref());
+        let view = FieldView::new(access.caller(), access.collection(), cipher.as_ref());
         let (content, site) = (content.clone(), site.id.clone());
         let (references, translations) = (Arc::default(), Arc::default());
         Self { content, site, access, events, now, cipher, view, references, translations }
@@ -287,12 +288,22 @@ impl WriteContext {
         owner: Option<&str>,
         before: Option<&str>,
     ) -> Result<Row> {
+        let settled = self.collection().page_links.settle(&id, item, before, self.link_writer())?;
+        let item = settled.as_ref().unwrap_or(item);
         let seal = |it: &Arc<FieldCipher>| it.seal(&self.content.state.world, &id, item, before);
         let sealed = self.cipher.as_ref().map(seal).transpose()?;
         let item = sealed.as_ref().unwrap_or(item);
         let doc = item.document(Stamp { id: &id, created, updated: self.now, owner })?;
         self.refuse_file_member(&doc, before)?;
         Ok(Row::new(id, created, self.now, owner.map(str::to_owned), doc))
+    }
+
+    fn link_writer(&self) -> LinkWriter {
+        match (self.access.is_import(), self.access.moves()) {
+            (true, _) => LinkWriter::Import,
+            (false, true) => LinkWriter::Pair,
+            (false, false) => LinkWriter::Caller,
+        }
     }
 
     /// Where fields are translatable a file would take a member of its name for what the item is in other languages.

@@ -5,7 +5,7 @@
 
 use crate::{
     Content, Origin, RequestContext,
-    collection::{self, Collection, cipher, translation::Translation},
+    collection::{self, Collection, field_view, translation::Translation},
     fault,
     hook::CallHooks,
     item::{
@@ -104,7 +104,7 @@ impl Content {
         }
         check_cost(self.limits(), caller, &plan.indexes, &plan.scope, &plan.filter)?;
         let includes = include::plan(context, collection, &request.references).await?;
-        let view = cipher::view(self, site, caller, collection).await?;
+        let view = field_view::load(self, site, caller, collection).await?;
         let mut start = plan.page.start.clone();
         let most = self.limits().page_bytes;
         let collection = collection.clone();

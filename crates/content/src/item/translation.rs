@@ -9,7 +9,7 @@ use crate::{
     collection::{
         Collection,
         access::{self, ItemWrite},
-        cipher::FieldView,
+        field_view::FieldView,
         translation::{self, AllValues, TranslationUpdate, Values, overlaid, stored_tag, value_bytes},
     },
     document::member,
@@ -222,7 +222,8 @@ impl TranslationChanges {
         let own = match wanted {
             TranslationChange::Whole(item) => {
                 let may_read = access::may_read(writer.collection, writer.caller, document);
-                self.whole(item, (may_read, &primary), owner, state)?
+                let item = writer.collection.page_links.strip(item)?;
+                self.whole(&item, (may_read, &primary), owner, state)?
             }
             TranslationChange::Patch(list) => self.patched(writer, list, &primary, state, budget)?,
             TranslationChange::All(_) => return Err(Fault::internal("all languages are not one")),

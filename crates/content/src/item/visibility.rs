@@ -136,5 +136,7 @@ pub(crate) fn replaced(collection: &Arc<Collection>, caller: &Caller, result: Ch
         return Item::new(collection, doc);
     }
     let without = |doc: String, name| stoa_query::item::without(&doc, name).unwrap_or(doc);
+    // A page link may say what the item was before.
+    let doc = collection.page_links.without(doc);
     Item::new(collection, without(without(doc, "_owner"), "_createdDate"))
 }

@@ -24,8 +24,9 @@ use crate::{
         relations::{self, Defined},
     },
     schema::{
+        catalog,
         definition::{self, Definition},
-        encrypted, field,
+        encrypted, field, page_link,
         rules::Rules,
         special::PrincipalGrants,
         translatable,
@@ -56,6 +57,7 @@ impl Content {
         paired::settle(&id, None, &mut definition, self.limits())?;
         let access = manager.creation(&id, &definition)?;
         Rules::check(&definition, self.limits())?;
+        page_link::check(None, &definition, &[])?;
         let creation = Arc::new(Creation {
             content: self.clone(),
             site: site.clone(),
@@ -322,6 +324,7 @@ impl Creation {
         let Self { content, site, manager, id, now, .. } = self;
         let (now, limits, mut definition) = (*now, content.limits(), self.definition.clone());
         translatable::settle(None, &mut definition)?;
+        catalog::settle(None, &mut definition)?;
         if live(tx, &site.id, id).await?.is_some() {
             return Err(fault::collection_exists(id));
         }
@@ -382,8 +385,10 @@ impl<F: Fn(&Definition, &ContentLimits) -> Result<Definition>> Revision<F> {
         let mut after = (revised.make)(&stored.definition, limits)?.settled();
         paired::settle(id, Some(&stored.definition), &mut after, limits)?;
         translatable::settle(Some(&stored.definition), &mut after)?;
+        catalog::settle(Some(&stored.definition), &mut after)?;
         let access = manager.change(id, &stored.definition, &after)?;
         Rules::check(&after, limits)?;
+        page_link::check(Some(&stored.definition), &after, &stored.indexes)?;
         encrypted::check(&stored.definition, &after, &stored.indexes)?;
         let defined = Defined { manager, site: &site.id, number: stored.number, id, now, limits };
         let mut reconciled = relations::reconcile(tx, &defined, &stored.definition.fields, &mut after).await?;

@@ -59,8 +59,8 @@ impl Content {
     /// it that is refused, and else DRAFT_ITEMS gives way to PUBLISH.
     ///
     /// # Errors
-    /// WDE0075 for a plugin that isn't valid, WDE0119 for one that is still to be built; WDE0080 when the
-    /// collection has one of this type; what is wrong with a draft that can't be published; otherwise as for
+    /// WDE0075 for a plugin that isn't valid, WDE0119 for one that doesn't go with what the collection has; WDE0080 when
+    /// the collection has one of this type; what is wrong with a draft that can't be published; otherwise as for
     /// `collection_update`.
     pub async fn plugin_add(
         &self,
@@ -81,7 +81,6 @@ impl Content {
             if before.has_plugin(name) {
                 return Err(Fault::because(Code::BadRequest, format!("The plugin {name} is there already.")));
             }
-            plugin::check_built(std::slice::from_ref(&plugin), &before.plugins, |_| "plugin".to_owned())?;
             after.plugins.retain(|it| action == DraftAction::Fail || !is_drafts(it));
             after.plugins.push(plugin.clone());
             plugin::check_count(after.plugins.len(), "collection.plugins", limits)?;

@@ -9,7 +9,7 @@ use crate::{
     RequestContext,
     collection::{
         Collection, access,
-        cipher::{self, FieldView},
+        field_view::{self, FieldView},
         translation::Translation,
     },
     document::member,
@@ -116,7 +116,7 @@ pub(crate) async fn plan_all(context: RequestContext<'_>, collection: &Collectio
 /// WDE0027 when the caller may read nothing of it.
 pub(crate) async fn readable(context: RequestContext<'_>, collection: Arc<Collection>) -> Result<ReadableCollection> {
     let scope = access::scope(context.caller, context.drafts, Operation::Read, &collection)?;
-    let view = cipher::view(context.content, context.site, context.caller, &collection).await?;
+    let view = field_view::load(context.content, context.site, context.caller, &collection).await?;
     let translation = Translation::of(&context.site.id, &collection, context.language, &scope);
     Ok(ReadableCollection { collection, scope, view, translation })
 }

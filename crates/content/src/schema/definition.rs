@@ -124,8 +124,6 @@ impl Definition {
         let plugins =
             present("plugins").and_then(|it| faults.take(plugin::parse_all(it, "collection.plugins", limits)));
         let plugins = plugins.unwrap_or_default();
-        let old = before.map_or(&[][..], |it| &it.plugins);
-        faults.take(plugin::check_built(&plugins, old, |n| format!("collection.plugins[{n}]")));
         let levels = faults.take(parse_levels(collection, before.map(|it| it.levels)));
         faults.refuse()?;
         let definition = Self {
@@ -176,7 +174,6 @@ impl Definition {
         if let Some(list) = patch.get("plugins").filter(|it| !it.is_null())
             && let Some(plugins) = faults.take(plugin::parse_all(list, "dataCollection.plugins", limits))
         {
-            faults.take(plugin::check_built(&plugins, &self.plugins, |n| format!("dataCollection.plugins[{n}]")));
             patched.plugins = plugins;
         }
         faults.refuse()?;
@@ -241,7 +238,7 @@ impl Definition {
         self.levels.item_read == Level::Anyone && !has_drafts && !self.fields.iter().any(field::is_encrypted)
     }
 
-    /// What queries depend on.
+    /// What queries depend on, but for page links, which are read by themselves ([`crate::schema::page_link`]).
     pub(crate) fn schema(&self) -> Schema {
         let kind = |it: &Field| match field::kind(it) {
             _ if field::is_encrypted(it) => Kind::Encrypted,
@@ -260,7 +257,11 @@ impl Definition {
     }
 
     pub(crate) fn has_plugin(&self, name: &str) -> bool {
-        self.plugins.iter().any(|it| plugin::kind(it) == name)
+        self.plugin(name).is_some()
+    }
+
+    pub(crate) fn plugin(&self, name: &str) -> Option<&Plugin> {
+        self.plugins.iter().find(|it| plugin::kind(it) == name)
     }
 
     /// Whether items without a status are published, where items may be drafts.
@@ -283,12 +284,13 @@ impl Definition {
         self.plugins.iter().find_map(plugin::published_id)
     }
 
-    /// What the collection with the drafts of this one is: the same fields, but for multi-references, for those who
-    /// manage drafts. Rules are kept when a draft is published.
+    /// What the collection with the drafts of this one is: the same fields and page links, but for multi-references, for
+    /// those who manage drafts. Rules are kept when a draft is published.
     pub(crate) fn of_drafts(&self, id: &str) -> Self {
         let level = self.draft_levels().map_or(Level::Privileged, |it| it.0);
-        let mut plugin: Vec<Plugin> = self.plugins.iter().filter(|it| plugin::is_drafts(it)).cloned().collect();
-        for it in &mut plugin {
+        let is_kept = |it: &&Plugin| plugin::is_drafts(it) || plugin::is_about_links(it);
+        let mut plugins: Vec<Plugin> = self.plugins.iter().filter(is_kept).cloned().collect();
+        for it in plugins.iter_mut().filter(|it| plugin::is_drafts(it)) {
             if let Some(options) = it.get_mut("draftItemsOptions").and_then(Value::as_object_mut) {
                 options.remove("draftsCollectionId");
             }
@@ -301,7 +303,7 @@ impl Definition {
             realtime_without_hooks: false,
             levels: Levels { item_read: level, item_insert: level, item_update: level, item_remove: level },
             fields: self.fields.iter().filter(|it| !field::is_multi(it)).cloned().collect(),
-            plugins: plugin,
+            plugins,
             cache_seconds: None,
             ..self.clone()
         }

@@ -349,6 +349,17 @@ pub(crate) fn is_multi(field: &Field) -> bool {
     kind(field) == "MULTI_REFERENCE"
 }
 
+/// The type of fields whose values are addresses of pages.
+pub(crate) const PAGE_LINK: &str = "PAGE_LINK";
+
+/// What makes the values of a page link ([`crate::schema::page_link`]), by its name; nothing for a field whose values
+/// are what writers set.
+pub(crate) fn calculator(field: &Field) -> Option<(&'static str, &Map<String, Value>)> {
+    let link = field.get("typeMetadata").filter(|_| kind(field) == PAGE_LINK)?.get("pageLink")?;
+    let named = |name| Some((name, link.get("calculator")?.get(name)?.as_object()?));
+    named("fieldsPattern").or_else(|| named("urlizedOnlyPattern"))
+}
+
 /// The collection that a reference field was declared to lead to.
 pub(crate) fn target_id(field: &Field) -> Option<&str> {
     let metadata = match kind(field) {
@@ -374,7 +385,7 @@ pub(crate) fn view(field: &Field) -> Value {
     for flag in ["encrypted", "readOnly", "immutable", "required"] {
         view.entry(flag).or_insert(Value::Bool(false));
     }
-    let capabilities = match is_encrypted(field) {
+    let capabilities = match is_encrypted(field) || calculator(field).is_some() {
         true => json!({ "sortable": false, "queryOperators": [] }),
         false => capabilities(kind(field)),
     };

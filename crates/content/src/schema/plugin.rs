@@ -3,7 +3,7 @@
 //! A collection has at most one plugin of a type. PUBLISH and DRAFT_ITEMS exclude each other.
 
 use crate::{
-    fault::{Faults, invalid, missing, plugin_not_built},
+    fault::{Faults, invalid, missing},
     limits::ContentLimits,
     schema::level::{DRAFT_LEVELS, Level},
     wire::validator::{Validator, check},
@@ -14,6 +14,15 @@ use stoa_kernel::Result;
 /// The type of the plugin that names translatable fields.
 pub(crate) const MULTILINGUAL: &str = "MULTILINGUAL";
 
+/// The type of the plugin that says how page links are written.
+pub(crate) const URLIZED: &str = "URLIZED";
+
+/// The type of the plugin by which page links are stored.
+pub(crate) const EDITABLE_PAGE_LINK: &str = "EDITABLE_PAGE_LINK";
+
+/// The type of the plugin that names what an item is to a shop.
+pub(crate) const CATALOG: &str = "CATALOG";
+
 /// A plugin as it was sent, without what only the server knows.
 pub type Plugin = Map<String, Value>;
 
@@ -22,7 +31,7 @@ pub(crate) const TYPES: &[(&str, &str, Validator)] = &[
     ("PUBLISH", "publishOptions", Validator::Object(&[("defaultStatus", Validator::OneOf(&["PUBLISHED", "DRAFT"]))])),
     ("SINGLE_ITEM", "singleItemOptions", Validator::Object(&[("singleItemId", Validator::Text(0, 128))])),
     (
-        "URLIZED",
+        URLIZED,
         "urlizedOptions",
         Validator::Object(&[("format", Validator::OneOf(&["UNKNOWN_FORMAT", "ORIGINAL", "PLAIN"]))]),
     ),
@@ -34,7 +43,7 @@ pub(crate) const TYPES: &[(&str, &str, Validator)] = &[
     ),
     ("SHARED", "sharedOptions", Validator::Object(&[])),
     (
-        "EDITABLE_PAGE_LINK",
+        EDITABLE_PAGE_LINK,
         "editablePageLinkOptions",
         Validator::Object(&[("isPersisted", Validator::Flag), ("isMutable", Validator::Flag)]),
     ),
@@ -43,7 +52,7 @@ pub(crate) const TYPES: &[(&str, &str, Validator)] = &[
         "cmsOptions",
         Validator::Object(&[("siteSort", Validator::Object(&[("sort", Validator::List(100, &SITE_SORT))]))]),
     ),
-    ("CATALOG", "catalogOptions", Validator::Object(CATALOG)),
+    (CATALOG, "catalogOptions", Validator::Object(CATALOG_OPTIONS)),
     ("CATEGORIES", "categoriesOptions", Validator::Object(&[])),
     ("DRAFT_ITEMS", "draftItemsOptions", Validator::Object(&[("draftPermissions", DRAFT_LEVELS)])),
 ];
@@ -53,7 +62,7 @@ static SITE_SORT: Validator =
 
 const KEY: Validator = Validator::Text(0, 1000);
 /// The second form of each name is deprecated, and kept as it is sent.
-const CATALOG: &[(&str, Validator)] = &[
+const CATALOG_OPTIONS: &[(&str, Validator)] = &[
     ("nameFieldKey", KEY),
     ("priceFieldKey", KEY),
     ("urlFieldKey", KEY),
@@ -75,9 +84,6 @@ const CATALOG: &[(&str, Validator)] = &[
     ("sku", KEY),
     ("shippable", KEY),
 ];
-
-/// Types that are still without their meaning: no collection gets one, and one that has it keeps it.
-const UNBUILT: &[&str] = &["URLIZED", "CATALOG"];
 
 /// Members of options that only the server sets; they come back on a round trip and are ignored.
 const READ_ONLY: &[&str] = &["lifecycleStatus", "draftsCollectionId", "publishedCollectionId", "allowedPermissions"];
@@ -115,21 +121,6 @@ pub(crate) fn parse_all(list: &Value, path: &str, limits: &ContentLimits) -> Res
     faults.refuse().map(|()| plugins)
 }
 
-/// Refuses plugins whose meaning is still to be built, but for those that were there `before`. `path` names the
-/// place of the nth.
-///
-/// # Errors
-/// WDE0119 with the plugin and its place.
-pub(crate) fn check_built(plugins: &[Plugin], before: &[Plugin], path: impl Fn(usize) -> String) -> Result<()> {
-    let mut faults = Faults::default();
-    for (n, name) in plugins.iter().map(kind).enumerate() {
-        if UNBUILT.contains(&name) && !before.iter().any(|it| kind(it) == name) {
-            faults.add(plugin_not_built(name, &format!("{}.type", path(n))));
-        }
-    }
-    faults.refuse()
-}
-
 /// Reads one plugin.
 pub(crate) fn parse(value: &Value, path: &str, limits: &ContentLimits) -> Result<Plugin> {
     let Some(object) = value.as_object() else {
@@ -164,6 +155,26 @@ pub(crate) fn parse(value: &Value, path: &str, limits: &ContentLimits) -> Result
         }
     }
     Ok(plugin)
+}
+
+/// What a plugin says in one of its options.
+pub(crate) fn option<'p>(plugin: &'p Plugin, name: &str) -> Option<&'p Value> {
+    plugin.get(member(plugin)?)?.get(name)
+}
+
+pub(crate) fn options_mut(plugin: &mut Plugin) -> Option<&mut Map<String, Value>> {
+    let member = member(plugin)?;
+    plugin.get_mut(member)?.as_object_mut()
+}
+
+/// The member that holds the options of a plugin.
+fn member(plugin: &Plugin) -> Option<&'static str> {
+    TYPES.iter().find(|it| it.0 == kind(plugin)).map(|it| it.1)
+}
+
+/// Whether a plugin decides on what the page links of items are.
+pub(crate) fn is_about_links(plugin: &Plugin) -> bool {
+    matches!(kind(plugin), URLIZED | EDITABLE_PAGE_LINK)
 }
 
 pub(crate) fn kind(plugin: &Plugin) -> &str {

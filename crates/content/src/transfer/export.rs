@@ -7,7 +7,7 @@
 use crate::transfer::{FileOf, Format, cell, commanded, translations};
 use crate::{
     Content, RequestContext,
-    collection::{Collection, cipher},
+    collection::{Collection, field_view},
     drafts::Drafts,
     reference::{self, Reference, link::FieldLinks},
     schema::{
@@ -57,7 +57,7 @@ impl Content {
         loop {
             let mut chunk = chunks.next().await?;
             // For each chunk: an export may take so long that the site has another key meanwhile.
-            let view = cipher::view(self, site, caller, &source.collection).await?;
+            let view = field_view::load(self, site, caller, &source.collection).await?;
             view.show_all(chunk.iter_mut().map(|it| &mut it.1))?;
             if chunk.is_empty() {
                 break;

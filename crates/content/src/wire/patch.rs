@@ -5,6 +5,7 @@
 //! have no names. What comes out is read again like any item that a client sends, so it is held to the
 //! same depth, size and canonical form.
 
+use crate::fault::invalid;
 use serde_json::{Map, Number, Value as Json};
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
@@ -70,7 +71,7 @@ impl Patch {
     /// # Errors
     /// WDE0002 for its id; WDE0080 for anything else that it must not be; WDE0134 for names that begin
     /// with `$`; WDE0027 for an owner set by those who may not; WDE0119 for a multi-reference field, and for
-    /// a part of an encrypted one.
+    /// a part of an encrypted one; WDE0075 for a page link that is calculated.
     pub(crate) fn parse(patch: &Json, caller: &Caller, schema: &Schema, limits: item::ItemLimits) -> Result<Self> {
         let Some(patch) = patch.as_object() else {
             return Err(bad("A patch must be an object."));
@@ -148,6 +149,9 @@ impl Modification {
             it => match schema.fields.get(it) {
                 Some(Kind::MultiReference) => {
                     Err(Fault::because(Code::NotSupported, format!("{it} is a multi-reference field.")))
+                }
+                Some(Kind::Calculated { is_mutable: false }) => {
+                    Err(invalid(it, "is calculated from other fields and can't be set"))
                 }
                 // Anything else would tell something of the value, or needs it.
                 Some(Kind::Encrypted) if !self.is_of_whole_field() => {

@@ -65,14 +65,23 @@ impl World {
         self.content.collection_create(&self.site, &owner(), &object).await.unwrap();
     }
 
-    /// Gives `c` a plugin that is still to be built, as a collection from an older version may have it.
+    /// Gives `c` a plugin as it stands, as a collection from an older version may have it.
     pub async fn keep_plugin(&mut self, plugin: Value) {
-        let kept = self.site.write_with(plugin, |tx, plugin| {
+        self.keep(plugin, |definition, plugin| definition["plugins"].as_array_mut().unwrap().push(plugin)).await;
+    }
+
+    /// Gives `c` these fields as they stand.
+    pub async fn keep_fields(&mut self, fields: Value) {
+        self.keep(fields, |definition, fields| definition["fields"] = fields).await;
+    }
+
+    async fn keep(&mut self, value: Value, put: fn(&mut Value, Value)) {
+        let kept = self.site.write_with(value, move |tx, value| {
             boxed!({
                 let sql = "select definition from stoa.collection where id = 'c'";
                 let definition: Option<String> = tx.row(sql, &[], |row| row.get(0)).await?;
                 let mut definition: Value = serde_json::from_str(&definition.unwrap()).unwrap();
-                definition["plugins"].as_array_mut().unwrap().push(plugin.clone());
+                put(&mut definition, value.clone());
                 let sql = "update stoa.collection set definition = $1 where id = 'c'";
                 tx.execute(sql, &[definition.to_string().into()]).await?;
                 Ok(())

@@ -4,6 +4,7 @@
 
 mod async_jobs;
 mod bulk;
+mod catalogs;
 mod collections;
 mod common;
 mod contention;
@@ -18,6 +19,8 @@ mod jobs;
 mod log;
 mod malformed;
 mod old_values;
+mod page_link_definitions;
+mod page_links;
 mod patch;
 mod permissions;
 mod plugins;

@@ -7,19 +7,9 @@ async fn plugins(world: &World) -> Value {
     world.content.collection_get(&world.site, &app(), "c", &[], false).await.unwrap()["plugins"].clone()
 }
 
-/// Types of plugin that are still without their meaning, with options, and one that older versions kept without its pair.
-fn unbuilt() -> [Value; 3] {
-    [
-        json!({ "type": "URLIZED", "urlizedOptions": { "format": "PLAIN" } }),
-        json!({ "type": "CATALOG", "catalogOptions": { "nameFieldKey": "title", "priceFieldKey": "n" } }),
-        json!({ "type": "DRAFT_ITEMS", "draftItemsOptions": { "draftPermissions": { "manageDrafts": "CMS_EDITOR" } } }),
-    ]
-}
-
-/// What a refusal names: its code, the plugin and its place.
-fn refusal(result: stoa_kernel::Result<Value>) -> (&'static str, Value, Value) {
-    let fault = result.expect_err("a refusal");
-    (fault.code().name(), fault.data()["pluginType"].clone(), fault.data()["path"].clone())
+/// A plugin that older versions kept without its pair.
+fn unpaired() -> Value {
+    json!({ "type": "DRAFT_ITEMS", "draftItemsOptions": { "draftPermissions": { "manageDrafts": "CMS_EDITOR" } } })
 }
 
 on_both_engines! {
@@ -33,12 +23,14 @@ on_both_engines! {
             json!({ "type": "EDITABLE_PAGE_LINK", "editablePageLinkOptions": { "isPersisted": true, "isMutable": false } }),
             json!({ "type": "CMS", "cmsOptions": { "siteSort": { "sort": [{ "fieldKey": "title", "direction": "ASC" }] } } }),
             json!({ "type": "CATEGORIES" }),
+            json!({ "type": "URLIZED", "urlizedOptions": { "format": "PLAIN" } }),
+            json!({ "type": "CATALOG", "catalogOptions": { "nameFieldKey": "title", "priceFieldKey": "n" } }),
         ] {
             let after = content.plugin_add(site, &app(), "c", &plugin, None).await.unwrap();
             assert_eq!(after["plugins"].as_array().unwrap().last(), Some(&plugin));
             assert_eq!(code(content.plugin_add(site, &app(), "c", &plugin, None).await), "WDE0080", "{plugin}");
         }
-        assert_eq!(plugins(&world).await.as_array().unwrap().len(), 6);
+        assert_eq!(plugins(&world).await.as_array().unwrap().len(), 8);
         let whole = content.collection_get(site, &app(), "c", &[], false).await.unwrap();
         let same = content.collection_update(site, &app(), &whole).await.unwrap();
         assert_eq!(same["plugins"], whole["plugins"], "a round trip keeps them");
@@ -54,46 +46,25 @@ on_both_engines! {
         assert_eq!(code(content.plugin_delete(site, &app(), "c", "CMS", Some(&json!("x"))).await), "WDE0075");
     }
 
-    async fn plugins_to_be_built_are_refused_by_name(engine) {
+    async fn plugins_of_drafts_exclude_each_other(engine) {
         let world = World::open(engine).await;
-        let (content, site) = (&world.content, &world.site);
-        for plugin in unbuilt().into_iter().filter(|it| it["type"] != "DRAFT_ITEMS") {
-            let refused = |path: &str| ("WDE0119", plugin["type"].clone(), json!(path));
-            assert_eq!(refusal(content.plugin_add(site, &app(), "c", &plugin, None).await), refused("plugin.type"));
-            let mut object = json!({ "id": "d", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": {} });
-            object["plugins"] = json!([{ "type": "CMS" }, plugin]);
-            assert_eq!(refusal(content.collection_create(site, &app(), &object).await), refused("collection.plugins[1].type"));
-            assert_eq!(code(content.collection_get(site, &app(), "d", &[], false).await), "WDE0025", "nothing was made");
-            let patch = json!({ "id": "c", "plugins": [plugin] });
-            assert_eq!(refusal(content.collection_patch(site, &app(), &patch).await), refused("dataCollection.plugins[0].type"));
-            let mut whole = content.collection_get(site, &app(), "c", &[], false).await.unwrap();
-            whole["plugins"] = json!([plugin]);
-            assert_eq!(refusal(content.collection_update(site, &app(), &whole).await), refused("collection.plugins[0].type"));
-        }
-        assert_eq!(plugins(&world).await, json!([]));
         let both = json!({ "id": "c", "plugins": [{ "type": "PUBLISH" }, { "type": "DRAFT_ITEMS" }] });
-        assert_eq!(code(content.collection_patch(site, &app(), &both).await), "WDE0075");
+        assert_eq!(code(world.content.collection_patch(&world.site, &app(), &both).await), "WDE0075");
     }
 
-    async fn plugins_to_be_built_stay_where_they_are(engine) {
+    async fn plugin_without_its_pair_stays_where_it_is(engine) {
         let mut world = World::open(engine).await;
-        for plugin in unbuilt() {
-            world.keep_plugin(plugin.clone()).await;
-            let (content, site, name) = (&world.content, &world.site, plugin["type"].as_str().unwrap());
-            let whole = content.collection_get(site, &app(), "c", &[], false).await.unwrap();
-            assert_eq!(whole["plugins"][0]["type"], name);
-            let same = content.collection_update(site, &app(), &whole).await.unwrap();
-            assert_eq!(same["plugins"], whole["plugins"], "a round trip keeps it");
-            assert_eq!(code(content.plugin_add(site, &app(), "c", &plugin, None).await), "WDE0080", "it is there already");
-            // Without the plugin its drafts would show to those who can't see them.
-            let hides = name == "DRAFT_ITEMS";
-            let by_editor = content.plugin_delete(site, &editor(), "c", name, None).await;
-            assert_eq!(code(by_editor), if hides { "WDE0027" } else { "ok" }, "{name}");
-            if hides {
-                content.plugin_delete(site, &owner(), "c", name, None).await.unwrap();
-            }
-            assert_eq!(plugins(&world).await, json!([]));
-        }
+        world.keep_plugin(unpaired()).await;
+        let (content, site, name) = (&world.content, &world.site, "DRAFT_ITEMS");
+        let whole = content.collection_get(site, &app(), "c", &[], false).await.unwrap();
+        assert_eq!(whole["plugins"][0]["type"], name);
+        let same = content.collection_update(site, &app(), &whole).await.unwrap();
+        assert_eq!(same["plugins"], whole["plugins"], "a round trip keeps it");
+        assert_eq!(code(content.plugin_add(site, &app(), "c", &unpaired(), None).await), "WDE0080", "it is there already");
+        // Without the plugin its drafts would show to those who can't see them.
+        assert_eq!(code(content.plugin_delete(site, &editor(), "c", name, None).await), "WDE0027");
+        content.plugin_delete(site, &owner(), "c", name, None).await.unwrap();
+        assert_eq!(plugins(&world).await, json!([]));
     }
 
     async fn drafts_are_there_for_no_call_that_is_not_about_them(engine) {
@@ -208,6 +179,8 @@ on_both_engines! {
             json!({ "type": "URLIZED", "urlizedOptions": { "format": "FANCY" } }),
             json!({ "type": "MULTILINGUAL", "multilingualOptions": { "translatableFieldKeys": "title" } }),
             json!({ "type": "EDITABLE_PAGE_LINK", "editablePageLinkOptions": { "isMutable": "no" } }),
+            json!({ "type": "EDITABLE_PAGE_LINK", "editablePageLinkOptions": { "isMutable": true } }),
+            json!({ "type": "EDITABLE_PAGE_LINK", "editablePageLinkOptions": { "isPersisted": false, "isMutable": true } }),
             json!({ "type": "CMS", "cmsOptions": { "siteSort": { "sort": [{ "direction": "UP" }] } } }),
             json!({ "type": "CATALOG", "catalogOptions": { "nameFieldKey": 7 } }),
             json!({ "type": "DRAFT_ITEMS", "draftItemsOptions": { "draftPermissions": { "manageDrafts": "ALL" } } }),

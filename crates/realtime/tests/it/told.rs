@@ -148,6 +148,26 @@ on_both_engines! {
         assert_eq!(failed.ended(), Some("WDE0119"));
     }
 
+    async fn page_links_are_told_as_they_are_read(engine) {
+        let kit = Kit::new(engine).await;
+        let node = kit.node();
+        let calculator = json!({ "fieldsPattern": { "pattern": "/p/{title}", "lowercase": true } });
+        let link = json!({ "key": "link", "type": "PAGE_LINK", "typeMetadata": { "pageLink": { "calculator": calculator } } });
+        let fields = json!([{ "key": "title", "type": "TEXT" }, { "key": "n", "type": "NUMBER" }, link]);
+        node.create("c", "ANYONE", json!({ "fields": fields })).await;
+        node.insert("c", json!({ "_id": "a", "title": "First One", "n": 1 })).await;
+        // Of a follower who is shown nothing else, too.
+        let mut client = kit.follow(visitor(), with_snapshot("c", json!({ "fields": ["link"] }))).await;
+        assert!(format!("{:?}", client.messages).contains("/p/first-one"), "{:?}", client.messages);
+        node.update("c", json!({ "_id": "a", "title": "First One", "n": 2 })).await;
+        node.update("c", json!({ "_id": "a", "title": "Second One", "n": 2 })).await;
+        client.quiet().await;
+        assert_eq!(client.changes(), ["update a"], "what isn't shown changes nothing");
+        assert!(format!("{:?}", client.messages).contains("/p/second-one"), "{:?}", client.messages);
+        let failed = kit.follow(app(), with_snapshot("c", json!({ "filter": { "link": "/p/second-one" } }))).await;
+        assert_eq!(failed.ended(), Some("WDE0119"));
+    }
+
     async fn drafts_are_told_to_those_who_may_see_them(engine) {
         let kit = Kit::new(engine).await;
         let node = kit.node();

@@ -9,6 +9,7 @@
 //! - **`immutable`**: once there, the value can't become another. An item that is replaced without it
 //!   keeps it; a different value, or a patch that removes it, is refused.
 //! - **`readOnly`**: the same from the start, for everyone but owners and apps.
+//! - **Page links** that are calculated have no rules: [`crate::schema::page_link`] decides what they are.
 //! - Of an **encrypted** field, an item that is replaced by a caller who isn't shown it keeps the value when
 //!   none is sent. If the value can't be changed, that caller may send none at all: whether it would be the
 //!   same is not theirs to find out.
@@ -25,6 +26,7 @@ use crate::{
     schema::{
         definition::Definition,
         field::{self, Field, is_multi},
+        page_link::PageLinks,
     },
     wire::patch::Modification,
 };
@@ -104,7 +106,9 @@ impl Rules {
         if definition.strict_mode || is_checked {
             let (mut reader, mut faults) = (Reader::new(is_checked), Faults::default());
             let flag = |field: &Field, name: &str| field.get(name).and_then(Json::as_bool).unwrap_or(false);
-            for (n, it) in definition.fields.iter().enumerate() {
+            let links = PageLinks::of(definition);
+            let is_set = |it: &(usize, &Field)| !links.has_key(field::key(it.1));
+            for (n, it) in definition.fields.iter().enumerate().filter(is_set) {
                 let rule = faults.take(reader.rule(it, &format!("collection.fields[{n}]")));
                 let Some(rule) = rule else { continue };
                 rules.fields.push(FieldRule {

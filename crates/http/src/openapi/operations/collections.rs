@@ -107,10 +107,8 @@ pub(crate) const PLUGIN_DELETE: Operation = change("pluginDelete", "Takes a plug
     .takes("PluginDeleteRequest")
     .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED, PUBLISHED]);
 
-const NOT_YET: &str = "Answers `WDE0119` for a plugin that this server doesn't have yet.";
-
 const fn add(id: &'static str, summary: &'static str, request: &'static str) -> Operation {
-    change(id, summary).notes(NOT_YET).takes(request).errors(&[IN_COLLECTION, NOT_SUPPORTED])
+    change(id, summary).takes(request).errors(&[IN_COLLECTION, INVALID])
 }
 
 const fn remove(id: &'static str, summary: &'static str) -> Operation {
@@ -129,8 +127,7 @@ pub(crate) const MULTILINGUAL_PLUGIN_ADD: Operation = change("multilingualPlugin
     .errors(&[IN_COLLECTION, INVALID, NOT_SUPPORTED]);
 pub(crate) const MULTILINGUAL_PLUGIN_DELETE: Operation =
     remove("multilingualPluginDelete", "Takes the plugin MULTILINGUAL away");
-pub(crate) const CMS_PLUGIN_ADD: Operation =
-    change("cmsPluginAdd", "Adds the plugin CMS").takes("CmsPluginAddRequest").errors(&[IN_COLLECTION, INVALID]);
+pub(crate) const CMS_PLUGIN_ADD: Operation = add("cmsPluginAdd", "Adds the plugin CMS", "CmsPluginAddRequest");
 pub(crate) const CMS_PLUGIN_DELETE: Operation = remove("cmsPluginDelete", "Takes the plugin CMS away");
 pub(crate) const CATALOG_PLUGIN_ADD: Operation =
     add("catalogPluginAdd", "Adds the plugin CATALOG", "CatalogPluginAddRequest");

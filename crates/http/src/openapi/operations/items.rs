@@ -64,7 +64,7 @@ const PATCH_VALUES: &[Code] = &[
 ];
 /// What is wrong with the modifications of a patch that has no item yet.
 const PATCH_BY_FILTER: &[Code] =
-    &[Code::ItemTooDeep, Code::FieldNameDollar, Code::MultiReferenceValue, Code::NotSupported];
+    &[Code::RequestInvalid, Code::ItemTooDeep, Code::FieldNameDollar, Code::MultiReferenceValue, Code::NotSupported];
 const REMOVES: &[&[Code]] = &[ON_ITEMS, ID, MISSING, FILTER, HOOKS_OF_CHANGES];
 const MANY: &[Code] = &[Code::ItemsNotObjects, Code::TooManyItems, Code::NotSupported];
 const MANY_IDS: &[Code] = &[Code::RemoveIdsInvalid, Code::TooManyIds];
@@ -255,7 +255,7 @@ pub(crate) const ITEM_PATCH_BY_FILTER: Operation = item(
 )
 .notes(
     "Those among them that the caller may read and change at that moment. The answer has the id of a job, which \
-             fails when the caller is no longer let in. Encrypted fields are refused.",
+             fails when the caller is no longer let in. Encrypted fields and calculated page links are refused.",
 )
 .takes("ItemPatchByFilterRequest")
 .answers(BEGUN)
