@@ -14,11 +14,15 @@ use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines, rounds};
 mod aggregates;
 mod by_filter;
 mod calls;
+mod drafts;
+mod editions;
 mod graphql;
 mod hooks;
+mod languages;
 mod links;
 mod many;
 mod pages;
+mod planted;
 mod saving;
 mod search;
 mod whole;
@@ -275,7 +279,17 @@ impl Side {
     async fn make(app: &TestApp, callers: &[Caller<'_>], random: &mut Random, id: String, mut fields: Value) -> Self {
         let hush = json!({ "text": { "defaultValue": HUSH } });
         let hush = json!({ "key": "hush", "type": "TEXT", "encrypted": true, "typeMetadata": hush });
-        fields.as_array_mut().unwrap().extend([hush, json!({ "key": "text", "type": "TEXT" })]);
+        fields.as_array_mut().unwrap().push(hush);
+        let mut side = Self::open(app, callers, random, id, fields).await;
+        let first = app.app().get(&format!("/v2/items/i0?dataCollectionId={}", side.id)).await;
+        assert_eq!(first.json()["dataItem"]["data"]["hush"], HUSH);
+        side.close(app, callers, random).await;
+        side
+    }
+
+    /// One that is open still.
+    async fn open(app: &TestApp, callers: &[Caller<'_>], random: &mut Random, id: String, mut fields: Value) -> Self {
+        fields.as_array_mut().unwrap().push(json!({ "key": "text", "type": "TEXT" }));
         let open = OPERATIONS.iter().map(|it| (*it, "ANYONE")).collect::<BTreeMap<_, _>>();
         let body = json!({ "collection": { "id": id, "fields": fields, "dataPermissions": open } });
         let reply = app.app().post("/v2/collections", &body).await;
@@ -288,10 +302,13 @@ impl Side {
             let reply = author.client.post("/v2/items", &body).await.json();
             side.items.insert(format!("i{n}"), plain(&reply["dataItem"]["data"]));
         }
-        let first = app.app().get(&format!("/v2/items/i0?dataCollectionId={}", side.id)).await;
-        assert_eq!(first.json()["dataItem"]["data"]["hush"], HUSH);
-        side.levels = [(); 4].map(|()| LEVELS[random.below(5)]);
-        side.close(app).await;
+        side
+    }
+
+    /// Random levels and special permissions.
+    async fn close(&mut self, app: &TestApp, callers: &[Caller<'_>], random: &mut Random) {
+        self.levels = [(); 4].map(|()| LEVELS[random.below(5)]);
+        self.set_levels(app).await;
         for member in callers.iter().filter(|it| it.kind == Kind::Member) {
             if random.one_in(3) {
                 let allowed = [(); 4].map(|()| random.one_in(3));
@@ -299,17 +316,15 @@ impl Side {
                 for (name, allowed) in OPERATIONS.iter().zip(allowed) {
                     special[*name] = if allowed { "ALLOWED" } else { "UNSPECIFIED" }.into();
                 }
-                let body = json!({ "dataCollectionId": side.id, "specialPermissions": special });
+                let body = json!({ "dataCollectionId": self.id, "specialPermissions": special });
                 let reply = app.app().post("/v1/permissions/special", &body).await;
                 assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
-                side.special.push((member.id.clone(), allowed));
+                self.special.push((member.id.clone(), allowed));
             }
         }
-        side
     }
 
-    /// Sets the levels.
-    async fn close(&self, app: &TestApp) {
+    async fn set_levels(&self, app: &TestApp) {
         let mut closed = json!({ "id": self.id });
         for (name, level) in OPERATIONS.iter().zip(self.levels) {
             closed[*name] = level.into();

@@ -79,8 +79,6 @@ on_both_engines! {
         let wants = ("428 WDE0119".to_owned(), json!("language"));
         assert_eq!(refused("/v2/items", json!({ "dataItem": { "data": { "title": "x" } } })).await, wants);
         assert_eq!(refused("/v2/items/remove", json!({ "dataItemId": "a" })).await, wants);
-        assert_eq!(refused("/v2/items/query-distinct-values", json!({ "fieldName": "title" })).await, wants);
-        assert_eq!(refused("/v2/items/search", json!({ "search": { "search": { "expression": "house" } } })).await, wants);
         let other = json!({ "dataItem": { "id": "a", "data": { "_id": "a", "title": "Haus", "n": 2 } } });
         let reply = call(&app.app(), "/v2/items/update", other, Some("de")).await;
         assert_eq!(reply.verdict(), "428 WDE0119");

@@ -16,6 +16,7 @@ mod aggregations;
 mod attackers;
 mod attacks;
 mod bare;
+mod corpus;
 mod figure;
 mod followers;
 mod graphql;
@@ -28,6 +29,7 @@ mod memory;
 mod nodes;
 mod old_values;
 mod program;
+mod questions;
 mod raw;
 mod realtime;
 mod search;
@@ -122,7 +124,7 @@ enum Part {
     Large,
     /// Groups over the large collection
     Aggregations,
-    /// Searches beside point reads, and what the index of words costs those who write
+    /// Searches beside point reads and other full-text search, and what the index of words costs those who write
     Search,
 }
 
@@ -140,7 +142,6 @@ impl Part {
             Self::Requests => measure(arguments, engine),
             Self::Speed => speed::measure(program, engine, &figure::Sizes { items, rounds, period }),
             Self::Graphql => graphql::measure(program, engine, &figure::Sizes { items, rounds, period }),
-            Self::Search => search::measure(program, engine, &figure::Sizes { items, rounds, period }),
             Self::Hooks => hooks::measure(program, engine, &figure::Sizes { items, rounds, period }),
             Self::Nodes if engine == Engine::Postgres => vec![nodes::measure(program)],
             Self::Nodes => Vec::new(),
@@ -151,7 +152,11 @@ impl Part {
                 identity::measure(program, engine, &sizes)
             }
             Self::Large if arguments.large == 0 => Vec::new(),
-            Self::Aggregations if arguments.large == 0 => Vec::new(),
+            Self::Aggregations | Self::Search if arguments.large == 0 => Vec::new(),
+            Self::Search => {
+                let sizes = figure::Sizes { items: arguments.large, rounds, period };
+                search::measure(program, engine, &sizes)
+            }
             Self::Aggregations => {
                 let sizes = figure::Sizes { items: arguments.large, rounds, period };
                 aggregations::measure(program, engine, &sizes)

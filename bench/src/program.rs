@@ -138,6 +138,18 @@ impl Program {
         );
     }
 
+    /// A collection of texts that everybody reads; the first is its display field. A search finds its items, or not.
+    pub fn make_searched(&self, id: &str, fields: &[&str], is_searched: bool) {
+        let fields: Vec<_> = fields.iter().map(|it| json!({ "key": it, "type": "TEXT" })).collect();
+        self.post(
+            "/v2/collections",
+            &json!({ "collection": {
+                "id": id, "displayField": fields[0]["key"], "fields": fields, "search": is_searched,
+                "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" },
+            }}),
+        );
+    }
+
     pub fn fill(&self, count: usize) {
         self.fill_collection("things", count);
     }
@@ -255,6 +267,13 @@ impl Program {
         start.elapsed().as_secs_f64()
     }
 
+    /// Waits until a search finds all that was written.
+    pub fn search_caught_up(&self) {
+        while self.get("/_api/search/v1/lag")["isCurrent"] != true {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// What a command of the running server prints.
     pub fn run(&self, arguments: &[&str]) -> Value {
         let output = Command::new(&self.binary)
@@ -331,9 +350,14 @@ impl Program {
 
     /// A request by the holder of the key.
     pub fn request(&self, path: &str, body: &Value) -> Vec<u8> {
-        let (body, key) = (body.to_string(), &self.key);
+        self.request_as(&self.key, path, body)
+    }
+
+    /// The same by the holder of this token.
+    pub fn request_as(&self, token: &str, path: &str, body: &Value) -> Vec<u8> {
+        let body = body.to_string();
         let length = body.len();
-        format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: {key}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}")
+        format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: {token}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}")
             .into_bytes()
     }
 
@@ -359,12 +383,17 @@ impl Program {
 
     fn post_with(&self, path: &str, token: &str, body: &Value) -> Value {
         let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+        serde_json::from_str(&self.post_over(&agent, path, token, body)).unwrap()
+    }
+
+    /// The text of an answer, over connections that are kept.
+    pub fn post_over(&self, agent: &ureq::Agent, path: &str, token: &str, body: &Value) -> String {
         let request = agent.post(format!("http://{}{path}", self.address)).header("content-type", "application/json");
         let request = if token.is_empty() { request } else { request.header("authorization", token) };
         let mut response = request.send(body.to_string()).unwrap();
         let text = response.body_mut().with_config().limit(64 << 20).read_to_string().unwrap();
         assert_eq!(response.status().as_u16(), 200, "{path}: {text}");
-        serde_json::from_str(&text).unwrap()
+        text
     }
 }
 
@@ -419,6 +448,16 @@ impl Random {
     pub fn new() -> Self {
         Self(u64::from_le_bytes(World::real().bytes::<8>()) | 1)
     }
+
+    /// The same numbers for the same seed.
+    pub fn seeded(seed: u64) -> Self {
+        let mut random = Self((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        for _ in 0..4 {
+            random.below(1);
+        }
+        random
+    }
+
     pub fn below(&mut self, most: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -428,7 +467,7 @@ impl Random {
 }
 
 /// A fresh database in the cluster named by `STOA_TEST_POSTGRES`.
-fn new_database() -> String {
+pub fn new_database() -> String {
     let base = std::env::var("STOA_TEST_POSTGRES").expect("set STOA_TEST_POSTGRES, or run make bench");
     let name = format!("stoa_bench_{:x}", Random::new().0);
     on_cluster(&format!("create database {name} encoding 'UTF8' template template0"));
@@ -436,7 +475,7 @@ fn new_database() -> String {
     format!("{server}/{name}")
 }
 
-fn on_cluster(sql: &str) {
+pub fn on_cluster(sql: &str) {
     let base = std::env::var("STOA_TEST_POSTGRES").expect("set STOA_TEST_POSTGRES, or run make bench");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

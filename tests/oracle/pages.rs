@@ -221,7 +221,7 @@ impl World<'_> {
         let levels = [(); 4].map(|()| LEVELS[random.below(5)]);
         let side = if is_source { &mut self.source } else { &mut self.target };
         side.levels = levels;
-        side.close(self.app).await;
+        side.set_levels(self.app).await;
     }
 
     /// Some items become another's.

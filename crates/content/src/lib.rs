@@ -68,7 +68,7 @@ use page::cursor;
 use serde_json::{Map, Value};
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
-    sync::{Arc, OnceLock},
+    sync::{Arc, OnceLock, atomic::AtomicI64},
 };
 use stoa_hooks::Host;
 use stoa_kernel::{Caller, Network, Result, World};
@@ -99,6 +99,8 @@ struct State {
     job_runs: JobRuns,
     /// Who makes a segment of an index of words holds one: a segment takes tens of megabytes and a whole core.
     index_places: Arc<Semaphore>,
+    /// When the place of deleted lists was given to others, by the clock that only goes forward; 0 if it never was.
+    index_reclaimed: AtomicI64,
     /// What aggregations keep in memory, all together.
     pipeline_memory: Arc<SharedMemory>,
     search_memory: Arc<SharedMemory>,
@@ -165,6 +167,7 @@ impl Content {
             jobs: Default::default(),
             job_runs: Default::default(),
             index_places: Arc::new(Semaphore::new(INDEX_PLACES)),
+            index_reclaimed: AtomicI64::default(),
             pipeline_memory,
             search_memory,
             standing: OnceLock::new(),

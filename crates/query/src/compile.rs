@@ -111,6 +111,11 @@ pub fn scan(dialect: &dyn Dialect, table: Table, plan: &Find) -> Statement {
     sql.finish()
 }
 
+/// The documents of items, in any order.
+pub fn documents(dialect: &dyn Dialect, table: Table, scope: &Scope, filter: &Filter) -> Statement {
+    rows_with(dialect, table, scope, filter, "doc")
+}
+
 /// The numbers of the rows of items, in any order.
 pub fn rows(dialect: &dyn Dialect, table: Table, scope: &Scope, filter: &Filter) -> Statement {
     rows_with(dialect, table, scope, filter, "rid")

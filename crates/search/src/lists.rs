@@ -5,6 +5,7 @@
 use crate::list::{Part, Posting, decode};
 use crate::rows::{Following, Rows};
 use crate::varint::Damaged;
+use std::sync::Arc;
 
 /// The term of the list of a segment's items, whose parts are those of [`Rows`]. It is no word's.
 pub const ITEMS: &str = "";
@@ -26,6 +27,10 @@ pub struct Lists {
     pub(crate) items: usize,
     /// Those that were written again or removed since.
     pub(crate) dead: Rows,
+    /// Those that are found in lists of another language.
+    pub(crate) hidden: Arc<Rows>,
+    /// Whether its items are counted in other lists.
+    pub(crate) is_translation: bool,
     /// In the order of the terms' bytes.
     pub(crate) terms: Vec<(String, Vec<Part>)>,
 }
@@ -49,12 +54,25 @@ impl Lists {
             }
             parts.push(part);
         }
-        Ok(Self { items, dead, terms })
+        Ok(Self { terms, ..Self::of_items(items, dead) })
     }
 
-    /// How many items of the segment are live.
+    /// Lists without terms.
+    pub(crate) fn of_items(items: usize, dead: Rows) -> Self {
+        Self { items, dead, ..Self::default() }
+    }
+
+    /// The same where each item is asked for in one language. Lists of a language have the items that are translated into
+    /// it; they aren't found in the lists of languages that come behind it, nor in those of the primary text, which has all
+    /// items.
+    #[must_use]
+    pub fn in_language(self, is_translation: bool, hidden: Arc<Rows>) -> Self {
+        Self { is_translation, hidden, ..self }
+    }
+
+    /// How many items of the segment are live, but for those that other lists count.
     pub fn live(&self) -> usize {
-        self.items.saturating_sub(self.dead.len())
+        if self.is_translation { 0 } else { self.items.saturating_sub(self.dead.len()) }
     }
 
     /// Its terms in the order of their bytes, those of dead items too, from the first that begins so to the last.
@@ -66,14 +84,14 @@ impl Lists {
 
     /// The live postings of a term, in ascending order of items.
     pub fn postings(&self, term: &str) -> impl Iterator<Item = Result<Posting, Damaged>> {
-        let mut dead = Following::new(&self.dead);
+        let (mut dead, mut hidden) = (Following::new(&self.dead), Following::new(&self.hidden));
         let mut before = 0;
         let all = self.parts(term).iter().flat_map(|it| decode(&it.bytes)).map(move |it| {
             let posting = it?;
             let ascends = std::mem::replace(&mut before, posting.rid) < posting.rid;
             if ascends { Ok(posting) } else { Err(Damaged { at: 0 }) }
         });
-        all.filter(move |it| it.is_err() || it.is_ok_and(|posting| !dead.has(posting.rid)))
+        all.filter(move |it| it.is_err() || it.is_ok_and(|it| !dead.has(it.rid) && !hidden.has(it.rid)))
     }
 
     /// How many postings of a term there are, dead ones too. Of lists that are damaged it may be wrong.
@@ -111,6 +129,18 @@ mod tests {
         assert_eq!((rids, lists.live(), lists.count("a")), (Ok(vec![1, 7]), 2, 3));
         assert_eq!(lists.terms_with("").collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(lists.terms_with("ab").count() + lists.postings("c").count(), 0);
+    }
+
+    #[test]
+    fn items_are_found_in_one_language() {
+        let lists = |rids: &[u64]| {
+            let rows = rids.iter().map(|rid| row("a", 0, *rid)).take(1).collect();
+            Lists::new(rids.len(), Rows::default(), rows).expect("sound")
+        };
+        let primary = lists(&[7, 8]).in_language(false, Arc::new(Rows::new(vec![7])));
+        let translated = lists(&[7]).in_language(true, Arc::default());
+        assert_eq!((primary.live(), translated.live()), (2, 0), "an item counts once");
+        assert_eq!((primary.postings("a").count(), translated.postings("a").count()), (0, 1));
     }
 
     #[test]

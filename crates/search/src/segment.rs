@@ -78,8 +78,13 @@ impl AsRef<Lists> for Lists {
 
 impl Segment {
     fn whole(version: u16, items: Rows, terms: Vec<(String, Vec<Part>)>) -> Self {
-        let lists = Lists { items: items.len(), dead: Rows::default(), terms };
+        let lists = Lists { terms, ..Lists::of_items(items.len(), Rows::default()) };
         Self { version, items, lists }
+    }
+
+    /// A segment whose lists are written one by one.
+    pub fn of_items(version: u16, items: Rows) -> Self {
+        Self::whole(version, items, Vec::new())
     }
 
     /// A segment from all rows that were stored of it, in any order, and the parts of its dead rows.
@@ -134,22 +139,40 @@ impl Segment {
         if segments.iter().any(|it| it.version != version) {
             return Err(CannotMerge::Versions);
         }
-        let mut items: Vec<u64> = segments.iter().flat_map(|it| it.items.without(&it.lists.dead)).collect();
-        ascending(&mut items, |&it| it)?;
-        let mut names: Vec<&str> = segments.iter().flat_map(|it| it.lists.terms_with("")).collect();
-        names.sort_unstable();
-        names.dedup();
-        let mut lists = Vec::new();
-        for term in names {
-            let postings = segments.iter().flat_map(|it| it.lists.postings(term)).collect::<Result<Vec<_>, _>>();
-            let mut postings = postings.map_err(CannotMerge::Damaged)?;
-            ascending(&mut postings, |it| it.rid)?;
-            if !postings.is_empty() {
-                lists.push((term.to_owned(), encode(postings)));
-            }
-        }
-        Ok(Segment::whole(version, Rows::new(items), lists))
+        let items = merged_items(segments.iter().map(|it| (&it.items, &it.lists.dead)))?;
+        Ok(Segment::whole(version, items, merged_lists(segments)?))
     }
+}
+
+/// The live items of some segments: what each was made of, and what of it is dead.
+///
+/// # Errors
+/// If one is live twice.
+pub fn merged_items<'s>(segments: impl IntoIterator<Item = (&'s Rows, &'s Rows)>) -> Result<Rows, CannotMerge> {
+    let mut items: Vec<u64> = segments.into_iter().flat_map(|(items, dead)| items.without(dead)).collect();
+    ascending(&mut items, |&it| it)?;
+    Ok(Rows::new(items))
+}
+
+/// The lists of all terms of some segments, without dead items, in the order of the terms' bytes. Who merges them a part
+/// of the terms at a time needs no more memory than that takes.
+///
+/// # Errors
+/// If they are damaged, or an item is live twice.
+pub fn merged_lists<L: AsRef<Lists>>(segments: &[L]) -> Result<Vec<(String, Vec<Part>)>, CannotMerge> {
+    let mut names: Vec<&str> = segments.iter().flat_map(|it| it.as_ref().terms_with("")).collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut lists = Vec::new();
+    for term in names {
+        let postings = segments.iter().flat_map(|it| it.as_ref().postings(term)).collect::<Result<Vec<_>, _>>();
+        let mut postings = postings.map_err(CannotMerge::Damaged)?;
+        ascending(&mut postings, |it| it.rid)?;
+        if !postings.is_empty() {
+            lists.push((term.to_owned(), encode(postings)));
+        }
+    }
+    Ok(lists)
 }
 
 /// Puts rows in order.

@@ -213,6 +213,18 @@ impl Database {
         matches!(self.engine, Engine::Postgres(..))
     }
 
+    /// Gives the place of deleted rows of a table to others, so that their bytes go, where the engine doesn't overwrite them
+    /// at once. Others write meanwhile.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub async fn reclaim(&self, table: &'static str) -> Result<()> {
+        match &self.engine {
+            Engine::Sqlite { .. } => Ok(()),
+            Engine::Postgres(pool, _) => pool.vacuum(table).await,
+        }
+    }
+
     /// Runs a read. Each statement sees what was committed when it began.
     pub async fn read<T, F>(&self, pool: ReaderPool, body: F) -> Result<T>
     where

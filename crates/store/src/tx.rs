@@ -56,6 +56,18 @@ impl Tx<'_> {
         self.note(done)
     }
 
+    /// Deletes rows whose bytes are to leave the disk as well. SQLite overwrites them in the file at once, and empties its
+    /// log within two hours; PostgreSQL has them until [`crate::Database::reclaim`] gave their place to others.
+    pub async fn erase(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
+        trace::statement(sql);
+        let done = match (refuse_nul(params), &mut self.engine) {
+            (Err(error), _) => Err(error),
+            (_, EngineTx::Sqlite(tx)) => tx.erase(sql, params),
+            (_, EngineTx::Postgres(tx)) => tx.execute(sql, params).await,
+        };
+        self.note(done)
+    }
+
     /// Runs a statement whose count is not needed. PostgreSQL is not waited for: what it refuses is reported by a later
     /// statement, or by the commit at the latest, so a caller that maps a refusal to an answer uses [`Tx::execute`].
     pub async fn send(&mut self, sql: &str, params: impl AsRef<[Value]> + Into<Vec<Value>>) -> Result<(), Error> {

@@ -73,6 +73,17 @@ impl Translation {
         })
     }
 
+    /// The one that is asked for, and those that stand in for it, the nearest first.
+    pub(crate) fn languages(&self) -> &[String] {
+        &self.languages
+    }
+
+    /// The same of a field alone, if it is translatable.
+    pub(crate) fn of_field(self, key: &str) -> Option<Self> {
+        let fields = self.fields.only(key);
+        Some(Self { fields, ..self }).filter(|it| !it.fields.is_empty())
+    }
+
     /// Whether any of these fields can be other than the primary text.
     pub(crate) fn is_about(&self, is_named: impl Fn(&str) -> bool) -> bool {
         self.fields.iter().any(|it| is_named(&it.key))

@@ -32,6 +32,7 @@ use std::{
 };
 use stoa_kernel::{Caller, Code, Fault, Millis, Result};
 use stoa_query::{
+    Filter,
     pipeline::{Bounds, Reading, Results, Run, Share},
     resolve,
     stages::{Pipeline, Stage},
@@ -162,40 +163,59 @@ struct Work {
     gone: Arc<AtomicBool>,
 }
 
-/// What items are in the language of the call, by their ids, and the memory that they take.
-type Translated = (HashMap<String, Values>, Share);
+/// What items are in the language of a call.
+pub(super) struct Translated {
+    /// By their ids.
+    pub values: HashMap<String, Values>,
+    /// The memory that they take, which is counted among that of pipelines.
+    pub share: Share,
+    pub bytes: usize,
+}
+
+impl Translated {
+    /// Reads that of the caller's items that pass a filter.
+    ///
+    /// # Errors
+    /// WDE0092 when it is too large, UNAVAILABLE when others have all memory, WDE0028 when `is_over` says so.
+    pub(super) async fn read(
+        content: &Content,
+        tx: &mut Tx<'_>,
+        (translation, filter): (&Translation, &Filter),
+        is_over: &(dyn Fn() -> bool + Send + Sync),
+    ) -> Result<Self> {
+        let (most, mut held) = (content.limits().pipeline_bytes, 0);
+        let mut share = Share::new(content.state.pipeline_memory.clone());
+        let mut room = |bytes, count| {
+            held = bytes + count * ENTRY;
+            if is_over() {
+                return Err(Fault::new(Code::TimeLimit));
+            }
+            if held > most {
+                let text = format!("What the items are in this language takes more than {most} bytes; filter before.");
+                return Err(Fault::because(Code::SortTooLarge, text));
+            }
+            share.hold(held)
+        };
+        let values = translation.values(tx, filter, &mut room).await?;
+        Ok(Self { values, share, bytes: held })
+    }
+}
 
 impl Work {
     /// The filter, order and window of the statement are about the primary text, as in a query; all stages after them
     /// are about the items in the language.
     ///
     /// # Errors
-    /// WDE0092 when what they are in the language is too large, UNAVAILABLE when others have all memory, WDE0028 when time
-    /// is over or the caller has left.
+    /// As for [`Translated::read`]; time is over when the caller has left, too.
     async fn translated(&self, tx: &mut Tx<'_>, reading: &Reading, began: Millis) -> Result<Option<Translated>> {
         let translation = self.translation.as_ref().filter(|it| it.is_about(|key| reading.reads(key)));
         let Some(translation) = translation else { return Ok(None) };
-        let (most, is_over) = (self.content.limits().pipeline_bytes, self.is_over(began));
-        let mut share = Share::new(self.content.state.pipeline_memory.clone());
-        let mut room = |bytes, count| {
-            let bytes = bytes + count * ENTRY;
-            if is_over() {
-                return Err(Fault::new(Code::TimeLimit));
-            }
-            if bytes > most {
-                let text = format!("What the items are in this language takes more than {most} bytes; filter before.");
-                return Err(Fault::because(Code::SortTooLarge, text));
-            }
-            share.hold(bytes)
-        };
-        let values = translation.values(tx, &self.plan.source.filter, &mut room).await?;
-        Ok(Some((values, share)))
+        let of = (translation, &self.plan.source.filter);
+        Translated::read(&self.content, tx, of, &self.is_over(began)).await.map(Some)
     }
 
-    /// Whether time is over, or the caller is gone.
-    fn is_over(&self, began: Millis) -> impl Fn() -> bool + Send + use<> {
-        let (gone, world) = (self.gone.clone(), self.content.state.world.clone());
-        move || gone.load(Relaxed) || world.now() - began > TIME_LIMIT
+    fn is_over(&self, began: Millis) -> impl Fn() -> bool + Send + Sync + use<> {
+        is_over(&self.content, &self.gone, began)
     }
 
     fn fold(&self, reading: &Reading, translated: Option<Translated>, began: Millis) -> Documents {
@@ -209,7 +229,7 @@ impl Work {
         let run = Run::new(&self.plan, reading, bounds, shared, Box::new(self.is_over(began)));
         // Fields that are named are neither encrypted nor calculated.
         let view = if reading.is_whole() { self.view.clone() } else { FieldView::default() };
-        Documents { run, view, translated: translated.filter(|it| !it.0.is_empty()) }
+        Documents { run, view, translated: translated.filter(|it| !it.values.is_empty()) }
     }
 }
 
@@ -224,8 +244,8 @@ impl Documents {
     /// A document as the caller is shown it, on its way.
     fn shown(&mut self, document: Cow<'_, str>) -> Result<ControlFlow<()>> {
         let primary = self.view.show(document)?;
-        let Some((translated, _)) = &self.translated else { return self.run.text(&primary) };
-        match translated.get(&id_of(&primary)?) {
+        let Some(translated) = &self.translated else { return self.run.text(&primary) };
+        match translated.values.get(&id_of(&primary)?) {
             Some(it) => self.run.text_in_language(&primary, &overlaid(&primary, it)?),
             None => self.run.text(&primary),
         }
@@ -256,12 +276,22 @@ impl Fold for Documents {
 
 /// Says that nobody waits any more, when it is dropped.
 #[derive(Default)]
-struct Gone(Arc<AtomicBool>);
+pub(super) struct Gone(pub(super) Arc<AtomicBool>);
 
 impl Drop for Gone {
     fn drop(&mut self) {
         self.0.store(true, Relaxed);
     }
+}
+
+/// Whether a read that began then takes too long, or the caller is gone.
+pub(super) fn is_over(
+    content: &Content,
+    gone: &Arc<AtomicBool>,
+    began: Millis,
+) -> impl Fn() -> bool + Send + Sync + use<> {
+    let (gone, world) = (gone.clone(), content.state.world.clone());
+    move || gone.load(Relaxed) || world.now() - began > TIME_LIMIT
 }
 
 /// No index serves the filters of later stages.

@@ -4,6 +4,7 @@ pub(crate) mod aggregate;
 pub(crate) mod bulk;
 pub(crate) mod calls;
 pub(crate) mod change;
+pub(crate) mod distinct;
 pub(crate) mod drafts;
 pub(crate) mod hooked;
 pub(crate) mod insert;

@@ -86,7 +86,7 @@ impl PageQuery {
     }
 
     async fn page(&self, tx: &mut Tx<'_>, rows: PageRows<'_>) -> Result<(Page, Ends)> {
-        let Self { collection, plan, asked, .. } = self;
+        let Self { collection, plan, .. } = self;
         let total = rows.known_total();
         let PageRows { elements, count, mut documents, held, mut ends, limit, .. } = rows;
         let elements = String::from_utf8(elements).map_err(|_| Fault::internal("a stored document isn't UTF-8"))?;
@@ -97,10 +97,9 @@ impl PageQuery {
         }
         page.has_next = count > limit;
         page.count = count.min(limit);
-        if let Some(asked) = asked {
-            documents = asked.answering(tx, documents).await?;
-            page.count = documents.len();
-        }
+        let count = documents.len();
+        documents = self.answering(tx, documents, held).await?;
+        page.count -= count - documents.len();
         self.print(tx, &mut page, documents, held).await?;
         if plan.total {
             page.total = match total {
@@ -114,23 +113,40 @@ impl PageQuery {
         Ok((page, ends))
     }
 
-    /// Puts documents into a page, as the caller is shown them.
+    /// Documents as the caller is shown them, in the language of the call: those that answer it, if words were asked for.
     ///
     /// # Errors
     /// WDE0109 when they are too large; `held`: the bytes of all that were read.
-    pub(super) async fn print(
+    pub(super) async fn answering(
         &self,
         tx: &mut Tx<'_>,
-        page: &mut Page,
         mut documents: Vec<String>,
         held: usize,
-    ) -> Result<()> {
-        let Self { collection, plan, view, translation, includes, most, .. } = self;
+    ) -> Result<Vec<String>> {
+        let Self { view, translation, asked, most, .. } = self;
         view.show_all(documents.iter_mut())?;
         if let Some(it) = translation {
             language::show(it, tx, documents.iter_mut().collect(), &mut ResponseBudget::new(*most).beside(held)?)
                 .await?;
         }
+        match asked {
+            Some(it) => it.answering(tx, documents).await,
+            None => Ok(documents),
+        }
+    }
+
+    /// Puts documents into a page.
+    ///
+    /// # Errors
+    /// As for [`Self::answering`].
+    pub(super) async fn print(
+        &self,
+        tx: &mut Tx<'_>,
+        page: &mut Page,
+        documents: Vec<String>,
+        held: usize,
+    ) -> Result<()> {
+        let Self { collection, plan, includes, most, .. } = self;
         let filled = includes.fill(tx, documents, &mut ResponseBudget::new(*most)).await?;
         for (n, it) in filled.into_iter().enumerate() {
             print::print(collection, &stoa_query::project(&it, &plan.projection), page.element(n));

@@ -1,4 +1,4 @@
-//! Many items at once: queries, counts, different values (docs/protocol/content.md §3.8, §3.9, §5).
+//! Many items at once: queries and counts (docs/protocol/content.md §3.8, §5).
 //!
 //! The scope of the caller is part of the plan, so that no filter, sort or count can see past it. A request
 //! by offset is answered without cursors, one by cursor with them: on every page but the last `next`, on
@@ -7,7 +7,6 @@
 use crate::{
     Content, ContentLimits, Origin, RequestContext,
     collection::{self, Collection, access, field_view, translation::Translation},
-    fault::language_refused,
     hook::CallHooks,
     index::auto::{self, Answered},
     item::page_query::{PageQuery, is_bounded},
@@ -24,14 +23,8 @@ use serde_json::{Map, Value as Json, json};
 use std::{borrow::Cow, sync::Arc};
 use stoa_hooks::Hook;
 use stoa_kernel::{Caller, Code, Fault, Result};
-use stoa_query::{
-    Context, Filter, Schema, Scope, compile,
-    plan::{KeysetValue, Position},
-    resolve,
-    schema::IndexSpec,
-    wire,
-};
-use stoa_store::{ReaderPool, Row, Site, boxed};
+use stoa_query::{Context, Filter, Schema, Scope, compile, resolve, schema::IndexSpec, wire};
+use stoa_store::{ReaderPool, Site, boxed};
 
 /// What queries leave to their cursors.
 const QUERY: CursorCall = CursorCall {
@@ -40,8 +33,6 @@ const QUERY: CursorCall = CursorCall {
     within: "query",
     inner: &["filter", "sort"],
 };
-const DISTINCT: CursorCall =
-    CursorCall { name: "distinct", outer: &["fieldName", "filter", "order", "language"], within: "query", inner: &[] };
 
 impl Content {
     /// A page of items.
@@ -154,78 +145,6 @@ impl Content {
         };
         hooks.answering(call, CallHooks::number).await
     }
-
-    /// A page of the different values of a field, in order.
-    ///
-    /// # Errors
-    /// As for a query, and WDE0003 for the field's name.
-    pub async fn item_distinct(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        origin: Origin,
-        members: &Map<String, Json>,
-    ) -> Result<Page> {
-        let context = RequestContext::of_members(self, site, caller, members);
-        let collection = collection::load(self, site, request::collection(members, caller)?).await?;
-        let hooks = reader_hooks(context, &collection, members).await?;
-        let call = async {
-            let (paging, members) = cursor::paging(context, &collection, &DISTINCT, members).await?;
-            let names = ["fieldName", "filter", "order", "paging"];
-            let narrowed = paged(&hooks, Hook::BeforeDistinct, Cow::Borrowed(&*members), &names).await?;
-            let collection = hooks.still(context, &collection).await?;
-            let distinct = wire::Distinct::parse(&narrowed, &self.limits().query)?;
-            let is_in_language = Language::of(&members).tag().is_some();
-            let field = distinct.field.split('.').next().unwrap_or_default();
-            if is_in_language && collection.translatable.by_key(field).is_some() {
-                return Err(language_refused("can't be named for the different values of a translatable field"));
-            }
-            let schema = filter::schema(context, &collection, &distinct.filter).await?;
-            let mut plan = resolve::distinct(&distinct, query_context(context, &collection, &schema)?)?;
-            // Different values are looked for without an index.
-            check_cost(self.limits(), caller, &[], &plan.scope, &plan.filter)?;
-            if let Some(paging) = &paging
-                && let Some(start) = paging.start(None)?
-            {
-                plan.page.start = start;
-            }
-            let (start, table) = (plan.page.start.clone(), collection.table);
-            let found = site.query(self.scan(caller, origin), move |tx| {
-                boxed!({
-                    let (mut page, limit) = (Page::new(&plan.page.start), plan.page.limit as usize);
-                    let (sql, params) = compile::distinct(tx.dialect(), table, &plan);
-                    let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?));
-                    let mut keys = tx.rows(&sql, &params, read).await?;
-                    page.has_next = keys.len() > limit;
-                    keys.truncate(limit);
-                    if plan.page.start.is_backward() {
-                        keys.reverse();
-                    }
-                    page.count = keys.len();
-                    for (n, (key, _)) in keys.iter().enumerate() {
-                        print_value(key, page.element(n));
-                    }
-                    if plan.total {
-                        let (sql, params) = compile::distinct_count(tx.dialect(), table, &plan);
-                        page.total = tx.row(&sql, &params, |row| row.get(0)).await?;
-                    }
-                    let position = |(_, keyset_value): &(String, String)| Position {
-                        keyset: vec![KeysetValue::Key(keyset_value.clone())],
-                        id: String::new(),
-                        is_included: false,
-                    };
-                    Ok((page, keys.first().map(position).zip(keys.last().map(position))))
-                })
-            });
-            let (mut page, ends) = found.await?;
-            hooks.after_distinct(&mut page).await?;
-            if let Some(paging) = paging {
-                page.add_cursors(paging, || DISTINCT.take(&members), &start, ends)?;
-            }
-            Ok(page)
-        };
-        hooks.answering(call, CallHooks::values).await
-    }
 }
 
 /// The request as its hook has it, where it has one. What cursors hold is the request as it was sent: they are signed but
@@ -257,7 +176,7 @@ pub(super) async fn narrowed(
 const INCLUDES: &str = "includeReferences";
 
 /// Members as a hook has them. A request by cursor stays one, whose pages the hook may have shorter.
-async fn paged<'m>(
+pub(super) async fn paged<'m>(
     hooks: &CallHooks,
     hook: Hook,
     members: Cow<'m, Map<String, Json>>,
@@ -312,12 +231,4 @@ pub(super) fn query_context<'c>(
 ) -> Result<Context<'c>> {
     let scope = access::scope(context.caller, context.drafts, Operation::Read, collection)?;
     Ok(Context { schema, scope, seed: 0 })
-}
-
-/// A value in canonical text.
-fn print_value(key: &str, out: &mut String) {
-    match stoa_sql::key::value(key) {
-        Json::Number(it) => stoa_query::item::number::print(it.as_f64().unwrap_or_default(), out),
-        it => out.push_str(&it.to_string()),
-    }
 }

@@ -89,14 +89,10 @@ impl Content {
         let schema = filter::schema(context, collection, &request.filter).await?;
         let resolve::Search { find: mut plan, is_ranked } =
             resolve::search(&request, query_context(context, collection, &schema)?)?;
-        let asked = asked(collection, request.words, &plan.scope)?.map(Arc::new);
-        let is_ranked = is_ranked && asked.is_some();
         let translation = Translation::of(&site.id, collection, context.language, &plan.scope);
-        if translation.is_some() && asked.is_some() {
-            return Err(fault::language_refused(
-                "can't be named in a search for words, which are those of the primary text",
-            ));
-        }
+        let languages = translation.as_ref().map(|it| it.languages().to_vec()).unwrap_or_default();
+        let asked = asked(collection, request.words, &plan.scope, languages)?.map(Arc::new);
+        let is_ranked = is_ranked && asked.is_some();
         if let Some(paging) = &paging
             && let Some(start) = paging.start(Some(&plan.order).filter(|_| !is_ranked))?
         {
@@ -155,7 +151,7 @@ impl Content {
 ///
 /// # Errors
 /// WDE0190, WDE0147, WDE0080.
-fn asked(collection: &Collection, words: wire::Words, scope: &Scope) -> Result<Option<Asked>> {
+fn asked(collection: &Collection, words: wire::Words, scope: &Scope, languages: Vec<String>) -> Result<Option<Asked>> {
     if collection.definition.search_off {
         return Err(Fault::new(Code::SearchOff).with("collectionName", collection.id.as_str()));
     }
@@ -176,7 +172,7 @@ fn asked(collection: &Collection, words: wire::Words, scope: &Scope) -> Result<O
         let text = format!("search.search.expression: {it}");
         Fault::because(Code::BadRequest, text)
     })?;
-    Ok(question.map(|question| Asked { question, layout, within }))
+    Ok(question.map(|question| Asked { question, layout, within, languages }))
 }
 
 /// A search, resolved.
@@ -218,7 +214,7 @@ impl Search {
             shown.reverse();
         }
         let (documents, held) = self.documents(tx, &shown).await?;
-        let documents = self.asked.answering(tx, documents).await?;
+        let documents = self.page.answering(tx, documents, held).await?;
         page.count = documents.len();
         self.page.print(tx, &mut page, documents, held).await?;
         Ok((page, shown.first().map(position).zip(shown.last().map(position))))

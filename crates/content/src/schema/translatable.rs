@@ -53,8 +53,17 @@ impl TranslatableFields {
     pub(crate) fn of(definition: &Definition) -> Self {
         let translatable = translatable(definition);
         let keys: BTreeSet<&str> = listed(definition).into_iter().filter(|it| translatable.contains(it)).collect();
-        let fields: Vec<_> =
-            keys.into_iter().map(|it| TranslatableField { key: it.to_owned(), quoted: quoted(it) }).collect();
+        Self::of_keys(keys.into_iter())
+    }
+
+    /// The one of this key alone, if it is among them.
+    pub(crate) fn only(&self, key: &str) -> Self {
+        Self::of_keys(self.by_key(key).into_iter().map(|it| it.key.as_str()))
+    }
+
+    /// `keys`: in their order, each once.
+    fn of_keys<'k>(keys: impl Iterator<Item = &'k str>) -> Self {
+        let fields: Vec<_> = keys.map(|it| TranslatableField { key: it.to_owned(), quoted: quoted(it) }).collect();
         let mut by_quoted: Vec<usize> = (0..fields.len()).collect();
         by_quoted.sort_unstable_by_key(|n| &fields[*n].quoted);
         Self { by_quoted: by_quoted.into(), fields: fields.into() }

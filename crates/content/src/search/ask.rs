@@ -6,9 +6,13 @@ use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Result};
 use stoa_search::{
     question::{Hits, Question},
+    rows::Rows,
     words::VERSION,
 };
 use stoa_store::Tx;
+
+/// What the row of an item takes while the languages of a question are put together.
+const ITEM_BYTES: usize = 32;
 
 /// A question to the index of a collection.
 pub(crate) struct Asked {
@@ -16,7 +20,12 @@ pub(crate) struct Asked {
     pub layout: Layout,
     /// The fields that are searched; all where none is named.
     pub within: Vec<String>,
+    /// The language that is searched, and those that stand in for it, the nearest first; none for the primary text alone.
+    pub languages: Vec<String>,
 }
+
+/// The language of segments of the primary text.
+const PRIMARY: &str = "";
 
 impl Asked {
     /// Those documents whose items answer. The index may be older than an item, pairs of characters don't say whether
@@ -48,8 +57,8 @@ impl Asked {
 }
 
 impl Index {
-    /// The items that answer, best first, of a read whose statements all see one state. Of an index that isn't whole
-    /// those that are in it, and none of one that is of other words or other fields than these.
+    /// The items that answer in the language of the question, best first, of a read whose statements all see one state. Of
+    /// an index that isn't whole those that are in it, and none of one that is of other words or other fields than these.
     ///
     /// # Errors
     /// As for [`Index::lists`]; WDE0028 when the time of the read is over.
@@ -64,10 +73,21 @@ impl Index {
         if !state.is_some_and(|it| it.is_on && it.is_of(&layout.text())) {
             return Ok((Hits::default(), memory));
         }
-        let mut lists = Vec::new();
-        for segment in self.segments(tx).await? {
-            if segment.version == VERSION && segment.items > segment.dead.len() {
-                lists.push(self.lists(tx, &segment, question, &mut memory).await?);
+        let mut segments = self.segments(tx).await?;
+        segments.retain(|it| it.version == VERSION && it.items > it.dead.len());
+        let (mut lists, mut hidden) = (Vec::new(), Arc::new(Rows::default()));
+        for language in asked.languages.iter().map(String::as_str).chain([PRIMARY]) {
+            let (is_translation, mut nearer) = (language != PRIMARY, hidden.as_slice().to_vec());
+            for segment in segments.iter().filter(|it| it.language == language) {
+                let found = self.lists(tx, segment, question, &mut memory).await?;
+                lists.push(found.in_language(is_translation, hidden.clone()));
+                if is_translation {
+                    memory.take(ITEM_BYTES * segment.items)?;
+                    nearer.extend(self.items(tx, segment).await?.without(&segment.dead));
+                }
+            }
+            if nearer.len() > hidden.len() {
+                hidden = Arc::new(Rows::new(nearer));
             }
         }
         memory.take(Question::working_bytes(&lists))?;

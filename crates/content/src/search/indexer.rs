@@ -5,7 +5,7 @@ use super::{
     layout::Layout,
     row::Index,
     state::build_anew,
-    write::{Publication, pieces},
+    write::{NewSegment, Piece, Publication, together},
 };
 use crate::Content;
 use std::{
@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 use stoa_kernel::{Code, Fault, Millis, Result, clock::elapsing};
-use stoa_search::{rows::Rows, segment::Segment};
+use stoa_search::rows::Rows;
 use stoa_sql::Table;
 use stoa_store::{Held, Site, boxed, outbox::Position};
 use tokio::sync::OwnedSemaphorePermit;
@@ -42,15 +42,20 @@ pub(super) struct Known {
     pub built: i64,
 }
 
-/// A segment that is to be seen, and what changes with it.
+/// Segments that are to be seen at once, and what changes with them.
+#[derive(Default)]
 pub(super) struct Made {
-    pub segment: Segment,
-    pub level: i64,
+    /// None is without items.
+    pub segments: Vec<NewSegment>,
     pub dead: Vec<(i64, Rows)>,
-    pub replaced: Vec<i64>,
     /// How far the index is built with it, if that changes.
     pub built: Option<i64>,
 }
+
+/// An index and segments of it that are being written.
+pub(super) type Writing = Arc<(Index, Vec<NewSegment>)>;
+/// Those that they have by now.
+pub(super) type Numbers = Vec<Option<i64>>;
 
 /// How long a collection is left alone.
 pub(super) struct Rest {
@@ -78,6 +83,8 @@ pub(super) struct Indexer {
     pub sizes: HashMap<i64, HashMap<i64, u64>>,
     /// Whether there may be segments that no question reads.
     pub has_waste: bool,
+    /// Whether some were deleted whose bytes the engine may still have.
+    pub has_erased: bool,
     /// Collections that were met by a fault and wait.
     pub resting: HashMap<i64, Rest>,
     /// When the log was read last, by the clock that only goes forward.
@@ -100,6 +107,7 @@ impl Indexer {
             merged_last: 0,
             sizes: HashMap::new(),
             has_waste: true,
+            has_erased: false,
             resting: HashMap::new(),
             followed: None,
             has_unread: false,
@@ -112,27 +120,23 @@ impl Indexer {
         self.content.state.index_places.clone().acquire_owned().await.map_err(Fault::internal)
     }
 
-    /// Writes a segment, if it has items, and lets it be seen.
+    /// Writes segments, and lets them be seen.
     pub(super) async fn publish(&self, index: Index, made: Made) -> Result<(), Stop> {
-        let Made { segment, level, dead, replaced, built } = made;
-        let (mut pieces, mut number) = (pieces(&segment), None);
-        let (last, segment) = (pieces.pop(), Arc::new((index, segment)));
+        let Made { segments, dead, built } = made;
+        let (mut pieces, mut numbers) = (together(&segments), vec![None; segments.len()]);
+        let (last, segments) = (pieces.pop().unwrap_or_default(), Arc::new((index, segments)));
         // Most are written and published in one transaction.
         for piece in pieces {
-            let put = self.held.write_with((Arc::clone(&segment), piece), move |tx, (it, rows)| {
-                boxed!(it.0.put_piece(tx, number, (&it.1, level), rows).await)
-            });
-            number = Some(put.await?.ok_or(Stop::Lost)?);
+            numbers = self.put(&segments, numbers, piece).await?;
         }
-        let publication = Publication { dead, replaced, now: self.content.state.world.now() };
-        let published = self.held.write_with((segment, last, publication), move |tx, (it, rows, publication)| {
+        let publication = Publication { dead, now: self.content.state.world.now(), ..Publication::default() };
+        let input = (segments, numbers, last, publication);
+        let published = self.held.write_with(input, move |tx, (it, numbers, last, publication)| {
             boxed!({
-                let (index, segment) = &**it;
-                let number = match rows {
-                    Some(rows) => Some(index.put_piece(tx, number, (segment, level), rows).await?),
-                    None => number,
-                };
-                index.publish(tx, number, publication).await?;
+                let (index, segments) = &**it;
+                let numbers = index.put_piece(tx, segments, numbers.clone(), last).await?;
+                let numbers: Vec<i64> = numbers.into_iter().flatten().collect();
+                index.publish(tx, &numbers, publication).await?;
                 match built {
                     Some(it) => index.note_built(tx, it).await,
                     None => Ok(()),
@@ -140,6 +144,14 @@ impl Indexer {
             })
         });
         published.await?.ok_or(Stop::Lost)
+    }
+
+    /// Writes a piece of segments that aren't seen yet; answers their numbers.
+    pub(super) async fn put(&self, segments: &Writing, numbers: Numbers, piece: Piece) -> Result<Numbers, Stop> {
+        let put = self.held.write_with((Arc::clone(segments), numbers, piece), |tx, (it, numbers, piece)| {
+            boxed!(it.0.put_piece(tx, &it.1, numbers.clone(), piece).await)
+        });
+        put.await?.ok_or(Stop::Lost)
     }
 
     /// Has an index built anew in which something was found damaged.

@@ -3,6 +3,7 @@
 use crate::schema::{
     definition::Definition,
     field::{self, Field},
+    translatable::TranslatableFields,
 };
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -27,10 +28,13 @@ struct SearchedField {
     key: String,
     is_display: bool,
     is_markup: bool,
+    /// Whether it has values in other languages.
+    is_translatable: bool,
 }
 
 impl Layout {
     pub fn of(definition: &Definition) -> Self {
+        let translatable = TranslatableFields::of(definition);
         let is_searched = |it: &&Field| {
             TYPES.contains(&field::kind(it)) && !field::is_encrypted(it) && !field::is_system(field::key(it))
         };
@@ -39,6 +43,7 @@ impl Layout {
             key: field::key(it).to_owned(),
             is_display: field::key(it) == display,
             is_markup: field::kind(it) == "RICH_TEXT",
+            is_translatable: translatable.by_key(field::key(it)).is_some(),
         });
         let mut fields: Vec<_> = searched.collect();
         fields.sort_by_key(|it| !it.is_display);
@@ -48,9 +53,21 @@ impl Layout {
     /// The layout as it is stored: two are the same if their texts are.
     pub(super) fn text(&self) -> String {
         let each = |it: &SearchedField| {
-            Value::from(vec![Value::from(it.key.as_str()), it.is_display.into(), it.is_markup.into()])
+            let mut field = vec![Value::from(it.key.as_str()), it.is_display.into(), it.is_markup.into()];
+            field.extend(it.is_translatable.then_some(Value::Bool(true)));
+            Value::Array(field)
         };
         Value::Array(self.fields.iter().map(each).collect()).to_string()
+    }
+
+    /// Whether any of the fields has values in other languages.
+    pub(super) fn has_translations(&self) -> bool {
+        self.fields.iter().any(|it| it.is_translatable)
+    }
+
+    /// Whether this one is, and has.
+    pub(super) fn is_translatable(&self, key: &str) -> bool {
+        self.fields.iter().any(|it| it.is_translatable && it.key == key)
     }
 
     /// The bits of fields; nothing for a field that isn't searched. Fields that share a bit are told apart when a hit is
@@ -191,6 +208,22 @@ mod tests {
         };
         let texts = layout.with_texts(item.as_object().expect("an object"), read);
         assert_eq!(texts, [(1, true, "one".into()), (4, false, "two\nfour".into()), (8, false, " five ".into())]);
+    }
+
+    #[test]
+    fn translatable_fields_make_another_layout() {
+        let plugin = json!({ "type": "MULTILINGUAL", "multilingualOptions": { "translatableFieldKeys": ["a", "n"] } });
+        let definition = |plugins: Value| {
+            json!({ "fields": [{ "key": "a", "type": "TEXT" }, { "key": "n", "type": "NUMBER" }], "plugins": plugins,
+                "levels": { "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" } })
+        };
+        let layout = |plugins| Layout::of(&serde_json::from_value(definition(plugins)).expect("a definition"));
+        let (without, with) = (layout(json!([])), layout(json!([plugin])));
+        assert_eq!(
+            (without.text(), with.text()),
+            (r#"[["a",false,false]]"#.into(), r#"[["a",false,false,true]]"#.into())
+        );
+        assert!(with.is_translatable("a") && !with.is_translatable("n") && !without.has_translations());
     }
 
     #[test]

@@ -28,6 +28,6 @@ pub use layout::Layout;
 pub use memory::SearchMemory;
 pub use row::{Index, StoredSegment};
 pub use serve::SearchLag;
-pub use write::{Publication, pieces};
+pub use write::{NewSegment, Publication, pieces};
 
 pub(crate) use state::{build_anew, note_damage};

@@ -19,6 +19,9 @@ use stoa_store::{Error, Tx};
 /// Bytes of a row in memory beside its term and its list.
 const ROW_BYTES: usize = 128;
 
+/// Rows of lists that a merge reads of a segment at once.
+pub(super) const WINDOW: usize = 256;
+
 const SELECT: &str = "select term, part, postings, list from stoa.search_list \
                       where site = $1 and collection = $2 and segment = $3";
 
@@ -66,6 +69,20 @@ impl Index {
         if whole.items().len() == segment.items { Ok(whole) } else { Err(self.damaged(Damaged { at: 0 })) }
     }
 
+    /// The next rows of a segment's lists behind one, in order; fewer than [`WINDOW`] at the end.
+    ///
+    /// # Errors
+    /// As for [`Self::lists`].
+    pub(super) async fn rows_behind(
+        &self,
+        tx: &mut Tx<'_>,
+        segment: &StoredSegment,
+        (term, number): (&str, u32),
+    ) -> Result<Vec<Row>> {
+        let sql = format!("{SELECT} and (term, part) > ($4, $5) order by term, part limit {WINDOW}");
+        self.rows(tx, segment, &sql, params![term, number], unbounded).await
+    }
+
     /// What is dead once the items of these rows are: for each segment in which any of them is live, all its dead ones.
     ///
     /// # Errors
@@ -95,7 +112,7 @@ impl Index {
     }
 
     /// The rows of a segment's items.
-    async fn items(&self, tx: &mut Tx<'_>, segment: &StoredSegment) -> Result<Rows> {
+    pub(super) async fn items(&self, tx: &mut Tx<'_>, segment: &StoredSegment) -> Result<Rows> {
         let sql = format!("{SELECT} and term = $4 order by part");
         let parts = self.rows(tx, segment, &sql, params![ITEMS], unbounded).await?;
         let items = Rows::decode(parts.iter().map(|it| &it.part.bytes[..])).map_err(|it| self.damaged(it))?;

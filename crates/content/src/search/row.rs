@@ -16,6 +16,8 @@ pub struct Index {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredSegment {
     pub number: i64,
+    /// That of its words, in small letters; empty for the primary text.
+    pub language: String,
     /// 0 for one that was made of items, one more than those that a merged one was made of.
     pub level: i64,
     /// That of the words in it.
@@ -31,7 +33,7 @@ pub struct StoredSegment {
 }
 
 /// The columns of [`StoredSegment`].
-const COLUMNS: &str = "segment, level, version, items, first_row, last_row, died, dead";
+const COLUMNS: &str = "segment, level, version, items, first_row, last_row, died, dead, language";
 
 impl Index {
     /// The segments that questions read, by number.
@@ -56,10 +58,11 @@ fn segment(row: &Row<'_>) -> Result<Result<StoredSegment, Damaged>, Error> {
     let (number, level, died) = (row.get(0)?, row.get(1)?, row.get(6)?);
     let (version, items): (i64, i64) = (row.get(2)?, row.get(3)?);
     let (first, last): (i64, i64) = (row.get(4)?, row.get(5)?);
-    let dead: Vec<u8> = row.get(7)?;
+    let (dead, language): (Vec<u8>, String) = (row.get(7)?, row.get(8)?);
     let read = || {
         Some(StoredSegment {
             number,
+            language,
             level,
             version: u16::try_from(version).ok()?,
             items: usize::try_from(items).ok()?,

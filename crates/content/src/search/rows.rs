@@ -1,12 +1,12 @@
 //! Items of a collection by the numbers of their rows, and the segments that are made of them.
 
-use super::layout::Layout;
-use serde_json::Map;
-use std::sync::Arc;
-use stoa_kernel::{Fault, Result};
-use stoa_search::segment::{Builder, Segment};
-use stoa_sql::{Table, Value, params};
-use stoa_store::{ReaderPool, Row, Site, boxed};
+use super::{indexer::Known, layout::Layout, write::NewSegment};
+use serde_json::{Map, Value as Json};
+use std::collections::{BTreeMap, HashMap};
+use stoa_kernel::{Fault, LanguageTag, Result};
+use stoa_search::segment::Builder;
+use stoa_sql::{Value, params};
+use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
 
 /// The most items of a segment that is made of items, and bytes of their documents, which are in memory at once.
 const GROUP: usize = 5_000;
@@ -26,16 +26,13 @@ pub(super) enum Which {
 pub(super) struct Found {
     /// Its row.
     pub rid: u64,
-    /// Bytes of its document.
+    /// Bytes of its document, as often as it is read: once for each language, with what it is there.
     size: usize,
 }
 
 /// The rows of items, without their documents.
-pub(super) async fn found(site: &Site, table: Table, which: Which) -> Result<Vec<Found>> {
-    let read = |row: &Row<'_>| {
-        let (rid, size): (i64, i64) = (row.get(0)?, row.get(1)?);
-        Ok(Found { rid: rid.unsigned_abs(), size: usize::try_from(size).unwrap_or(0) })
-    };
+pub(super) async fn found(site: &Site, known: &Known, which: Which) -> Result<Vec<Found>> {
+    let known = known.clone();
     site.read(ReaderPool::Scan, move |tx| {
         boxed!({
             let dialect = tx.dialect();
@@ -44,11 +41,40 @@ pub(super) async fn found(site: &Site, table: Table, which: Which) -> Result<Vec
                 Which::Rows(rids) => (dialect.any_row_of("rid", "$1"), texts(rids).into()),
                 Which::Behind(rid) => (format!("rid > $1 order by rid limit {GROUP}"), rid.into()),
             };
-            let (table, size) = (dialect.table(table), "cast(octet_length(doc) as bigint)");
-            Ok(tx.rows(&format!("select rid, {size} from {table} where {condition}"), &[param], read).await?)
+            let (table, size) = (dialect.table(known.table), "cast(octet_length(doc) as bigint)");
+            let read = |row: &Row<'_>| Ok(Found { rid: row.get::<i64>(0)?.unsigned_abs(), size: bytes(row.get(1)?) });
+            let mut found =
+                tx.rows(&format!("select rid, {size} from {table} where {condition}"), &[param], read).await?;
+            if known.layout.has_translations() {
+                let languages = languages(tx, &known, &found).await?;
+                for it in &mut found {
+                    let (count, values) = languages.get(&it.rid).copied().unwrap_or_default();
+                    it.size = it.size.saturating_mul(1 + count).saturating_add(values);
+                }
+            }
+            Ok(found)
         })
     })
     .await
+}
+
+/// Into how many languages items are translated, and the bytes of all that, of those that are.
+async fn languages(tx: &mut Tx<'_>, known: &Known, found: &[Found]) -> Result<HashMap<u64, (usize, usize)>> {
+    let columns = "item, count(distinct language), cast(sum(octet_length(value)) as bigint)";
+    let sql = format!("{} group by item", translations(tx, columns));
+    let read = |row: &Row<'_>| Ok((row.get::<i64>(0)?.unsigned_abs(), (bytes(row.get(1)?), bytes(row.get(2)?))));
+    let params = params![&known.index.site, known.index.collection, texts(found.iter().map(|it| it.rid))];
+    Ok(tx.rows(&sql, &params, read).await?.into_iter().collect())
+}
+
+/// A statement that reads what items of a collection are in other languages.
+fn translations(tx: &Tx<'_>, columns: &str) -> String {
+    let these = tx.dialect().any_row_of("item", "$3");
+    format!("select {columns} from stoa.item_translation where site = $1 and collection = $2 and {these}")
+}
+
+fn bytes(number: i64) -> usize {
+    usize::try_from(number).unwrap_or(0)
 }
 
 /// Items side by side that are read at once.
@@ -65,39 +91,83 @@ pub(super) fn groups(found: &[Found]) -> Vec<&[Found]> {
     groups
 }
 
-/// A segment of the items of these rows, as far as they are there.
-pub(super) async fn segment_of(site: &Site, table: Table, layout: &Arc<Layout>, group: &[Found]) -> Result<Segment> {
+/// Segments of the items of these rows, as far as they are there: one of the primary text, and one for each language that
+/// any of them is translated into.
+pub(super) async fn segments_of(site: &Site, known: &Known, group: &[Found]) -> Result<Vec<NewSegment>> {
     if group.is_empty() {
-        return Ok(Builder::default().build());
+        return Ok(Vec::new());
     }
-    let rids = texts(group.iter().map(|it| it.rid));
+    let (rids, of) = (texts(group.iter().map(|it| it.rid)), known.clone());
     let read = site.read(ReaderPool::Scan, move |tx| {
         boxed!({
-            let (table, these) = (tx.dialect().table(table), tx.dialect().any_row_of("rid", "$1"));
+            let (table, these) = (tx.dialect().table(of.table), tx.dialect().any_row_of("rid", "$1"));
             let sql = format!("select rid, doc from {table} where {these}");
             let document = |row: &Row<'_>| Ok((row.get::<i64>(0)?.unsigned_abs(), row.doc(1)?.into_owned()));
-            Ok(tx.rows(&sql, &params![rids], document).await?)
+            let documents: BTreeMap<u64, String> =
+                tx.rows(&sql, &params![rids.clone()], document).await?.into_iter().collect();
+            let values = if of.layout.has_translations() { values(tx, &of, rids).await? } else { Languages::new() };
+            Ok((documents, values))
         })
     });
-    let (documents, layout) = (read.await?, layout.clone());
+    let ((documents, values), layout) = (read.await?, known.layout.clone());
     // Words take longer than reading.
-    tokio::task::spawn_blocking(move || built(&layout, &documents)).await.map_err(Fault::internal)
+    tokio::task::spawn_blocking(move || built(&layout, &documents, &values)).await.map_err(Fault::internal)
 }
 
-fn built(layout: &Layout, documents: &[(u64, String)]) -> Segment {
-    let mut builder = Builder::default();
-    for (rid, document) in documents {
-        let document: Map<String, serde_json::Value> = match serde_json::from_str(document) {
-            Ok(it) => it,
-            // It can't be shown either, and must not keep others from being found.
-            Err(error) => {
-                tracing::warn!(rid, "a document that can't be read has no words: {error}");
-                continue;
-            }
-        };
-        layout.with_texts(&document, |texts| builder.put(*rid, texts));
+/// Values of fields by language and row, those of fields whose words are searched.
+type Languages = BTreeMap<String, BTreeMap<u64, Vec<(String, String)>>>;
+
+async fn values(tx: &mut Tx<'_>, known: &Known, rids: Vec<String>) -> Result<Languages> {
+    let sql = translations(tx, "item, language, field, value");
+    let mut all = Languages::new();
+    let read = |row: &Row<'_>| {
+        let field: String = row.get(2)?;
+        if known.layout.is_translatable(&field) {
+            let of_language = all.entry(row.get(1)?).or_default();
+            of_language.entry(row.get::<i64>(0)?.unsigned_abs()).or_default().push((field, row.get(3)?));
+        }
+        Ok(())
+    };
+    tx.rows(&sql, &params![&known.index.site, known.index.collection, rids], read).await?;
+    Ok(all)
+}
+
+/// One language after the other, so that words of one alone are in memory.
+fn built(layout: &Layout, documents: &BTreeMap<u64, String>, values: &Languages) -> Vec<NewSegment> {
+    let primary = documents.iter().map(|(rid, document)| (*rid, document.as_str(), Vec::new()));
+    let mut segments = vec![segment(layout, primary)];
+    for (language, items) in values {
+        let lookup = LanguageTag::parse(language).map_or_else(|| vec![language.clone()], |it| it.lookup());
+        let items = items.keys().filter_map(|rid| {
+            // The nearest language comes last.
+            let languages = lookup.iter().rev().filter_map(|it| values.get(it)?.get(rid));
+            Some((*rid, documents.get(rid)?.as_str(), languages.flatten().collect()))
+        });
+        segments.push(NewSegment { language: language.clone(), ..segment(layout, items) });
     }
-    builder.build()
+    segments.retain(|it| !it.segment.items().is_empty());
+    segments
+}
+
+/// A segment of documents in which values take the place of those that they have.
+fn segment<'d>(layout: &Layout, items: impl Iterator<Item = (u64, &'d str, Vec<&'d (String, String)>)>) -> NewSegment {
+    let mut builder = Builder::default();
+    for (rid, document, values) in items {
+        match read(document, values) {
+            Ok(it) => layout.with_texts(&it, |texts| builder.put(rid, texts)),
+            // It can't be shown either, and must not keep others from being found.
+            Err(error) => tracing::warn!(rid, "a document that can't be read has no words: {error}"),
+        }
+    }
+    NewSegment { segment: builder.build(), level: 0, language: String::new() }
+}
+
+fn read(document: &str, values: Vec<&(String, String)>) -> serde_json::Result<Map<String, Json>> {
+    let mut document: Map<String, Json> = serde_json::from_str(document)?;
+    for (field, value) in values {
+        document.insert(field.clone(), serde_json::from_str(value)?);
+    }
+    Ok(document)
 }
 
 fn texts(numbers: impl IntoIterator<Item = impl ToString>) -> Vec<String> {

@@ -11,16 +11,13 @@
 use super::{
     indexer::{Indexer, Known, Made, Stop},
     row::Index,
-    rows::{Found, Which, found, groups, segment_of},
+    rows::{Which, found, groups, segments_of},
     state::WHOLE,
     touched::{Items, KINDS, Touched},
 };
 use std::time::Duration;
 use stoa_kernel::{Millis, Result, clock::elapsing};
-use stoa_search::{
-    rows::Rows,
-    segment::{Builder, Segment},
-};
+use stoa_search::rows::Rows;
 use stoa_store::{
     ReaderPool, boxed,
     outbox::{Position, Read},
@@ -47,6 +44,7 @@ impl Indexer {
         let is_building = self.build().await?;
         let is_merging = self.merge().await?;
         let is_sweeping = self.sweep().await?;
+        self.reclaim();
         let is_looking = self.looked.is_none();
         let is_busy = has_more || is_building || is_merging || is_sweeping || is_looking;
         if is_gathering && !is_busy {
@@ -117,11 +115,11 @@ impl Indexer {
         let rids: Vec<i64> = items.rids.into_iter().filter(|it| (1..=known.built).contains(it)).collect();
         let mut there = Vec::new();
         for ids in ids.chunks(ITEMS) {
-            there.extend(found(&self.site, known.table, Which::Ids(ids.to_vec())).await?);
+            there.extend(found(&self.site, known, Which::Ids(ids.to_vec())).await?);
         }
         // SQLite gives the highest row again, so that another item may be in one that went.
         for rids in rids.chunks(ITEMS) {
-            there.extend(found(&self.site, known.table, Which::Rows(rids.to_vec())).await?);
+            there.extend(found(&self.site, known, Which::Rows(rids.to_vec())).await?);
         }
         there.retain(|it| it.rid.cast_signed() <= known.built);
         there.sort_unstable_by_key(|it| it.rid);
@@ -137,10 +135,9 @@ impl Indexer {
             touched.extend(group.iter().map(|it| it.rid));
             let rids = Rows::new(std::mem::take(&mut touched));
             let _place = self.place().await?;
-            let segment = self.make(known, group).await?;
+            let segments = segments_of(&self.site, known, group).await?;
             let dead = self.buried(&known.index, rids).await?;
-            self.publish(known.index.clone(), Made { segment, level: 0, dead, replaced: Vec::new(), built: None })
-                .await?;
+            self.publish(known.index.clone(), Made { segments, dead, ..Made::default() }).await?;
             self.unmerged.insert(known.index.collection);
         }
         Ok(())
@@ -161,24 +158,19 @@ impl Indexer {
 
     /// Reads the next rows of a collection; answers how far it is.
     async fn build_next(&mut self, known: &Known) -> Result<i64, Stop> {
-        let there = found(&self.site, known.table, Which::Behind(known.built)).await?;
+        let there = found(&self.site, known, Which::Behind(known.built)).await?;
         let _place = self.place().await?;
-        let (segment, built) = match groups(&there).first() {
+        let (segments, built) = match groups(&there).first() {
             Some(group) => {
                 let last = group.last().map_or(known.built, |it| it.rid.cast_signed());
-                (self.make(known, group).await?, last)
+                (segments_of(&self.site, known, group).await?, last)
             }
-            None => (Builder::default().build(), WHOLE),
+            None => (Vec::new(), WHOLE),
         };
-        let made = Made { segment, level: 0, dead: Vec::new(), replaced: Vec::new(), built: Some(built) };
+        let made = Made { segments, built: Some(built), ..Made::default() };
         self.publish(known.index.clone(), made).await?;
         self.unmerged.insert(known.index.collection);
         Ok(built)
-    }
-
-    /// A segment of items as they are now.
-    async fn make(&self, known: &Known, group: &[Found]) -> Result<Segment> {
-        segment_of(&self.site, known.table, &known.layout, group).await
     }
 
     async fn buried(&self, index: &Index, rids: Rows) -> Result<Vec<(i64, Rows)>> {

@@ -13,6 +13,18 @@ const BYTES: usize = 1_000_000;
 const DELETED: i64 = 1_500;
 const DELETED_BYTES: i64 = 4_000_000;
 
+/// A segment on its way into the tables.
+#[derive(Debug, Clone)]
+pub struct NewSegment {
+    pub segment: Segment,
+    pub level: i64,
+    /// That of its words, in small letters; empty for the primary text.
+    pub language: String,
+}
+
+/// Rows of lists that one transaction writes, by the places of their segments.
+pub(super) type Piece = Vec<(usize, Vec<Row>)>;
+
 /// What is seen from one moment to the next.
 #[derive(Debug, Clone, Default)]
 pub struct Publication {
@@ -21,6 +33,11 @@ pub struct Publication {
     /// The segments that it was merged of.
     pub replaced: Vec<i64>,
     pub now: Millis,
+}
+
+/// Whether one transaction writes so many rows and bytes of lists.
+pub(super) fn fits(rows: usize, bytes: usize) -> bool {
+    rows <= ROWS && bytes <= BYTES
 }
 
 /// The rows of a segment as transactions write them.
@@ -40,45 +57,68 @@ pub fn pieces(segment: &Segment) -> Vec<Vec<Row>> {
     pieces
 }
 
+/// The rows of several segments in few transactions.
+pub(super) fn together(segments: &[NewSegment]) -> Vec<Piece> {
+    let (mut all, mut count, mut bytes) = (Vec::<Piece>::new(), 0, 0);
+    for (n, it) in segments.iter().enumerate() {
+        for rows in pieces(&it.segment) {
+            let size = rows.iter().map(|it| it.part.bytes.len()).sum::<usize>();
+            let fits = fits(count + rows.len(), bytes + size);
+            (count, bytes) = if fits { (count + rows.len(), bytes + size) } else { (rows.len(), size) };
+            match all.last_mut().filter(|_| fits) {
+                Some(piece) => piece.push((n, rows)),
+                None => all.push(vec![(n, rows)]),
+            }
+        }
+    }
+    all
+}
+
 impl Index {
     /// Gives a segment its number. It isn't seen yet.
-    pub async fn begin(&self, tx: &mut Tx<'_>, segment: &Segment, level: i64) -> Result<StoredSegment> {
+    pub async fn begin(&self, tx: &mut Tx<'_>, new: &NewSegment) -> Result<StoredSegment> {
+        let NewSegment { segment, level, language } = new;
         let sql = "select coalesce(max(segment), 0) + 1 from stoa.search_segment where site = $1 and collection = $2";
         let number = tx.row(sql, &params![&self.site, self.collection], |row| row.get::<i64>(0)).await?.unwrap_or(1);
         let (version, items) = (segment.version(), segment.items().len());
         let rows = segment.items();
         let (first, last) = (rows.first().unwrap_or_default(), rows.last().unwrap_or_default());
         let sql = "insert into stoa.search_segment (site, collection, segment, state, level, version, items, first_row, \
-                   last_row, dead) values ($1, $2, $3, 'WRITING', $4, $5, $6, $7, $8, $9)";
+                   last_row, dead, language) values ($1, $2, $3, 'WRITING', $4, $5, $6, $7, $8, $9, $10)";
         let row = params![
             &self.site,
             self.collection,
             number,
-            level,
+            *level,
             i64::from(version),
             items as i64,
             first as i64, // Rows are below 2^63.
             last as i64,
-            segment.dead().to_bytes()
+            segment.dead().to_bytes(),
+            language
         ];
         tx.execute(sql, &row).await?;
-        Ok(StoredSegment { number, level, version, items, first, last, dead: segment.dead().clone(), died: None })
+        let (level, language, dead) = (*level, language.clone(), segment.dead().clone());
+        Ok(StoredSegment { number, language, level, version, items, first, last, dead, died: None })
     }
 
-    /// Writes a piece of a segment of a level, which its first one begins; answers its number.
-    pub async fn put_piece(
+    /// Writes a piece of segments, each of which its first rows begin. `numbers`: those that the segments have by now.
+    pub(super) async fn put_piece(
         &self,
         tx: &mut Tx<'_>,
-        number: Option<i64>,
-        (segment, level): (&Segment, i64),
-        rows: &[Row],
-    ) -> Result<i64> {
-        let number = match number {
-            Some(it) => it,
-            None => self.begin(tx, segment, level).await?.number,
-        };
-        self.put(tx, number, rows).await?;
-        Ok(number)
+        segments: &[NewSegment],
+        mut numbers: Vec<Option<i64>>,
+        piece: &Piece,
+    ) -> Result<Vec<Option<i64>>> {
+        for (n, rows) in piece {
+            let number = match numbers[*n] {
+                Some(it) => it,
+                None => self.begin(tx, &segments[*n]).await?.number,
+            };
+            self.put(tx, number, rows).await?;
+            numbers[*n] = Some(number);
+        }
+        Ok(numbers)
     }
 
     /// Writes a piece of a segment that was begun.
@@ -101,11 +141,11 @@ impl Index {
         Ok(())
     }
 
-    /// Lets questions see a segment, and no longer those that it was merged of. In the transaction that keeps the lease
+    /// Lets questions see segments, and no longer those that they were merged of. In the transaction that keeps the lease
     /// ([`stoa_store::Held::keep`]): who lost it publishes nothing.
     ///
-    /// `segment` is the one whose rows are all written; nothing where items only went.
-    pub async fn publish(&self, tx: &mut Tx<'_>, segment: Option<i64>, publication: &Publication) -> Result<()> {
+    /// `segments` are those whose rows are all written; none where items only went.
+    pub async fn publish(&self, tx: &mut Tx<'_>, segments: &[i64], publication: &Publication) -> Result<()> {
         let Publication { dead, replaced, now } = publication;
         for (segment, dead) in dead {
             let sql = "update stoa.search_segment set dead = $1, died = coalesce(died, $2) \
@@ -115,11 +155,13 @@ impl Index {
         for segment in replaced {
             self.enter(tx, *segment, "REMOVED").await?;
         }
-        let Some(segment) = segment else { return Ok(()) };
-        match self.enter(tx, segment, "LIVE").await? {
-            1 => Ok(()),
-            _ => Err(Fault::internal(format!("segment {segment} of collection {} isn't there", self.collection))),
+        for segment in segments {
+            if self.enter(tx, *segment, "LIVE").await? != 1 {
+                let text = format!("segment {segment} of collection {} isn't there", self.collection);
+                return Err(Fault::internal(text));
+            }
         }
+        Ok(())
     }
 
     /// Answers how many segments it met.
@@ -145,7 +187,7 @@ impl Index {
              (select n.*, sum(size) over (order by term, part) as bytes from ({next}) n) m where bytes <= $5)"
         );
         let params = params![&self.site, self.collection, segment, DELETED, DELETED_BYTES];
-        tx.execute(&sql, &params).await?;
+        tx.erase(&sql, &params).await?;
         let sql = "select 1 from stoa.search_list where site = $1 and collection = $2 and segment = $3 limit 1";
         let rest = tx.row(sql, &params![&self.site, self.collection, segment], |_| Ok(())).await?;
         if rest.is_none() {

@@ -30,6 +30,7 @@ mod rules;
 mod search;
 mod search_call;
 mod search_job;
+mod search_languages;
 mod transfer;
 mod transfer_links;
 mod translated;

@@ -1,5 +1,5 @@
 use crate::common::*;
-use stoa_content::search::{Index, Publication, SearchMemory, StoredSegment, pieces};
+use stoa_content::search::{Index, NewSegment, Publication, SearchMemory, StoredSegment, pieces};
 use stoa_kernel::Result;
 use stoa_query::pipeline::SharedMemory;
 use stoa_search::{
@@ -27,9 +27,8 @@ fn index(site: &Site) -> Index {
 
 /// Writes a segment as the job does, but doesn't publish it.
 async fn write(site: &Site, segment: &Segment, level: i64) -> StoredSegment {
-    let begun = site.write_with((index(site), segment.clone()), move |tx, (index, segment)| {
-        boxed!(index.begin(tx, segment, level).await)
-    });
+    let new = NewSegment { segment: segment.clone(), level, language: String::new() };
+    let begun = site.write_with((index(site), new), |tx, (index, new)| boxed!(index.begin(tx, new).await));
     let begun = begun.await.unwrap();
     let number = begun.number;
     for piece in pieces(segment) {
@@ -42,7 +41,7 @@ async fn write(site: &Site, segment: &Segment, level: i64) -> StoredSegment {
 
 async fn publish(site: &Site, segment: i64, publication: Publication) {
     let published = site.write_with((index(site), publication), move |tx, (index, publication)| {
-        boxed!(index.publish(tx, Some(segment), publication).await)
+        boxed!(index.publish(tx, &[segment], publication).await)
     });
     published.await.unwrap();
 }

@@ -18,10 +18,12 @@ use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::{on_both_engines, rounds};
 
 /// A member whose items some of them are.
-const OWNER: &str = "mona";
+pub const OWNER: &str = "mona";
 
 /// What is asked, beside the page.
-struct Asked {
+pub struct Asked {
+    /// Nothing for the primary text.
+    language: Option<&'static str>,
     expression: String,
     and: bool,
     fuzzy: bool,
@@ -33,11 +35,12 @@ struct Asked {
 }
 
 impl Asked {
-    fn random(world: &World) -> Self {
+    pub fn random(world: &World) -> Self {
         let mut expression = words(world);
         expression.push_str(["", "*", "~", " yrok~", " pau*", " タ", " none"][random(world, 7)]);
         let one_in = |n| random(world, n) == 0;
         Self {
+            language: None,
             expression,
             and: one_in(2),
             fuzzy: one_in(3),
@@ -47,7 +50,11 @@ impl Asked {
         }
     }
 
-    fn body(&self, paging: (&str, Value)) -> Value {
+    pub fn in_language(self, language: Option<&'static str>) -> Self {
+        Self { language, ..self }
+    }
+
+    pub fn body(&self, paging: (&str, Value)) -> Value {
         let mode = if self.and { "AND" } else { "OR" };
         let mut search = json!({ "search": { "expression": self.expression, "mode": mode, "fuzzy": self.fuzzy, "fields": self.fields } });
         if let Some(least) = self.least {
@@ -57,11 +64,11 @@ impl Asked {
             search["sort"] = json!([{ "fieldName": "n", "order": "DESC" }, { "fieldName": "_id" }]);
         }
         search[paging.0] = paging.1;
-        json!({ "dataCollectionId": "c", "search": search })
+        json!({ "dataCollectionId": "c", "search": search, "language": self.language })
     }
 
     /// The ids of all that answer, from the items as they are, and whether every item is looked at as it stands.
-    fn expected(
+    pub fn expected(
         &self,
         items: &[(u64, Map<String, Value>)],
         layout: &Layout,
@@ -98,18 +105,18 @@ fn n_of(item: &Map<String, Value>) -> Option<i64> {
     item.get("n").and_then(Value::as_i64)
 }
 
-async fn search(world: &World, caller: &Caller, body: Value) -> Result<Page> {
+pub async fn search(world: &World, caller: &Caller, body: Value) -> Result<Page> {
     world.content.item_search(&world.site, caller, None, body.as_object().unwrap()).await
 }
 
-fn ids(page: &Page) -> Vec<String> {
+pub fn ids(page: &Page) -> Vec<String> {
     let items: Vec<Value> = serde_json::from_str(&format!("[{}]", page.elements)).unwrap();
     assert_eq!(items.len(), page.count);
     items.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
 }
 
 /// All pages by offset, and there and back by cursor.
-async fn all(world: &World, caller: &Caller, asked: &Asked) -> Vec<String> {
+pub async fn all(world: &World, caller: &Caller, asked: &Asked) -> Vec<String> {
     let (limit, mut by_offset, mut by_cursor) = (1 + random(world, 6), Vec::new(), Vec::new());
     for offset in (0..).step_by(limit) {
         let page =
@@ -149,7 +156,7 @@ async fn all(world: &World, caller: &Caller, asked: &Asked) -> Vec<String> {
 }
 
 /// The items by their rows.
-async fn items(world: &World) -> Vec<(u64, Map<String, Value>)> {
+pub async fn items(world: &World) -> Vec<(u64, Map<String, Value>)> {
     let table = Table { site: world.site.number, number: number(world).await.unwrap() };
     let read = world.site.read(ReaderPool::Scan, move |tx| {
         boxed!({
@@ -160,7 +167,7 @@ async fn items(world: &World) -> Vec<(u64, Map<String, Value>)> {
     read.await.unwrap().into_iter().map(|(rid, doc)| (rid, serde_json::from_str(&doc).unwrap())).collect()
 }
 
-fn layout() -> Layout {
+pub fn layout() -> Layout {
     let levels =
         json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
     let fields = json!([{ "key": "title", "type": "TEXT" }, { "key": "n", "type": "NUMBER" }, { "key": "tags", "type": "ARRAY_STRING" }]);

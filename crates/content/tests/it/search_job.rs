@@ -319,6 +319,9 @@ on_both_engines! {
         touch_definitions(&world).await;
         until("the word is gone", async || count(&world, secrets).await == 0).await;
         is_as_built_anew(&world).await;
+        for table in ["stoa.search_list", "stoa.search_segment"] {
+            world.site.reclaim(table).await.unwrap();
+        }
     }
 
     async fn index_is_built_anew_where_it_can_not_be_trusted(engine) {

@@ -28,6 +28,7 @@ mod outbox;
 mod owners;
 mod process;
 mod realtime;
+mod search_kill;
 mod sites;
 mod sync;
 mod traffic;

@@ -8,6 +8,13 @@ use stoa_kernel::{Fault, Result};
 const ROWS: i64 = 5_000;
 
 impl Postgres {
+    /// Gives the place of deleted rows of a table to others, unless another does so now.
+    pub(crate) async fn vacuum(&self, table: &str) -> Result<()> {
+        let connection = self.own_connection().await?;
+        let vacuumed = connection.0.batch_execute(&format!("vacuum (skip_locked) {table}")).await;
+        vacuumed.map_err(|it| Error::from_postgres(&it).into())
+    }
+
     /// Removes the collections of a site and its rows in the shared tables, in pieces, each a transaction. Run
     /// again it goes on where it stopped.
     pub(crate) async fn purge_site(&self, id: &str, number: i64) -> Result<()> {

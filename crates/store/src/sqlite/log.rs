@@ -12,9 +12,12 @@ use std::{
     sync::Arc,
     time::Duration,
 };
+use stoa_kernel::clock::{Millis, elapsing};
 
 /// Bytes of the log from which on it is emptied.
 const LIMIT: u64 = 32 << 20;
+/// How long what was erased stays in the log at most, while there are commits.
+const KEPT: Millis = 60 * 60_000;
 /// Commits between two looks at its length.
 const COMMITS: u32 = 16;
 /// How often the writer looks whether the scans are over, when it has nothing else to do.
@@ -72,13 +75,15 @@ pub(super) struct Log {
     gate: Arc<Gate>,
     commits: u32,
     is_closing: bool,
+    /// When the first of what was erased was, by the clock that only goes forward; nothing if the log has none of it.
+    erased: Option<Millis>,
 }
 
 impl Log {
     pub(super) fn new(database: &Path, gate: Arc<Gate>) -> Self {
         let mut path = database.as_os_str().to_owned();
         path.push("-wal");
-        Self { path: path.into(), gate, commits: 0, is_closing: false }
+        Self { path: path.into(), gate, commits: 0, is_closing: false, erased: None }
     }
 
     /// Whether the writer waits for scans to end.
@@ -86,8 +91,12 @@ impl Log {
         self.is_closing
     }
 
-    /// Called between two commits.
-    pub(super) fn tend(&mut self, conn: &Connection) {
+    /// Called between two commits; whether the last one erased what the log may still have.
+    pub(super) fn tend(&mut self, conn: &Connection, has_erased: bool) {
+        if has_erased && self.erased.is_none() {
+            self.erased = Some(elapsing());
+        }
+        self.is_closing |= self.erased.is_some_and(|it| elapsing() - it >= KEPT);
         self.commits += 1;
         if !self.is_closing && self.commits >= COMMITS {
             self.commits = 0;
@@ -95,8 +104,14 @@ impl Log {
         }
         if self.is_closing && self.gate.close() {
             // Should it fail, a full disk for example, the next look finds the log as long as it was.
-            if let Err(error) = conn.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())) {
-                tracing::warn!("the write-ahead log could not be emptied: {error}");
+            match conn.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get::<_, i64>(0)) {
+                Ok(0) => self.erased = None,
+                // A reader of the log keeps it: the next look is a while away.
+                Ok(_) => self.erased = self.erased.map(|_| elapsing()),
+                Err(error) => {
+                    tracing::warn!("the write-ahead log could not be emptied: {error}");
+                    self.erased = self.erased.map(|_| elapsing());
+                }
             }
             self.is_closing = false;
             self.gate.open();
@@ -107,5 +122,25 @@ impl Log {
 impl Drop for Log {
     fn drop(&mut self) {
         self.gate.open();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_erased_leaves_the_log() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("log.sqlite");
+        let conn = Connection::open(&path).expect("a database");
+        conn.execute_batch("pragma journal_mode = wal; create table t (a)").expect("a table");
+        let mut log = Log::new(&path, Arc::default());
+        let length = || std::fs::metadata(dir.path().join("log.sqlite-wal")).map_or(0, |it| it.len());
+        log.tend(&conn, true);
+        assert!(length() > 0, "at once it isn't emptied");
+        log.erased = log.erased.map(|it| it - KEPT);
+        log.tend(&conn, false);
+        assert_eq!((length(), log.erased), (0, None));
     }
 }

@@ -15,15 +15,20 @@ use std::path::Path;
 use stoa_sql::{Value, probe};
 
 /// A connection lent to one transaction or read.
+/// What is deleted is overwritten in pages that are written anyway.
+const FAST: &str = "fast";
+
 pub(crate) struct SqliteTx<'t> {
     conn: &'t mut Connection,
     /// Rows that its statements changed.
     changed: u64,
+    /// Whether bytes were overwritten that may still be in the log.
+    has_erased: bool,
 }
 
 impl<'t> SqliteTx<'t> {
     fn new(conn: &'t mut Connection) -> Self {
-        Self { conn, changed: 0 }
+        Self { conn, changed: 0, has_erased: false }
     }
 
     pub(crate) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
@@ -32,6 +37,20 @@ impl<'t> SqliteTx<'t> {
         let changed = statement.raw_execute().map_err(|it| Error::from_sqlite(&it))? as u64;
         self.changed += changed;
         Ok(changed)
+    }
+
+    /// [`Tx::erase`](crate::Tx::erase): pages that are no longer used are overwritten too.
+    pub(crate) fn erase(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
+        self.has_erased = true;
+        self.overwrite("on")?;
+        let erased = self.execute(sql, params);
+        self.overwrite(FAST)?;
+        erased
+    }
+
+    fn overwrite(&self, what: &str) -> Result<(), Error> {
+        let set = self.conn.pragma_update_and_check(None, "secure_delete", what, |_| Ok(()));
+        set.map_err(|it| Error::from_sqlite(&it))
     }
 
     pub(crate) fn rows<T>(

@@ -44,7 +44,8 @@ impl Writer {
         conn.execute_batch(
             "pragma busy_timeout = 10000; pragma journal_mode = wal; pragma synchronous = full; \
              pragma foreign_keys = on; pragma cache_size = -65536; pragma temp_store = memory; \
-             pragma journal_size_limit = 16777216; pragma wal_autocheckpoint = 1000;",
+             pragma journal_size_limit = 16777216; pragma wal_autocheckpoint = 1000; \
+             pragma secure_delete = fast;",
         )
         .map_err(|it| Error::from_sqlite(&it))?;
         let log = Log::new(path, gate);
@@ -64,7 +65,14 @@ impl Writer {
         F: for<'t> Fn(&'t mut Tx<'_>, &'t I) -> TxFuture<'t, T> + Send + 'static,
     {
         let (answer, answered) = oneshot::channel();
-        let job = Box::new(Transaction { input, body, result: None, has_entry: false, answer: Some(answer) });
+        let job = Box::new(Transaction {
+            input,
+            body,
+            result: None,
+            has_entry: false,
+            has_erased: false,
+            answer: Some(answer),
+        });
         let queue = self.queue.as_ref().ok_or_else(|| Error::Unavailable("closed".to_owned()))?;
         queue.try_send(job).map_err(|it| match it {
             TrySendError::Full(_) => Error::Crowded,
@@ -121,6 +129,8 @@ trait Job: Send {
     fn answer(&mut self, commit: Result<(), Error>);
     /// Whether it was answered and had written to the outbox.
     fn is_news(&self) -> bool;
+    /// Whether it erased what the log may still have.
+    fn has_erased(&self) -> bool;
 }
 
 struct Transaction<I, T, F> {
@@ -130,6 +140,7 @@ struct Transaction<I, T, F> {
     result: Option<Result<T>>,
     /// Whether the last run wrote to the outbox; after the answer, whether that is committed.
     has_entry: bool,
+    has_erased: bool,
     answer: Option<oneshot::Sender<Result<T>>>,
 }
 
@@ -147,6 +158,7 @@ where
         };
         if let EngineTx::Sqlite(tx) = &tx.engine {
             trace::transaction(tx.changed);
+            self.has_erased = tx.has_erased;
         }
         let result = tx.verdict(result);
         let verdict = result.as_ref().map(|_| ()).map_err(|_| ());
@@ -170,6 +182,10 @@ where
     fn is_news(&self) -> bool {
         self.answer.is_none() && self.has_entry
     }
+
+    fn has_erased(&self) -> bool {
+        self.has_erased
+    }
 }
 
 /// Polls a future that awaits nothing but its `Tx`: on SQLite every await is ready at once.
@@ -187,7 +203,7 @@ fn run(mut conn: Connection, mut log: Log, jobs: &Receiver<Box<dyn Job>>, announ
         match if log.is_waiting() { jobs.recv_timeout(LONGEST_WAIT) } else { jobs.recv().map_err(Into::into) } {
             Ok(first) => batch.push(first),
             Err(RecvTimeoutError::Timeout) => {
-                log.tend(&conn);
+                log.tend(&conn, false);
                 continue;
             }
             Err(RecvTimeoutError::Disconnected) => return,
@@ -202,15 +218,16 @@ fn run(mut conn: Connection, mut log: Log, jobs: &Receiver<Box<dyn Job>>, announ
             Err(Error::Unavailable(_)) => is_fenced,
             _ => false,
         };
-        let mut is_news = false;
+        let (mut is_news, mut has_erased) = (false, false);
         for mut job in batch.drain(..) {
             job.answer(outcome.clone());
             is_news |= job.is_news();
+            has_erased |= job.has_erased();
         }
         if is_news {
             announcer.announce();
         }
-        log.tend(&conn);
+        log.tend(&conn, has_erased);
     }
 }
 
@@ -310,6 +327,46 @@ mod tests {
     /// Begins a write, which then waits for its answer.
     fn waits(write: Pin<&mut impl Future>) -> bool {
         write.poll(&mut Context::from_waker(Waker::noop())).is_pending()
+    }
+
+    /// Pages were split while rows came, which leaves copies of them.
+    #[tokio::test]
+    async fn what_is_erased_leaves_the_file() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("writer.sqlite");
+        let writer = Writer::start(&path, Arc::default(), Arc::default()).expect("a writer");
+        let execute = async |sql: String, erases: bool| {
+            let done = writer.write((sql, erases), |tx, (sql, erases)| {
+                crate::boxed!(Ok(if *erases { tx.erase(sql, &[]).await? } else { tx.execute(sql, &[]).await? }))
+            });
+            done.await.expect("done")
+        };
+        execute("create table t (word text primary key, n int, list blob) without rowid".to_owned(), false).await;
+        for turn in 0..20 {
+            let numbers = "with recursive m(i) as (select 0 union all select i + 1 from m where i < 199)";
+            let sql = format!(
+                "insert into t {numbers} select printf('secret%05dx', n), n, cast(printf('word%05dx', n) || \
+                 hex(zeroblob(n * 7 % 3000)) as blob) from (select ({turn} * 200 + i) * 1999 % 4000 as n from m)"
+            );
+            assert_eq!(execute(sql, false).await, 200);
+        }
+        for turn in 0..10 {
+            let sql = format!("delete from t where n % 3 = 0 and n >= {} and n < {}", turn * 400, (turn + 1) * 400);
+            execute(sql, true).await;
+        }
+        drop(writer);
+        let conn = Connection::open(&path).expect("the file");
+        conn.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())).expect("a checkpoint");
+        let file = std::fs::read(&path).expect("the file");
+        let number = |at: usize, name: &[u8]| -> Option<usize> {
+            let digits = file[at..].strip_prefix(name)?.get(..6)?.strip_suffix(b"x")?;
+            std::str::from_utf8(digits).ok()?.parse().ok()
+        };
+        for name in [&b"secret"[..], b"word"] {
+            let all: Vec<usize> = (0..file.len()).filter_map(|at| number(at, name)).collect();
+            let left: Vec<_> = all.iter().filter(|n| *n % 3 == 0).collect();
+            assert!(all.len() > 2_000 && left.is_empty(), "{} in all, {left:?}", all.len());
+        }
     }
 
     #[tokio::test]

@@ -1,0 +1,137 @@
+//! Killing the program while it makes and merges the segments of an index leaves, in the end, what is built anew.
+
+use crate::process::{Deployment, Server, get, post};
+use serde_json::{Value, json};
+use std::time::Duration;
+use stoa_kernel::World;
+use stoa_testkit::{Engine, rounds};
+
+/// Items that are written in a round, and ids that there are.
+const ITEMS: usize = 600;
+const IDS: usize = 3_000;
+const WORDS: [&str; 8] = ["red", "blue", "car", "boat", "bird", "münchen", "東京タワー", "york"];
+/// What follows on a write within this time is dealt with together.
+const APART: Duration = Duration::from_millis(260);
+
+#[test]
+fn index_killed_while_it_is_made_on_sqlite() {
+    killed(Engine::Sqlite, rounds(4), indexing);
+}
+
+#[test]
+fn index_killed_while_it_is_made_on_postgres() {
+    killed(Engine::Postgres, rounds(4), indexing);
+}
+
+#[test]
+fn index_killed_while_it_is_merged_on_sqlite() {
+    killed(Engine::Sqlite, rounds(2), merging);
+}
+
+#[test]
+fn index_killed_while_it_is_merged_on_postgres() {
+    killed(Engine::Postgres, rounds(2), merging);
+}
+
+fn below(most: usize) -> usize {
+    (u64::from_le_bytes(World::real().bytes::<8>()) % most as u64) as usize
+}
+
+fn text() -> String {
+    (0..1 + below(6)).map(|_| WORDS[below(WORDS.len())]).collect::<Vec<_>>().join(" ")
+}
+
+/// `write` is what is done before each kill.
+fn killed(engine: Engine, rounds: usize, write: fn(&Server, &str)) {
+    let deployment = Deployment::new(engine);
+    let key = deployment.site_with_things();
+    let mut server = deployment.serve(|_| {});
+    let object = json!({ "id": "places", "displayField": "name", "fields": [
+        { "key": "name", "type": "TEXT" }, { "key": "note", "type": "TEXT" },
+    ], "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" } });
+    call(&server, &key, "/v2/collections", &json!({ "collection": object }));
+    for _ in 0..rounds {
+        write(&server, &key);
+        server.kill();
+        deployment.wait_for_database();
+        server = deployment.serve(|_| {});
+    }
+    caught_up(&server, &key);
+    let killed = answers(&server, &key);
+    assert!(killed.iter().any(|it| it.len() > 100), "there is something to find");
+    // The same questions to an index that is built anew.
+    for switch in ["--search=false", "--search"] {
+        deployment.json(&["collection", "update", "places", switch]);
+        caught_up(&server, &key);
+    }
+    assert_eq!(answers(&server, &key), killed);
+    assert!(server.stop());
+}
+
+/// A segment is made while it is killed.
+fn indexing(server: &Server, key: &str) {
+    save(server, key, ITEMS);
+    remove(server, key);
+    std::thread::sleep(Duration::from_millis(below(900) as u64));
+}
+
+/// So many segments are made, one after the other, that some are being merged when it is killed.
+fn merging(server: &Server, key: &str) {
+    for _ in 0..8 + below(3) {
+        save(server, key, ITEMS / 4);
+        std::thread::sleep(APART);
+    }
+    remove(server, key);
+    std::thread::sleep(Duration::from_millis(below(300) as u64));
+}
+
+fn save(server: &Server, key: &str, count: usize) {
+    let item = |_| {
+        let id = format!("p{}", below(IDS));
+        json!({ "id": id, "data": { "_id": id, "name": text(), "note": text() } })
+    };
+    let items: Vec<Value> = (0..count).map(item).collect();
+    call(server, key, "/v2/bulk/items/save", &json!({ "dataCollectionId": "places", "dataItems": items }));
+}
+
+fn remove(server: &Server, key: &str) {
+    let ids: Vec<_> = (0..50).map(|_| format!("p{}", below(IDS))).collect();
+    call(server, key, "/v2/bulk/items/remove", &json!({ "dataCollectionId": "places", "dataItemIds": ids }));
+}
+
+fn call(server: &Server, key: &str, path: &str, body: &Value) -> Value {
+    let (status, answer) = post(&format!("{}{path}", server.url), key, body).expect("an answer");
+    assert_eq!(status, 200, "{path}: {answer}");
+    answer
+}
+
+fn caught_up(server: &Server, key: &str) {
+    for _ in 0..3_000 {
+        let (status, text) = get(&format!("{}/_api/search/v1/lag", server.url), &[("authorization", key)]);
+        assert_eq!(status, 200, "{text}");
+        if serde_json::from_str::<Value>(&text).unwrap()["isCurrent"] == true {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("the index has not caught up within a minute");
+}
+
+/// The ids that questions find, in their order.
+fn answers(server: &Server, key: &str) -> Vec<Vec<String>> {
+    let questions = [
+        ("red", "OR"),
+        ("red car", "AND"),
+        ("b*", "OR"),
+        ("muenchen yrok~", "OR"),
+        ("東京", "AND"),
+        ("york boat bird", "AND"),
+    ];
+    let ask = |(expression, mode): (&str, &str)| {
+        let search = json!({ "search": { "expression": expression, "mode": mode }, "paging": { "limit": 1000 } });
+        let page = call(server, key, "/v2/items/search", &json!({ "dataCollectionId": "places", "search": search }));
+        let items = page["dataItems"].as_array().unwrap();
+        items.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+    };
+    questions.into_iter().map(ask).collect()
+}
