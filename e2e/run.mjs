@@ -12,6 +12,7 @@ import { programPath, stoaAt } from '../conformance/lib/stoa.mjs';
 import { launchBrowser } from './lib/browser.mjs';
 import { runTests } from './lib/run-tests.mjs';
 import { tests as stories } from './tests/stories.mjs';
+import { tests as factors } from './tests/factors.mjs';
 import { tests as live } from './tests/live.mjs';
 import { tests as sites } from './tests/sites.mjs';
 import { tests as access } from './tests/access.mjs';
@@ -70,8 +71,8 @@ async function runEngine(engine, browser) {
     // some, commands ask which is meant.
     const all =
       engine === engines[0]
-        ? [...stories, ...live, ...mail, ...access, ...looks, ...mailLooks, ...sites]
-        : [...stories, ...live, ...mail, ...sites];
+        ? [...stories, ...live, ...factors, ...mail, ...access, ...looks, ...mailLooks, ...sites]
+        : [...stories, ...live, ...factors, ...mail, ...sites];
     return await runTests(
       all.filter(({ name }) => name.includes(options.only ?? '')),
       world,

@@ -2,6 +2,8 @@
 // only version 1.0.164 still publishes.
 import { createPublicKey, verify } from 'node:crypto';
 import { assert, failsWithStatus, failure, member, present, untyped } from '../lib/expect.mjs';
+import { text } from '../lib/parse.mjs';
+import { codeAt, currentStep } from '../lib/totp.mjs';
 
 /** @import { Row } from '../lib/runner.mjs' */
 /** @import { Client, OldClient, World } from '../lib/world.mjs' */
@@ -282,7 +284,34 @@ function oldRows() {
     row('authentication.signOn', 'makes a member without a password', false, async (world) => {
       assert.ok((await world.oldApp.authentication.signOn({ email: world.email() })).sessionToken);
     }),
-    row('authentication.verify', 'a wrong state is refused by application code', false, async (world) => {
+    row('authentication.verify', 'a code of an authenticator signs in, once', true, async (world) => {
+      await world.withPolicy(untyped({ secondFactor: 'OPTIONAL' }), async () => {
+        const { email, password, client } = await world.member('a second factor');
+        const own = async (/** @type {string} */ path, /** @type {object} */ body) => {
+          const address = `https://www.wixapis.com/_api/identity/v1/${path}`;
+          const answer = await client.fetchWithAuth(address, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify(body),
+          });
+          assert.equal(answer.status, 200, path);
+          return answer.json();
+        };
+        await own('proof', { password });
+        const begun = await own('factors', {});
+        const [secret, step] = [text(begun, 'secret'), currentStep()];
+        await own(`factors/${text(member(begun, 'factor'), 'id')}/confirm`, { code: codeAt(secret, step) });
+        const visitor = world.oldVisitor().authentication;
+        const asked = await visitor.loginV2({ email }, { password });
+        assert.equal(asked.state, 'MFA_CHALLENGE');
+        assert.equal(asked.mfaChallengeData?.factorType, 'TOTP');
+        const answer = { stateToken: present(asked.stateToken), totpData: { code: codeAt(secret, step + 1) } };
+        assert.equal((await visitor.verify('TOTP', answer)).state, 'SUCCESS');
+        const again = await failure(visitor.verify('TOTP', answer));
+        assert.equal(again.details?.applicationError?.code, 'VERIFICATION_FAILED');
+      });
+    }),
+    row('authentication.verify', 'a wrong state is refused by application code', true, async (world) => {
       const error = await failure(
         world.oldVisitor().authentication.verify('TOTP', { stateToken: 'no-such-state', totpData: { code: '000000' } }),
       );

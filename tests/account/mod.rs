@@ -4,6 +4,7 @@ mod audited;
 mod authorize;
 mod captcha;
 mod codes;
+mod factors;
 mod in_progress;
 mod install;
 mod intents;

@@ -30,6 +30,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
     ("memberLogin", "/v2/login", r#"{"loginId":{"email":"ada@example.org"}}"#),
     ("memberSignOn", "/v2/sign-on", r#"{"loginId":{"email":"s{n}@example.org"}}"#),
+    ("factorVerify", "/v2/TOTP/verify", r#"{"stateToken":"x"}"#),
     ("passwordChange", "/v2/change-password", r#"{"newPassword":""}"#),
     ("emailValidate", "/v2/validate-email", r#"{"email":"ada@example.org"}"#),
     ("redirectSessionCreate", "/v1/redirect-session", "{}"),

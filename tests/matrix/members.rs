@@ -33,6 +33,14 @@ pub(crate) const ROUTES: &[(&str, &str, &str)] = &[
     ("sessionEndOthers", "/_api/identity/v1/sessions", ""),
     ("sessionEndOthers", "/_api/identity/v1/sessions?memberId={new}", ""),
     ("sessionEnd", "/_api/identity/v1/sessions/none?memberId={new}", ""),
+    ("factorList", "/_api/identity/v1/factors", ""),
+    ("factorBegin", "/_api/identity/v1/factors", "{}"),
+    ("factorConfirm", "/_api/identity/v1/factors/none/confirm", r#"{"code":"123456"}"#),
+    ("factorRemove", "/_api/identity/v1/factors/none", ""),
+    ("recoveryCodesRenew", "/_api/identity/v1/recovery-codes", "{}"),
+    ("rememberedBrowsersForget", "/_api/identity/v1/remembered-browsers", ""),
+    ("memberProve", "/_api/identity/v1/proof", r#"{"totpData":{"code":"123456"}}"#),
+    ("factorsReset", "/_api/identity/v1/members/{new}/factors", ""),
     ("passwordRefuse", "/_api/identity/v1/members/{new}/refuse-password", "{}"),
     ("sitePagesGet", "/_api/site/v1/pages", ""),
     ("sitePagesUpdate", "/_api/site/v1/pages", r#"{"pages":{"ecomCheckout":"https://example.org/checkout"}}"#),
@@ -328,6 +336,10 @@ impl<'a> World<'a> {
             both = both.replace("{application}", application);
         }
         if both.contains("{field}") || both.contains("{applied}") {
+            // A site may have so many of them.
+            if n.is_multiple_of(100) {
+                self.forget_fields().await;
+            }
             let field = json!({ "field": { "name": format!("Field {n}"), "fieldType": "TEXT" } });
             let field = id(make("/members/v1/custom-fields", field).await, "field");
             if both.contains("{applied}") {
@@ -336,10 +348,6 @@ impl<'a> World<'a> {
                 both = both.replace("{applied}", &field);
             }
             both = both.replace("{field}", &field);
-            // A site may have so many of them.
-            if n.is_multiple_of(100) {
-                self.forget_fields().await;
-            }
         }
         let (path, body) = both.split_once('\n').unwrap();
         (path.to_owned(), body.to_owned())

@@ -18,6 +18,7 @@ pub enum Subject {
     Redirects,
     Verification,
     Sessions,
+    Factors,
     Members,
     Roles,
     Badges,
@@ -32,7 +33,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    pub(crate) const ALL: [Self; 26] = [
+    pub(crate) const ALL: [Self; 27] = [
         Self::Items,
         Self::AsyncJobs,
         Self::Search,
@@ -48,6 +49,7 @@ impl Subject {
         Self::Redirects,
         Self::Verification,
         Self::Sessions,
+        Self::Factors,
         Self::Members,
         Self::Roles,
         Self::Badges,
@@ -87,6 +89,9 @@ impl Subject {
             Self::Redirects => ("Redirects", "From a website to the account pages and back."),
             Self::Verification => ("Verification and recovery", "Codes and links that are sent by mail."),
             Self::Sessions => ("Sessions", "Where a member is signed in."),
+            Self::Factors => {
+                ("Second factors", "What a member shows beside the password, and what those who run the site may undo.")
+            }
             Self::Members => ("Members", "The members of a site, and what those who run it decide about them."),
             Self::Roles => ("Roles", "Roles of members."),
             Self::Badges => ("Badges", "Badges of members, and who has them."),

@@ -31,6 +31,14 @@ pub(crate) enum Event {
     SessionsEnded,
     /// A refresh token came a second time: its sessions ended.
     TokenReused,
+    FactorAdded,
+    FactorRemoved,
+    /// Operators of the site took all second factors of a member away.
+    FactorsReset,
+    RecoveryCodesRenewed,
+    RecoveryCodeUsed,
+    /// Answers to the question for a second factor have to wait from now on.
+    FactorSlowed,
 }
 
 impl Event {
@@ -50,6 +58,12 @@ impl Event {
             Self::OperatorPasswordChanged => "operator_password_change".to_owned(),
             Self::SessionsEnded => "session_end".to_owned(),
             Self::TokenReused => "token_reuse".to_owned(),
+            Self::FactorAdded => "factor_add".to_owned(),
+            Self::FactorRemoved => "factor_remove".to_owned(),
+            Self::FactorsReset => "factor_reset".to_owned(),
+            Self::RecoveryCodesRenewed => "recovery_code_renew".to_owned(),
+            Self::RecoveryCodeUsed => "recovery_code_use".to_owned(),
+            Self::FactorSlowed => "factor_slowed".to_owned(),
         }
     }
 }

@@ -29,10 +29,12 @@ pub(crate) enum Purpose {
     AppKey,
     /// Secrets of webhook endpoints.
     Webhook,
+    /// Secrets of members' authenticators.
+    Factor,
 }
 
 impl Purpose {
-    pub(crate) const ALL: [Self; 4] = [Self::Mail, Self::Captcha, Self::AppKey, Self::Webhook];
+    pub(crate) const ALL: [Self; 5] = [Self::Mail, Self::Captcha, Self::AppKey, Self::Webhook, Self::Factor];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -40,6 +42,7 @@ impl Purpose {
             Self::Captcha => "captcha secret",
             Self::AppKey => "app key",
             Self::Webhook => "webhook secret",
+            Self::Factor => "factor",
         }
     }
 }
@@ -55,6 +58,7 @@ pub(crate) struct Ciphers {
     pub captcha: Arc<Cipher>,
     pub app_key: Arc<Cipher>,
     pub webhook: Arc<Cipher>,
+    pub factor: Arc<Cipher>,
 }
 
 impl Ciphers {
@@ -65,12 +69,13 @@ impl Ciphers {
             captcha: Arc::new(Cipher::load(catalog, world, Purpose::Captcha).await?),
             app_key: Arc::new(Cipher::load(catalog, world, Purpose::AppKey).await?),
             webhook: Arc::new(Cipher::load(catalog, world, Purpose::Webhook).await?),
+            factor: Arc::new(Cipher::load(catalog, world, Purpose::Factor).await?),
         })
     }
 
     /// Reads all keys again.
     pub(crate) async fn reload(&self, catalog: &Database) -> Result<()> {
-        for cipher in [&self.mail, &self.captcha, &self.app_key, &self.webhook] {
+        for cipher in [&self.mail, &self.captcha, &self.app_key, &self.webhook, &self.factor] {
             cipher.reload(catalog).await?;
         }
         Ok(())

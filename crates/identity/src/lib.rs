@@ -14,6 +14,7 @@ pub mod defence;
 mod encryption;
 pub mod event;
 pub mod face;
+pub mod factor;
 pub mod flow;
 mod limits;
 mod log;

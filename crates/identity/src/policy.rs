@@ -8,7 +8,8 @@ use stoa_store::{ReaderPool, Site, Tx, boxed, outbox, setting};
 
 const SETTING: &str = "sign_on_policy";
 /// What an update may change.
-const NAMES: [&str; 4] = ["requireOwnerApproval", "requireEmailVerification", "requiredFields", "requireCaptcha"];
+const NAMES: [&str; 5] =
+    ["requireOwnerApproval", "requireEmailVerification", "requiredFields", "requireCaptcha", "secondFactor"];
 /// What comes back on a round trip and is ignored.
 const READ_ONLY: [&str; 4] = ["id", "revision", "createdDate", "updatedDate"];
 
@@ -19,12 +20,59 @@ pub struct SignOnPolicy {
     pub require_owner_approval: bool,
     pub require_email_verification: bool,
     /// What a new member must give about themselves. Ours: clients know only the two above, so this and
-    /// the next are not shown while they ask for nothing.
+    /// the next two are not shown while they ask for nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub required_fields: Vec<Field>,
     /// Whether registration and login need a captcha answer.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub require_captcha: bool,
+    /// Whether members can add second factors. Those that they have are asked for in any case.
+    #[serde(skip_serializing_if = "SecondFactorPolicy::is_off")]
+    pub second_factor: SecondFactorPolicy,
+}
+
+/// What a site says of second factors.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum SecondFactorPolicy {
+    /// Members add none.
+    #[default]
+    Off,
+    /// Members add one if they like.
+    Optional,
+}
+
+impl SecondFactorPolicy {
+    pub const ALL: [Self; 2] = [Self::Off, Self::Optional];
+
+    /// Its name in requests and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "OFF",
+            Self::Optional => "OPTIONAL",
+        }
+    }
+
+    fn is_off(&self) -> bool {
+        *self == Self::Off
+    }
+
+    /// Reads the policy's member, when there is one.
+    fn parse(sent: Option<&Value>) -> Result<Option<Self>, Violation> {
+        const FIELD: &str = "signOnPolicy.secondFactor";
+        match sent {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(name)) => match Self::ALL.into_iter().find(|it| it.name() == name) {
+                Some(known) => Ok(Some(known)),
+                None if name == "REQUIRED" => {
+                    let why = "REQUIRED is not built; OFF or OPTIONAL is expected";
+                    Err(Violation::new(FIELD, "INVALID_ENUM_VALUE", why))
+                }
+                None => Err(Violation::new(FIELD, "INVALID_ENUM_VALUE", "OFF or OPTIONAL is expected")),
+            },
+            Some(_) => Err(Violation::new(FIELD, "FORMAT", "OFF or OPTIONAL is expected, for all members alike")),
+        }
+    }
 }
 
 /// A member of the profile that a site can require.
@@ -64,13 +112,15 @@ pub struct PolicyChange {
     pub require_email_verification: Option<bool>,
     pub required_fields: Option<Vec<Field>>,
     pub require_captcha: Option<bool>,
+    pub second_factor: Option<SecondFactorPolicy>,
 }
 
 impl PolicyChange {
     /// Reads the body `{signOnPolicy: {…partial…}}`.
     ///
     /// # Errors
-    /// [`Code::Validation`] when a flag isn't true or false, a required field is not one of [`Field`], or a member is
+    /// [`Code::Validation`] when a flag isn't true or false, a required field is not one of [`Field`], second factors are
+    /// none of [`SecondFactorPolicy`], or a member is
     /// none of the policy's: then the nearest is named.
     pub fn parse(body: &Value) -> Result<Self> {
         let mut violations = Vec::new();
@@ -88,7 +138,12 @@ impl PolicyChange {
             require_email_verification: flag("requireEmailVerification"),
             require_captcha: flag("requireCaptcha"),
             required_fields: None,
+            second_factor: None,
         };
+        match SecondFactorPolicy::parse(body.get("signOnPolicy").and_then(|it| it.get("secondFactor"))) {
+            Ok(second_factor) => change.second_factor = second_factor,
+            Err(violation) => violations.push(violation),
+        }
         match body.get("signOnPolicy").and_then(|it| it.get("requiredFields")) {
             None | Some(Value::Null) => {}
             Some(list) => match serde_json::from_value::<Vec<Field>>(list.clone()) {
@@ -155,6 +210,9 @@ impl Identity {
                 if let Some(flag) = change.require_captcha {
                     policy.require_captcha = flag;
                 }
+                if let Some(second_factor) = change.second_factor {
+                    policy.second_factor = second_factor;
+                }
                 if policy == before {
                     return Ok(policy);
                 }
@@ -193,6 +251,27 @@ fn allow(caller: &Caller) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn policy_of_second_factors_is_refused_by_name() {
+        let change = |it: Value| PolicyChange::parse(&json!({ "signOnPolicy": { "secondFactor": it } }));
+        assert_eq!(change(json!("OPTIONAL")).unwrap().second_factor, Some(SecondFactorPolicy::Optional));
+        assert_eq!(change(Value::Null).unwrap().second_factor, None);
+        for (sent, why) in [
+            (json!("REQUIRED"), "REQUIRED is not built; OFF or OPTIONAL is expected"),
+            (json!("optional"), "OFF or OPTIONAL is expected"),
+            (json!(true), "OFF or OPTIONAL is expected, for all members alike"),
+            (json!({ "roles": ["admin"], "policy": "REQUIRED" }), "OFF or OPTIONAL is expected, for all members alike"),
+        ] {
+            let fault = change(sent.clone()).unwrap_err();
+            let told: Vec<_> =
+                fault.violations().iter().map(|it| (it.field.as_str(), it.description.as_str())).collect();
+            assert_eq!(told, [("signOnPolicy.secondFactor", why)], "{sent}");
+        }
+        let shown = |policy: SignOnPolicy| json!(policy)["secondFactor"].clone();
+        let optional = SignOnPolicy { second_factor: SecondFactorPolicy::Optional, ..SignOnPolicy::default() };
+        assert_eq!((shown(SignOnPolicy::default()), shown(optional)), (Value::Null, json!("OPTIONAL")));
+    }
 
     #[test]
     fn policy_refuses_unknown_members_with_the_nearest() {

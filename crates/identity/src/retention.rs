@@ -11,7 +11,7 @@ const CHUNK: usize = 500;
 const DAY: Millis = 24 * 60 * 60_000;
 
 /// What is over in a site.
-fn of_site(config: &Config) -> [Rule; 18] {
+fn of_site(config: &Config) -> [Rule; 20] {
     let id = Key::Text("id");
     [
         Rule { table: "audit", key: id, over: "created < $1", kept: 400 * DAY },
@@ -22,6 +22,9 @@ fn of_site(config: &Config) -> [Rule; 18] {
         Rule { table: "session", key: id, over: "ended < $1 or expires < $1", kept: DAY },
         Rule { table: "session", key: id, over: "used < $1", kept: config.session_idle + DAY },
         Rule { table: "device", key: Key::Hash, over: "expires < $1", kept: 0 },
+        Rule { table: "remembered_browser", key: Key::Hash, over: "expires < $1", kept: 0 },
+        // Authenticators of which no code was ever shown.
+        Rule { table: "factor", key: id, over: "confirmed is null and created < $1", kept: DAY },
         Rule { table: "flow", key: Key::Hash, over: "expires < $1", kept: 0 },
         Rule { table: "redirect_session", key: Key::Hash, over: "expires < $1", kept: 0 },
         // How many there were lately is counted.

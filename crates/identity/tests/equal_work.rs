@@ -23,6 +23,7 @@ use stoa_identity::{
     sign_in::SignOn,
 };
 use stoa_kernel::{Caller, Code, Email, MemberId, Result, Role, Secret};
+use stoa_sql::params;
 use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::Engine;
 
@@ -53,9 +54,11 @@ async fn kit(engine: Engine) -> Kit {
     statements::listen();
     let limits = ThrottleLimits { lockout: Lockout { free: 6.0, ..Lockout::default() }, ..ThrottleLimits::default() };
     let kit = Kit::with(engine, Config { throttle: limits, ..config() }).await;
-    for name in ["active", "blocked"] {
+    for name in ["active", "blocked", "enrolled"] {
         kit.register(&format!("{name}@example.org")).await.unwrap();
     }
+    let id = kit.identity.member_by_email(&kit.site, &Email::parse("enrolled@example.org").unwrap()).await.unwrap();
+    add_factor(&kit, id.unwrap().id).await;
     let app = Caller::App { id: "key".into() };
     let id = kit.identity.member_by_email(&kit.site, &Email::parse("blocked@example.org").unwrap()).await.unwrap();
     kit.identity.member_block(&kit.site, &app, &id.unwrap().id).await.unwrap();
@@ -64,7 +67,26 @@ async fn kit(engine: Engine) -> Kit {
     kit
 }
 
-const WHO: [&str; 4] = ["nobody@example.org", "active@example.org", "blocked@example.org", "passwordless@example.org"];
+/// A second factor, of which nothing is looked at before the password.
+async fn add_factor(kit: &Kit, member: MemberId) {
+    let added = kit.site.write_with((kit.site.id.clone(), member), |tx, (site, member)| {
+        boxed!({
+            tx.execute("insert into stoa.factor_guard (site, member) values ($1, $2)", &params![site, member]).await?;
+            let sql = "insert into stoa.factor (site, id, member, name, sealed, created, confirmed) \
+                       values ($1, 'f', $2, 'Phone', $3, 0, 0)";
+            Ok(tx.execute(sql, &params![site, member, vec![0_u8; 40]]).await?)
+        })
+    });
+    assert_eq!(added.await.unwrap(), 1);
+}
+
+const WHO: [&str; 5] = [
+    "nobody@example.org",
+    "active@example.org",
+    "blocked@example.org",
+    "passwordless@example.org",
+    "enrolled@example.org",
+];
 
 async fn sign_in(engine: Engine) {
     let _turn = TURN.lock().await;

@@ -174,7 +174,7 @@ impl Sealed {
     /// How many keys each purpose has.
     async fn keys(&self) -> Vec<usize> {
         let (_, keys) = self.identity.seal_status().await.unwrap();
-        let purposes = ["mail", "captcha secret", "app key", "webhook secret"];
+        let purposes = ["mail", "captcha secret", "app key", "webhook secret", "factor"];
         purposes.map(|purpose| keys.iter().filter(|it| it.purpose == purpose).count()).to_vec()
     }
 
@@ -370,15 +370,15 @@ on_both_engines! {
 
     async fn rotation_of_sealing_keys_loses_nothing_wherever_it_is_cut_off(engine) {
         let kit = Sealed::new(engine).await;
-        assert_eq!((kit.left().await, kit.keys().await), ((0, 0, 0), vec![1; 4]));
+        assert_eq!((kit.left().await, kit.keys().await), ((0, 0, 0), vec![1; 5]));
         let first = kit.identity.seal_begin().await.unwrap();
-        assert_eq!((kit.left().await, kit.keys().await), ((1, 1, 1), vec![2; 4]));
+        assert_eq!((kit.left().await, kit.keys().await), ((1, 1, 1), vec![2; 5]));
         // Cut off here, all is read as before: by this process and by one that is started now.
         assert_eq!(signs(&kit.identity, &kit.app, SigningKey::Active).await.unwrap(), kit.key);
         let restarted = kit.second_node().await;
         assert_eq!(signs(&restarted, &kit.app, SigningKey::Active).await.unwrap(), kit.key);
         assert_eq!(restarted.seal_begin().await.unwrap().id, first.id, "it goes on");
-        assert_eq!(kit.keys().await, [2; 4], "and makes nothing");
+        assert_eq!(kit.keys().await, [2; 5], "and makes nothing");
         // What is written meanwhile is under the new key.
         kit.ask_for_a_link(&restarted).await;
         kit.ask_for_a_link(&kit.identity).await;
@@ -394,14 +394,14 @@ on_both_engines! {
 
         // The next one; then the older keys go, and all is there without them.
         assert_ne!(kit.identity.seal_begin().await.unwrap().id, first.id);
-        assert_eq!((kit.left().await, kit.keys().await), ((3, 1, 1), vec![3; 4]));
+        assert_eq!((kit.left().await, kit.keys().await), ((3, 1, 1), vec![3; 5]));
         let second = kit.identity.seal_begin().await.unwrap();
         assert_eq!(kit.go_through().await, 5);
         kit.identity.seal_end(&second.id).await.unwrap();
         assert_eq!(code(kit.identity.seal_forget().await), Some(Code::Forbidden), "it may still be under way");
         kit.base.clock.advance(61 * 60_000);
         assert_eq!(kit.identity.seal_forget().await.unwrap(), 8);
-        assert_eq!(kit.keys().await, [1; 4]);
+        assert_eq!(kit.keys().await, [1; 5]);
         let restarted = kit.second_node().await;
         assert_eq!(signs(&restarted, &kit.app, SigningKey::Active).await.unwrap(), kit.key);
         restarted.seal_begin().await.unwrap();
@@ -472,7 +472,7 @@ on_both_engines! {
             ids.push(call.await.unwrap());
         }
         assert!(ids.iter().all(|it| *it == ids[0]), "{ids:?}");
-        assert_eq!(kit.keys().await, [2; 4]);
+        assert_eq!(kit.keys().await, [2; 5]);
     }
 }
 

@@ -114,6 +114,8 @@ codes! {
     StateTokenInvalid    = "INVALID_STATE_TOKEN", 400, "The sign-in has expired or was finished; start again.";
     VerificationRequired = "EMAIL_VERIFICATION_REQUIRED", 403, "The email address must be verified first.";
     VerificationFailed   = "VERIFICATION_FAILED", 400, "The code is wrong or has expired.";
+    ProofNeeded          = "INSUFFICIENT_USER_AUTHENTICATION", 403, "Show first who you are, by a second factor or the password.";
+    FactorNeeded         = "REQUIRE_MFA", 403, "A second factor is needed; sign in on the account pages or by /v2/login.";
     ProfileInvalid       = "INVALID_PROFILE", 400, "The profile is not valid.";
     LinkInvalid          = "INVALID_LINK", 400, "The link has expired or was used.";
     Throttled            = "THROTTLED_FEATURE", 429, "Too many attempts; try again later.";

@@ -87,6 +87,7 @@ const SITE: &[Migration] = migrations![
     20 "site/0020_hook",
     21 "site/0021_search" additive,
     22 "site/0022_translation",
+    23 "site/0023_factor",
     26 "site/0026_search_language",
 ];
 

@@ -165,6 +165,8 @@ async fn signed(app: &App, call: &ApiCall, outcome: Outcome) -> Answer {
         Outcome::RequireMissingFields { member, .. } | Outcome::StatusCheck { member } => {
             answer("member", view(&member))
         }
+        // Their answer has no place for a challenge.
+        Outcome::MfaChallenge { .. } => Err(Fault::new(Code::FactorNeeded).into()),
         Outcome::RequireFirstFactor { .. } => Err(Fault::internal("a password was not looked at").into()),
     }
 }

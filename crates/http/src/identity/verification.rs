@@ -15,7 +15,7 @@ pub(crate) async fn verify(
     info: RequestInfo,
     Json(body): Json,
 ) -> Result<Response, Problem> {
-    let mut fields = Fields { body: &body, violations: Vec::new() };
+    let mut fields = Fields::of(&body);
     let (code, state_token) = (fields.text("code", Some(6)), fields.text("stateToken", None));
     fields.done()?;
     let outcome = app.identity.verification_check(&call.site, state_token, code, info.address).await?;
@@ -24,7 +24,7 @@ pub(crate) async fn verify(
 
 /// `POST /v1/auth/resend`.
 pub(crate) async fn resend(State(app): State<App>, call: Call, Json(body): Json) -> Result<Response, Problem> {
-    let mut fields = Fields { body: &body, violations: Vec::new() };
+    let mut fields = Fields::of(&body);
     let state_token = fields.text("stateToken", None);
     fields.done()?;
     let outcome = app.identity.verification_resend(&call.site, state_token).await?;
@@ -33,7 +33,7 @@ pub(crate) async fn resend(State(app): State<App>, call: Call, Json(body): Json)
 
 /// `POST /v1/start`, also spelled `/v1/Start` (trap 25).
 pub(crate) async fn start(State(app): State<App>, call: Call, Json(body): Json) -> Result<Response, Problem> {
-    let mut fields = Fields { body: &body, violations: Vec::new() };
+    let mut fields = Fields::of(&body);
     let id = fields.text("identityId", None);
     if !matches!(&body["target"], Value::Null) && body["target"] != "EMAIL" {
         fields.violations.push(Violation::new("target", "INVALID_ENUM_VALUE", "must be EMAIL"));
@@ -44,14 +44,18 @@ pub(crate) async fn start(State(app): State<App>, call: Call, Json(body): Json) 
 }
 
 /// Members of the body, and what is wrong with them.
-struct Fields<'b> {
+pub(super) struct Fields<'b> {
     body: &'b Value,
-    violations: Vec<Violation>,
+    pub(super) violations: Vec<Violation>,
 }
 
 impl<'b> Fields<'b> {
+    pub(super) fn of(body: &'b Value) -> Self {
+        Self { body, violations: Vec::new() }
+    }
+
     /// Text that must be there, of exactly `length` characters when one is given.
-    fn text(&mut self, name: &'static str, length: Option<usize>) -> &'b str {
+    pub(super) fn text(&mut self, name: &'static str, length: Option<usize>) -> &'b str {
         let violation = match (&self.body[name], length) {
             (Value::String(text), Some(length)) if !text.is_empty() && text.chars().count() != length => {
                 Violation::new(name, "EXACT_LENGTH", format!("must be {length} characters"))
@@ -67,7 +71,7 @@ impl<'b> Fields<'b> {
         ""
     }
 
-    fn done(self) -> Result<(), Fault> {
+    pub(super) fn done(self) -> Result<(), Fault> {
         if self.violations.is_empty() { Ok(()) } else { Err(Fault::invalid(self.violations)) }
     }
 }

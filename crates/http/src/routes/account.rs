@@ -4,7 +4,7 @@ use crate::{
     endpoint::{Line, delete, get, post},
     identity::*,
     openapi::operations::{
-        apps::*, operators::*, pages::*, redirects::*, sessions::*, sign_in::*, tokens::*, verification::*,
+        apps::*, factors::*, operators::*, pages::*, redirects::*, sessions::*, sign_in::*, tokens::*, verification::*,
     },
 };
 
@@ -22,6 +22,7 @@ pub(super) fn routes() -> Vec<Line> {
         post("/v2/register", authentication::register, &MEMBER_REGISTER),
         post("/v2/login", authentication::login, &MEMBER_LOGIN),
         post("/v2/sign-on", authentication::sign_on, &MEMBER_SIGN_ON),
+        post("/v2/{factorType}/verify", factors::verify, &FACTOR_VERIFY),
         post("/v2/change-password", authentication::change_password, &PASSWORD_CHANGE),
         get("/_api/account/v1/captcha", authentication::captcha_challenge, &CAPTCHA_CHALLENGE_GET),
         post("/v2/validate-email", authentication::validate_email, &EMAIL_VALIDATE),
@@ -49,6 +50,14 @@ pub(super) fn routes() -> Vec<Line> {
         get("/_api/identity/v1/sessions", sessions::list, &SESSION_LIST),
         delete("/_api/identity/v1/sessions", sessions::end_others, &SESSION_END_OTHERS),
         delete("/_api/identity/v1/sessions/{id}", sessions::end, &SESSION_END),
+        // Members' second factors.
+        get("/_api/identity/v1/factors", factors::list, &FACTOR_LIST),
+        post("/_api/identity/v1/factors", factors::begin, &FACTOR_BEGIN),
+        post("/_api/identity/v1/factors/{id}/confirm", factors::confirm, &FACTOR_CONFIRM),
+        delete("/_api/identity/v1/factors/{id}", factors::remove, &FACTOR_REMOVE),
+        post("/_api/identity/v1/recovery-codes", factors::renew_codes, &RECOVERY_CODES_RENEW),
+        delete("/_api/identity/v1/remembered-browsers", factors::forget, &REMEMBERED_BROWSERS_FORGET),
+        post("/_api/identity/v1/proof", factors::prove, &MEMBER_PROVE),
         // The account pages.
         post("/_api/account/v1/flows", flow::start, &FLOW_START),
         get("/_api/account/v1/flows/{token}", flow::show, &FLOW_GET),

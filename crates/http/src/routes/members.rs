@@ -3,7 +3,7 @@
 use crate::{
     endpoint::{Line, delete, get, patch, post, post_read},
     identity::*,
-    openapi::operations::{members::*, sign_in::*, tokens::*},
+    openapi::operations::{factors::FACTORS_RESET, members::*, sign_in::*, tokens::*},
 };
 
 /// All of them.
@@ -11,6 +11,7 @@ pub(super) fn routes() -> Vec<Line> {
     vec![
         get("/oauth2/user-info", token::user_info, &USER_INFO_GET),
         post("/_api/identity/v1/members/{id}/refuse-password", authentication::refuse_password, &PASSWORD_REFUSE),
+        delete("/_api/identity/v1/members/{id}/factors", factors::reset, &FACTORS_RESET),
         get("/members/v1/members", members::list, &MEMBER_LIST),
         post("/members/v1/members", members::create, &MEMBER_CREATE),
         get("/members/v1/members/my", members::my, &MEMBER_GET_MY),

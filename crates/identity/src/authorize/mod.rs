@@ -14,6 +14,7 @@ use crate::{
     browser::{Browser, Change},
     client::Client,
     defence::device::{self, Device},
+    factor::remembered,
     flow::{
         FlowKind,
         open::{self, Destination},
@@ -23,7 +24,7 @@ use crate::{
         authorization::{Authorization, AuthorizationResult, AuthorizeAnswer, Prompt, ResponseMode},
         code,
     },
-    redirect::plan,
+    redirect::plan::{self, SignedIn},
     session::{self, NewSession, Session},
     token::{Kind, site_names},
 };
@@ -65,6 +66,8 @@ struct PresentedSession {
     /// The session of its cookie, unless the person is to be asked anyway.
     session: Option<Session>,
     device: Device,
+    /// Whether the answer sets cookies.
+    keeps_cookies: bool,
 }
 
 /// Answers an authorization request of a known client.
@@ -79,10 +82,17 @@ pub(crate) async fn answer(
     let session = session::of_browser(core, site, browser).await?;
     let issuer = site_names::issuer(core, &site.id).await?;
     let device = Device::of(core, browser, true);
+    // A page that makes a browser open an address made with a sign-in of its own must not keep that browser
+    // signed in: the cookie is only set when the client's own page led here.
+    let is_led = navigation.referer.as_deref().and_then(Address::parse).map(|it| it.origin()).is_some_and(|it| {
+        client.allows_origin(&it) || Address::parse(&browser.base_url).is_some_and(|own| own.origin() == it)
+    });
+    let keeps = is_led && session.is_none();
     let presented = PresentedSession {
         redirect_session,
         session: session.clone().filter(|_| request.prompt != Prompt::Login),
         device: device.clone(),
+        keeps_cookies: keeps,
     };
     let issued = site
         .write_with((core.clone(), site.clone(), request.clone(), presented), |tx, (core, site, request, presented)| {
@@ -102,12 +112,6 @@ pub(crate) async fn answer(
             return Ok(Authorized::of(AuthorizeAnswer::Flow(begun)));
         }
     };
-    // A page that makes a browser open an address made with a sign-in of its own must not keep that browser
-    // signed in: the cookie is only set when the client's own page led here.
-    let is_led = navigation.referer.as_deref().and_then(Address::parse).map(|it| it.origin()).is_some_and(|it| {
-        client.allows_origin(&it) || Address::parse(&browser.base_url).is_some_and(|own| own.origin() == it)
-    });
-    let keeps = is_led && session.is_none();
     if opened.is_some() {
         mail::deliver_soon(core, &site.id).await;
     }
@@ -131,7 +135,7 @@ async fn issue_at_once(
     if !is_first && request.mode == ResponseMode::WebMessage {
         return Ok(Issued::Refused("invalid_request", "The address was used before."));
     }
-    if let Some(member) = granted {
+    if let Some(SignedIn { member, remembers }) = granted {
         let new = NewSession {
             member: member.clone(),
             client: None,
@@ -142,6 +146,9 @@ async fn issue_at_once(
         return match session::create(core, tx, site, Kind::Cookie, &new).await {
             Ok((session, secret)) => {
                 device::record_seen(core, tx, site, &member, &presented.device).await?;
+                if remembers && presented.keeps_cookies {
+                    remembered::remember(core, tx, &site.id, &member, presented.device.secret()).await?;
+                }
                 let code = code::issue_for(core, tx, site, request, &session).await?;
                 Ok(Issued::Code { code, session: Some(secret) })
             }

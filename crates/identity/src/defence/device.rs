@@ -51,6 +51,11 @@ impl Device {
     pub(crate) fn cookie(&self) -> Change {
         Change::Set(self.cookie.clone())
     }
+
+    /// The value of the cookie.
+    pub(crate) fn secret(&self) -> &str {
+        self.cookie.expose()
+    }
 }
 
 /// Records inside the transaction of a sign-in that the member uses this browser. When it is not the

@@ -72,6 +72,8 @@ pub struct SiteLimits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum AttemptKind {
     SignIn,
+    /// A second factor. Wrong ones are counted by member in the database (`crate::factor`).
+    Factor,
     Registration,
     Password,
     Recovery,
@@ -172,6 +174,7 @@ impl Throttle {
                 let lock = Some(self.lock_of(site, account));
                 self.take(now, &[by_account(), by_network(limits.address), by_site(limits.site.sign_in)], lock)
             }
+            AttemptKind::Factor => self.take(now, &[by_network(limits.address), by_site(limits.site.sign_in)], None),
             AttemptKind::Registration => {
                 let site = by_site(limits.site.registration);
                 self.take(now, &[by_account(), by_network(limits.registration), site], None)

@@ -7,6 +7,7 @@ use crate::{
     client,
     defence::device::{self, Device},
     face,
+    factor::remembered,
     flow::{
         FlowAnswer, effects,
         record::{self, Record},
@@ -18,7 +19,7 @@ use crate::{
     mail,
     oauth::{authorization::AuthorizationResult, code},
     operator,
-    session::{self, NewSession},
+    session::{self, NewSession, RedeemedToken},
     token::{self, Kind, site_names},
 };
 use std::sync::Arc;
@@ -152,10 +153,13 @@ async fn end_flow(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, end: E
                     }
                     let Some(session_token) = session_token else { return Ok(None) };
                     let taken = session::redeem_token(core, tx, site, session_token.expose()).await?;
-                    let (member, visitor) = taken.ok_or_else(gone)?;
+                    let RedeemedToken { member, visitor, remembers, .. } = taken.ok_or_else(gone)?;
                     let new = NewSession { member: member.clone(), client: None, root: None, visitor, scopes: None };
                     let (session, cookie) = session::create(core, tx, site, Kind::Cookie, &new).await?;
                     device::record_seen(core, tx, site, &member, device).await?;
+                    if remembers {
+                        remembered::remember(core, tx, &site.id, &member, device.secret()).await?;
+                    }
                     let code = match &record.context.authorization {
                         Some(request) => Some(code::issue_for(core, tx, site, request, &session).await?),
                         None => None,

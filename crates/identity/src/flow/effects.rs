@@ -19,10 +19,10 @@ use crate::{
         advance, code, invitation,
         login::{self, Registration},
         operator_recovery,
-        outcome::{Origin, Outcome},
+        outcome::{Origin, Outcome, SecondFactor},
         recovery,
         resume::{self, MissingFields},
-        verification,
+        second_factor, verification,
     },
     token::opaque,
 };
@@ -113,6 +113,13 @@ async fn run_inner(
                 Some(outcome) => sign_in_result(core, site, record, outcome).await,
             }
         }
+        Effect::CheckFactor { challenge, shown, remembers } => {
+            let answer = second_factor::FactorAnswer { challenge, shown, remembers, address: attempt.address };
+            match second_factor::verify(core, site, answer).await? {
+                Some(signed) => sign_in_result(core, site, record, signed).await,
+                None => Ok(EffectResult::Outdated),
+            }
+        }
         Effect::SendRecovery { email } if is_owner => {
             operator_recovery::ask(core, site, browser.address, &email, browser.language.clone()).await?;
             Ok(EffectResult::Sent)
@@ -183,8 +190,9 @@ async fn check_approval(
                     if Fingerprint::of(member.password_hash.as_deref()) != *password {
                         return Ok(None);
                     }
-                    let origin =
-                        Origin { visitor: attempt.visitor.as_ref(), address: Some(attempt.address), app: None };
+                    let (visitor, address) = (attempt.visitor.as_ref(), Some(attempt.address));
+                    let second = SecondFactor::of_browser(attempt.hints.cookie.as_deref());
+                    let origin = Origin { visitor, address, second, app: None };
                     advance::advance(core, tx, site, member, origin).await.map(Some)
                 })
             },

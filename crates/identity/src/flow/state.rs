@@ -3,11 +3,12 @@
 //! `sign_in.mermaid` beside this file is the picture, `sign_in.txt` every pair; a test compares them.
 
 use crate::{
+    factor::Shown,
     flow::wire::{FlowInput, FlowKind, Problem, ProfileInput},
     operator::Operator,
     password::Fingerprint,
     policy::Field,
-    sign_in::outcome::Outcome,
+    sign_in::{challenge::Challenge, outcome::Outcome},
 };
 use stoa_kernel::{Email, MemberId, Role, Secret};
 
@@ -41,6 +42,10 @@ pub enum State {
         /// Of the hash of the password that was right; with another password the person has to show it.
         #[serde(default)]
         password: Fingerprint,
+    },
+    /// A first factor was shown of a member who has a second one.
+    SecondFactor {
+        challenge: Challenge,
     },
     RecoverRequest {
         email: Option<String>,
@@ -132,6 +137,12 @@ pub enum Effect {
         member: MemberId,
         password: Fingerprint,
     },
+    CheckFactor {
+        challenge: Challenge,
+        shown: Shown,
+        /// Not to ask again in this browser for a while.
+        remembers: bool,
+    },
     SendRecovery {
         email: Email,
     },
@@ -193,6 +204,7 @@ impl State {
             Self::VerifyEmail { .. } => "VerifyEmail",
             Self::MissingFields { .. } => "MissingFields",
             Self::AwaitApproval { .. } => "AwaitApproval",
+            Self::SecondFactor { .. } => "SecondFactor",
             Self::RecoverRequest { .. } => "RecoverRequest",
             Self::RecoverSent { .. } => "RecoverSent",
             Self::NewPassword { .. } => "NewPassword",
@@ -212,6 +224,7 @@ impl EffectResult {
                 Outcome::RequireEmailVerification { .. } => "mustVerify",
                 Outcome::RequireMissingFields { .. } => "mustTell",
                 Outcome::RequireOwnerApproval { .. } => "mustWait",
+                Outcome::MfaChallenge { .. } => "mustProve",
                 Outcome::StatusCheck { .. } => "statusCheck",
                 Outcome::RequireFirstFactor { .. } => "mustShow",
             },
@@ -235,6 +248,7 @@ impl Effect {
             Self::SendCode { .. } => "SendCode",
             Self::Complete { .. } => "Complete",
             Self::CheckApproval { .. } => "CheckApproval",
+            Self::CheckFactor { .. } => "CheckFactor",
             Self::SendRecovery { .. } => "SendRecovery",
             Self::SetPassword { .. } => "SetPassword",
             Self::EndSession => "EndSession",
@@ -252,18 +266,24 @@ impl Effect {
             _ => None,
         };
         let verifies = matches!(sign_in, Some(Outcome::RequireEmailVerification { .. }));
+        // A member who has just registered, or has just shown one, is asked for none.
+        let asks_factor = matches!(sign_in, Some(Outcome::MfaChallenge { .. }));
         let completes = matches!(sign_in, Some(Outcome::Success { .. } | Outcome::RequireMissingFields { .. }));
         let is_next = completes || matches!(sign_in, Some(Outcome::RequireOwnerApproval { .. }));
         match self {
             Self::OpenSession(_) | Self::Finish(_) => false,
             _ if matches!(result, Refused(_)) => true,
-            Self::CheckPassword { .. } | Self::Register { .. } => is_next || verifies || matches!(result, Operator(..)),
+            Self::CheckPassword { .. } => is_next || asks_factor || verifies || matches!(result, Operator(..)),
+            Self::Register { .. } => is_next || verifies || matches!(result, Operator(..)),
             Self::SetPassword { reason: PasswordReason::OwnerSetup | PasswordReason::OwnerRecovery, .. } => {
                 matches!(result, Operator(..))
             }
-            Self::CheckCode { .. } | Self::SetPassword { .. } => is_next,
-            Self::Complete { .. } => is_next || *result == Outdated,
-            Self::CheckApproval { .. } => completes || verifies || matches!(result, Outdated | Unchanged),
+            Self::CheckCode { .. } | Self::SetPassword { .. } => is_next || asks_factor,
+            Self::Complete { .. } => is_next || asks_factor || *result == Outdated,
+            Self::CheckApproval { .. } => {
+                completes || asks_factor || verifies || matches!(result, Outdated | Unchanged)
+            }
+            Self::CheckFactor { .. } => is_next || verifies || *result == Outdated,
             Self::SendCode { .. } | Self::SendRecovery { .. } => *result == Sent,
             Self::EndSession => *result == SignedOut,
         }
@@ -285,6 +305,7 @@ impl Event {
                 FlowInput::Switch { .. } => "Switch elsewhere",
                 FlowInput::VerifyEmail { .. } => "VerifyEmail",
                 FlowInput::Resend => "Resend",
+                FlowInput::SecondFactor { .. } => "SecondFactor",
                 FlowInput::MissingFields { .. } => "MissingFields",
                 FlowInput::RecoverRequest { .. } => "RecoverRequest",
                 FlowInput::NewPassword { .. } => "NewPassword",

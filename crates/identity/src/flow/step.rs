@@ -1,6 +1,7 @@
 //! The machine itself: pure, total, and the only place that knows what comes next.
 
 use crate::{
+    factor::Shown,
     flow::{
         problem,
         state::{Completion, Effect, EffectResult, Event, Facts, Grant, PasswordReason, State, Transition},
@@ -9,7 +10,7 @@ use crate::{
     member::Member,
     password::Fingerprint,
     policy::Field,
-    sign_in::outcome::Outcome,
+    sign_in::{challenge::Challenge, outcome::Outcome},
 };
 use stoa_kernel::{Email, Secret};
 
@@ -76,6 +77,7 @@ pub fn back(state: &State, facts: &Facts) -> Option<State> {
         | State::MissingFields { email, .. }
         | State::AwaitApproval { email, .. }
         | State::RecoverSent { email } => Some(email.clone()),
+        State::SecondFactor { .. } => None,
         _ => return None,
     };
     Some(State::SignIn { email })
@@ -126,6 +128,10 @@ fn take_input(state: State, input: FlowInput, facts: &Facts) -> Transition {
         }
 
         (state @ State::MissingFields { .. }, FlowInput::MissingFields { profile }) => submit_profile(state, profile),
+
+        (State::SecondFactor { challenge }, FlowInput::SecondFactor { factor, code, remember }) => {
+            show_factor(challenge, Shown { factor, code: Secret::new(code) }, remember)
+        }
 
         (State::RecoverRequest { .. }, FlowInput::RecoverRequest { email }) => match Email::parse(&email) {
             Some(address) => Transition {
@@ -187,6 +193,15 @@ fn verify(state: State, input: FlowInput) -> Transition {
     }
 }
 
+fn show_factor(challenge: Challenge, shown: Shown, remembers: bool) -> Transition {
+    if shown.code.expose().trim().is_empty() {
+        let problems = vec![problem::required("code")];
+        return Transition { state: State::SecondFactor { challenge }, effects: Vec::new(), problems };
+    }
+    let effects = vec![Effect::CheckFactor { challenge: challenge.clone(), shown, remembers }];
+    Transition { state: State::SecondFactor { challenge }, effects, problems: Vec::new() }
+}
+
 fn submit_profile(state: State, profile: ProfileInput) -> Transition {
     let State::MissingFields { member, fields, password, .. } = &state else { return unexpected(state) };
     let is_missing = |field: &&Field| profile.get(**field).is_none_or(|it| it.trim().is_empty());
@@ -208,6 +223,10 @@ fn after(state: State, result: EffectResult, facts: &Facts) -> Transition {
         (state, EffectResult::Operator(operator, role)) => grant(state, Grant::Operator(operator, role), facts),
         (State::MissingFields { email, .. } | State::AwaitApproval { email, .. }, EffectResult::Outdated) => {
             let state = State::SignIn { email: Some(email) };
+            Transition { state, effects: Vec::new(), problems: vec![problem::moved_on()] }
+        }
+        (State::SecondFactor { .. }, EffectResult::Outdated) => {
+            let state = State::SignIn { email: None };
             Transition { state, effects: Vec::new(), problems: vec![problem::moved_on()] }
         }
         (State::RecoverRequest { email: Some(email) }, EffectResult::Sent) => stay(State::RecoverSent { email }),
@@ -233,6 +252,7 @@ fn after_sign_in(state: State, outcome: Outcome, facts: &Facts) -> Transition {
             let password = fingerprint(&member);
             stay(State::AwaitApproval { member: member.id, email: member.email, password })
         }
+        Outcome::MfaChallenge { challenge, .. } => stay(State::SecondFactor { challenge }),
         Outcome::RequireFirstFactor { .. } | Outcome::StatusCheck { .. } => stay(state),
     }
 }
@@ -260,6 +280,7 @@ fn asks_who(state: &State) -> bool {
         | State::VerifyEmail { .. }
         | State::MissingFields { .. }
         | State::AwaitApproval { .. }
+        | State::SecondFactor { .. }
         | State::NewPassword { reason: PasswordReason::Recovery, .. } => true,
         State::NewPassword { reason: PasswordReason::OwnerSetup | PasswordReason::OwnerRecovery, .. }
         | State::RecoverRequest { .. }

@@ -2,7 +2,7 @@
 //!
 //! To write it again: `STOA_WRITE_TYPESCRIPT=1 cargo test -p stoa-identity typescript`.
 
-use crate::flow::wire::*;
+use crate::{factor::FactorType, flow::wire::*};
 use std::{fmt::Write, path::Path};
 use ts_rs::{Config, TS};
 
@@ -34,6 +34,7 @@ fn typescript() -> String {
         Palette,
         Step,
         DoneMessage,
+        FactorType,
         FlowInput,
         ProfileInput,
         ProfileField,

@@ -2,6 +2,7 @@
 
 use crate::{
     browser::Browser,
+    factor::{self, FactorType},
     flow::{
         record::Record,
         state::{Facts, PasswordReason, State},
@@ -81,6 +82,9 @@ pub(super) fn page(state: &State, facts: &Facts) -> Step {
             Step::MissingFields { fields: fields.iter().map(field).collect() }
         }
         State::AwaitApproval { email, .. } => Step::AwaitApproval { email_hint: hint(email) },
+        State::SecondFactor { .. } => {
+            Step::SecondFactor { factors: FactorType::ALL.to_vec(), remember_days: factor::DAYS }
+        }
         State::RecoverRequest { email } => Step::RecoverRequest { email: email.clone() },
         State::RecoverSent { email } => Step::RecoverSent { email_hint: hint(email) },
         State::NewPassword { email, reason } => {

@@ -5,6 +5,7 @@
 //! listed, so a new state, input, result, effect, kind or entry can't be left out.
 
 use crate::{
+    factor::{FactorType, Shown},
     flow::{
         conduct::MOST_EFFECTS,
         problem,
@@ -16,7 +17,7 @@ use crate::{
     operator::Operator,
     password::Fingerprint,
     policy::Field,
-    sign_in::outcome::Outcome,
+    sign_in::{challenge::Challenge, outcome::Outcome},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -52,6 +53,10 @@ fn address() -> Email {
 
 fn member() -> MemberId {
     MemberId::from("m")
+}
+
+fn challenge() -> Challenge {
+    Challenge { member: member(), password: Fingerprint::default(), generation: 1, visitor: None, until: 0 }
 }
 
 fn kinds() -> Vec<FlowKind> {
@@ -101,6 +106,7 @@ fn states() -> Vec<State> {
             State::MissingFields { member: member(), email: email(), fields: Vec::new(), password: Fingerprint::default() },
         ],
         State::AwaitApproval { .. } => [State::AwaitApproval { member: member(), email: email(), password: Fingerprint::default() }],
+        State::SecondFactor { .. } => [State::SecondFactor { challenge: challenge() }],
         State::RecoverRequest { .. } => [
             State::RecoverRequest { email: some.clone() },
             State::RecoverRequest { email: none.clone() },
@@ -134,6 +140,7 @@ fn inputs() -> Vec<FlowInput> {
     };
     let code = |it: &str| FlowInput::VerifyEmail { code: it.to_owned() };
     let ask = |it: &str| FlowInput::RecoverRequest { email: it.to_owned() };
+    let prove = |factor, code: &str, remember| FlowInput::SecondFactor { factor, code: code.to_owned(), remember };
     let to = |to, email: Option<String>| FlowInput::Switch { to, email };
     let name = |it: &str| Some(it.to_owned());
     let whole = ProfileInput { first_name: name("Anna"), last_name: name("Berg"), nickname: name("anna") };
@@ -148,6 +155,11 @@ fn inputs() -> Vec<FlowInput> {
             FlowInput::MissingFields { profile: whole },
             FlowInput::MissingFields { profile: blank },
             FlowInput::MissingFields { profile: ProfileInput::default() },
+        ],
+        FlowInput::SecondFactor { .. } => [
+            prove(FactorType::Totp, "123456", true),
+            prove(FactorType::RecoveryCode, "ABCD-EFGH", false),
+            prove(FactorType::Totp, " ", false),
         ],
         FlowInput::RecoverRequest { .. } => [ask(&email()), ask("nonsense"), ask("")],
         FlowInput::NewPassword { .. } => [
@@ -176,6 +188,9 @@ fn outcomes() -> Vec<Outcome> {
             Outcome::RequireMissingFields { member: account(), fields: Field::ALL.to_vec(), state_token: token() },
         ],
         Outcome::RequireOwnerApproval { .. } => [Outcome::RequireOwnerApproval { member: account() }],
+        Outcome::MfaChallenge { .. } => [
+            Outcome::MfaChallenge { challenge: challenge(), state_token: token(), asked: FactorType::Totp },
+        ],
         Outcome::RequireFirstFactor { .. } => [Outcome::RequireFirstFactor { state_token: token() }],
         Outcome::StatusCheck { .. } => [Outcome::StatusCheck { member: account() }],
     })
@@ -225,6 +240,13 @@ fn effects() -> Vec<Effect> {
             Effect::Complete { member: member(), password: Fingerprint::default(), profile: ProfileInput::default() },
         ],
         Effect::CheckApproval { .. } => [Effect::CheckApproval { member: member(), password: Fingerprint::default() }],
+        Effect::CheckFactor { .. } => [
+            Effect::CheckFactor {
+                challenge: challenge(),
+                shown: Shown { factor: FactorType::Totp, code: Secret::new("123456") },
+                remembers: true,
+            },
+        ],
         Effect::SendRecovery { .. } => [Effect::SendRecovery { email: email() }],
         Effect::SetPassword { .. } => [Effect::SetPassword { reason: PasswordReason::Recovery, password: password() }],
         Effect::EndSession => [Effect::EndSession],
@@ -494,4 +516,53 @@ fn owner_flow_has_no_sign_up() {
         let transition = step::step(State::SignIn { email: None }, switch, &facts);
         assert_eq!(transition.state.name(), leads_to);
     }
+}
+
+/// What an effect can result in for a member who has a second factor: nothing signs in but showing one.
+fn results_of_enrolled(effect: &Effect) -> Vec<EffectResult> {
+    let is_sign_in = |result: &EffectResult| match result {
+        EffectResult::SignIn(outcome) => matches!(**outcome, Outcome::Success { .. }),
+        _ => false,
+    };
+    let shows_factor = matches!(effect, Effect::CheckFactor { .. });
+    let can_be = |it: &EffectResult| effect.can_result_in(it) && (shows_factor || !is_sign_in(it));
+    results().into_iter().filter(can_be).collect()
+}
+
+/// From every state, by every input and under all facts, whether or not a flow comes there.
+#[test]
+fn no_way_leads_past_a_second_factor() {
+    let is_members = |it: &Effect| matches!(it, Effect::OpenSession(Grant::Member(_)));
+    let (mut shown, mut asked) = (0, BTreeSet::new());
+    for facts in facts() {
+        for state in states() {
+            let inputs = inputs().into_iter().map(Event::Input).chain([Event::Refresh]);
+            let mut waiting: Vec<Transition> = inputs.map(|it| step::step(state.clone(), it, &facts)).collect();
+            while let Some(mut transition) = waiting.pop() {
+                let Some(at) = transition.effects.iter().position(asks) else {
+                    assert!(!transition.effects.iter().any(is_members), "{state:?}");
+                    continue;
+                };
+                let effect = transition.effects.swap_remove(at);
+                for result in results_of_enrolled(&effect) {
+                    let is_asked = result.name() == "mustProve";
+                    let before = transition.state.clone();
+                    let next = step::step(before.clone(), Event::Result(result), &facts);
+                    if is_asked {
+                        asked.insert(before.name());
+                        assert!(matches!(next.state, State::SecondFactor { .. }), "{before:?} passes the question by");
+                    }
+                    if next.effects.iter().any(is_members) {
+                        assert!(matches!((&before, &effect), (State::SecondFactor { .. }, Effect::CheckFactor { .. })));
+                        shown += 1;
+                        continue;
+                    }
+                    waiting.push(next);
+                }
+            }
+        }
+    }
+    assert!(shown > 0);
+    let ways = ["AwaitApproval", "MissingFields", "NewPassword", "SignIn", "VerifyEmail"];
+    assert_eq!(asked.into_iter().collect::<Vec<_>>(), ways);
 }

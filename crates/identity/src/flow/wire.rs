@@ -8,7 +8,7 @@
 //! Page and server are one program: a page that meets an unknown step is a defect and not a version question.
 
 pub use crate::face::{Palette, SiteColours, SiteFace};
-use crate::policy::Field;
+use crate::{factor::FactorType, policy::Field};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -60,6 +60,8 @@ pub enum Step {
     AwaitApproval { email_hint: String },
     /// The profile lacks what the site requires.
     MissingFields { fields: Vec<ProfileField> },
+    /// A second factor: one of these. `rememberDays` is how long the browser need not show one again.
+    SecondFactor { factors: Vec<FactorType>, remember_days: u32 },
     /// Ask for the address to which a recovery link is sent.
     RecoverRequest { email: Option<String> },
     /// A recovery link is on its way, whether or not the address is known.
@@ -119,6 +121,12 @@ pub enum FlowInput {
     Resend,
     MissingFields {
         profile: ProfileInput,
+    },
+    SecondFactor {
+        factor: FactorType,
+        code: String,
+        /// Not to ask again in this browser for a while.
+        remember: bool,
     },
     RecoverRequest {
         email: String,

@@ -50,6 +50,11 @@ pub(crate) enum Message {
         email: String,
         at: Millis,
     },
+    /// The second factors of the account are others now, or a recovery code was used up.
+    FactorChanged {
+        change: FactorChange,
+        at: Millis,
+    },
     /// To an owner: a member waits for an answer.
     ApprovalRequest {
         name: String,
@@ -64,6 +69,17 @@ pub(crate) enum Message {
         endpoint: String,
         at: Millis,
     },
+}
+
+/// What happened to a member's second factors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FactorChange {
+    Added,
+    /// By the member or by those who run the site.
+    Removed,
+    RecoveryCodesRenewed,
+    RecoveryCodeUsed,
 }
 
 const MINUTE: Millis = 60_000;
@@ -83,6 +99,12 @@ impl Message {
             Self::PasswordDropped { .. } => "password_dropped",
             Self::EmailVerified { .. } => "email_verified",
             Self::EmailChanged { .. } => "email_changed",
+            Self::FactorChanged { change, .. } => match change {
+                FactorChange::Added => "factor_added",
+                FactorChange::Removed => "factor_removed",
+                FactorChange::RecoveryCodesRenewed => "recovery_codes_renewed",
+                FactorChange::RecoveryCodeUsed => "recovery_code_used",
+            },
             Self::ApprovalRequest { .. } => "approval_request",
             Self::Approved => "approved",
             Self::Declined => "declined",
@@ -109,6 +131,12 @@ impl Message {
             Self::PasswordDropped { .. } => &language.password_dropped,
             Self::EmailVerified { .. } => &language.email_verified,
             Self::EmailChanged { .. } => &language.email_changed,
+            Self::FactorChanged { change, .. } => match change {
+                FactorChange::Added => &language.factor_added,
+                FactorChange::Removed => &language.factor_removed,
+                FactorChange::RecoveryCodesRenewed => &language.recovery_codes_renewed,
+                FactorChange::RecoveryCodeUsed => &language.recovery_code_used,
+            },
             Self::ApprovalRequest { .. } => &language.approval_request,
             Self::Approved => &language.approved,
             Self::Declined => &language.declined,
@@ -137,6 +165,7 @@ impl Message {
             Self::NewDevice { .. }
             | Self::PasswordChanged { .. }
             | Self::PasswordDropped { .. }
+            | Self::FactorChanged { .. }
             | Self::EmailVerified { .. } => Some(&context.recover_url),
             Self::OperatorPasswordChanged { .. } | Self::WebhookDisabled { .. } => Some(&context.owner_url),
             Self::Approved => Some(&context.sign_in_url),
@@ -166,6 +195,7 @@ impl Message {
                 | Self::PasswordDropped { at }
                 | Self::EmailVerified { at }
                 | Self::EmailChanged { at, .. }
+                | Self::FactorChanged { at, .. }
                 | Self::WebhookDisabled { at, .. },
             ) => time(*at).into(),
             _ => return None,
@@ -193,6 +223,10 @@ impl Message {
             Self::PasswordDropped { at },
             Self::EmailVerified { at },
             Self::EmailChanged { email: "somebody.else@example.org".to_owned(), at },
+            Self::FactorChanged { change: FactorChange::Added, at },
+            Self::FactorChanged { change: FactorChange::Removed, at },
+            Self::FactorChanged { change: FactorChange::RecoveryCodesRenewed, at },
+            Self::FactorChanged { change: FactorChange::RecoveryCodeUsed, at },
             Self::ApprovalRequest {
                 name: "Anna <b> Beispiel".to_owned(),
                 email: "anna@example.org".to_owned(),

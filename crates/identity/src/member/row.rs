@@ -261,6 +261,10 @@ pub(crate) async fn forget(tx: &mut Tx<'_>, write: &MemberWrite, site: &SiteId, 
         "delete from stoa.device where site = $1 and member = $2",
         "delete from stoa.verification where site = $1 and member = $2",
         "delete from stoa.link where site = $1 and member = $2",
+        "delete from stoa.factor where site = $1 and member = $2",
+        "delete from stoa.factor_guard where site = $1 and member = $2",
+        "delete from stoa.recovery_code where site = $1 and member = $2",
+        "delete from stoa.remembered_browser where site = $1 and member = $2",
     ] {
         tx.send(sql, params![site, &member.id]).await?;
     }

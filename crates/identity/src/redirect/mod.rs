@@ -147,14 +147,15 @@ impl Identity {
             move |tx, (core, site, hash, plan, taken, told)| {
                 boxed!({
                     // A token that is not good counts as none: the browser is then asked to sign in.
-                    let member = match taken {
+                    let signed_in = match taken {
                         Some(it) => session::redeem_token(core, tx, site, it.expose()).await?,
                         None => None,
                     };
-                    let sql = "insert into stoa.redirect_session (site, hash, plan, member, expires) \
-                           values ($1, $2, $3, $4, $5)";
-                    let member = member.as_ref().map(|it| &it.0);
-                    tx.send(sql, params![&site.id, hash, plan, member, expires]).await?;
+                    let sql = "insert into stoa.redirect_session (site, hash, plan, member, expires, remembers) \
+                           values ($1, $2, $3, $4, $5, $6)";
+                    let member = signed_in.as_ref().map(|it| &it.member);
+                    let remembers = signed_in.as_ref().is_some_and(|it| it.remembers);
+                    tx.send(sql, params![&site.id, hash, plan, member, expires, i64::from(remembers)]).await?;
                     match told.clone() {
                         Some((entry, id)) => entry.put_ids(tx, &site.id, vec![id]).await,
                         None => Ok(()),

@@ -4,7 +4,7 @@ use crate::{Core, oauth::authorization::Authorization};
 use std::sync::Arc;
 use stoa_kernel::{ClientId, Code, Fault, MemberId, Millis, Result, SessionId, TokenHash};
 use stoa_sql::params;
-use stoa_store::{ReaderPool, Site, Tx, boxed};
+use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
 
 /// What a redirect session is for.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
@@ -48,16 +48,25 @@ pub(crate) async fn get(core: &Core, site: &Arc<Site>, token: &str) -> Result<Pl
     serde_json::from_str(&stored).map_err(Fault::internal)
 }
 
-/// The first use of a redirect session, inside a transaction: whether it was unused, and the member who
-/// had just signed in when it was made.
+/// A member who had just signed in when a redirect session was made.
+pub(crate) struct SignedIn {
+    pub member: MemberId,
+    /// Whether no second factor is to be asked again in the browser that opens it.
+    pub remembers: bool,
+}
+
+/// The first use of a redirect session, inside a transaction: whether it was unused, and who had just signed in.
 pub(crate) async fn take(
     tx: &mut Tx<'_>,
     site: &Site,
     token: &TokenHash,
     now: Millis,
-) -> Result<(bool, Option<MemberId>)> {
+) -> Result<(bool, Option<SignedIn>)> {
     let sql = "update stoa.redirect_session set used = $1 where site = $2 and hash = $3 and used is null \
-               and expires > $1 returning member";
-    let found = tx.row(sql, &params![now, &site.id, token], |row| row.get::<Option<String>>(0)).await?;
-    Ok((found.is_some(), found.flatten().map(MemberId::from)))
+               and expires > $1 returning member, remembers";
+    let read = |row: &Row<'_>| Ok((row.get::<Option<String>>(0)?, row.get::<i64>(1)? != 0));
+    let found = tx.row(sql, &params![now, &site.id, token], read).await?;
+    let is_first = found.is_some();
+    let signed_in = found.and_then(|(member, remembers)| Some(SignedIn { member: member?.into(), remembers }));
+    Ok((is_first, signed_in))
 }

@@ -1,5 +1,5 @@
 //! Rotation of the keys with which is sealed what must be read again (decision 26): messages that wait, secrets of
-//! captcha providers, private keys of applications, secrets of webhook endpoints.
+//! captcha providers, private keys of applications, secrets of webhook endpoints and of members' authenticators.
 //!
 //! A rotation makes a new key for each purpose at once, and what is under older keys is then sealed again piece by piece.
 //! Until then it is read with the key that it names. So a rotation may be cut off anywhere: what is done stays, and who
@@ -14,7 +14,7 @@ use crate::{
     Core, Identity, app_key,
     defence::captcha_provider,
     encryption::{self, Purpose},
-    mail,
+    factor, mail,
     token::revocation,
     webhook,
 };
@@ -55,6 +55,7 @@ pub struct Left {
     pub messages: u64,
     pub captcha_secrets: u64,
     pub webhook_secrets: u64,
+    pub factor_secrets: u64,
 }
 
 impl Identity {
@@ -87,7 +88,8 @@ impl Identity {
     pub async fn seal_site(&self, site: &Site) -> Result<u64> {
         let messages = mail::reseal(&self.core, site).await?;
         let captcha = u64::from(captcha_provider::reseal(&self.core, site).await?);
-        Ok(messages + captcha + webhook::reseal(&self.core, site).await?)
+        let webhooks = webhook::reseal(&self.core, site).await?;
+        Ok(messages + captcha + webhooks + factor::reseal(&self.core, site).await?)
     }
 
     /// Says that all that was under older keys has been sealed again.
@@ -145,7 +147,9 @@ impl Identity {
         let messages = mail::left(&self.core, site).await?;
         let captcha_secrets = u64::from(captcha_provider::is_left(&self.core, site).await?);
         let webhook_secrets = webhook::left(&self.core, site).await?;
-        Ok(Left { messages: u64::try_from(messages).unwrap_or_default(), captcha_secrets, webhook_secrets })
+        let (messages, factor_secrets) =
+            (u64::try_from(messages).unwrap_or_default(), factor::left(&self.core, site).await?);
+        Ok(Left { messages, captcha_secrets, webhook_secrets, factor_secrets })
     }
 
     /// Deletes the keys that seal nothing any more, and answers how many there were. Who asks has made sure that nothing

@@ -66,6 +66,8 @@ pub(crate) struct RedeemedToken {
     pub visitor: Option<VisitorId>,
     /// What the app was held to that vouched for the member.
     pub scopes: Option<Scopes>,
+    /// Whether no second factor is to be asked again in the browser where the sign-in ends.
+    pub remembers: bool,
 }
 
 impl Session {
@@ -100,7 +102,8 @@ impl Identity {
         site: &Site,
         token: &str,
     ) -> Result<Option<(MemberId, Option<VisitorId>)>> {
-        redeem_token(&self.core, tx, site, token).await
+        let redeemed = redeem_token(&self.core, tx, site, token).await?;
+        Ok(redeemed.map(|it| (it.member, it.visitor)))
     }
 
     /// The browser's session that a cookie stands for; `None` when there is none (any more).
@@ -156,22 +159,27 @@ pub(crate) async fn create(
     Ok((session, secret))
 }
 
-/// Makes a `sessionToken` inside a transaction, held to what the app is held to that vouched for the member.
-pub(crate) async fn issue_token(
-    core: &Core,
-    tx: &mut Tx<'_>,
-    site: &Site,
-    member: &MemberId,
-    visitor: Option<&VisitorId>,
-    scopes: Option<&Scopes>,
-) -> Result<Secret> {
+/// What a `sessionToken` is to stand for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NewToken<'a> {
+    pub member: &'a MemberId,
+    pub visitor: Option<&'a VisitorId>,
+    /// What the app is held to that vouched for the member.
+    pub scopes: Option<&'a Scopes>,
+    /// Whether no second factor is to be asked again in the browser where the sign-in ends.
+    pub remembers: bool,
+}
+
+/// Makes a `sessionToken` inside a transaction.
+pub(crate) async fn issue_token(core: &Core, tx: &mut Tx<'_>, site: &Site, new: NewToken<'_>) -> Result<Secret> {
+    let NewToken { member, visitor, scopes, remembers } = new;
     let secret = token::opaque(core.world(), Kind::Session, site.number);
     let expires = core.now() + core.config().session_token_life;
-    let sql = "insert into stoa.session_token (site, hash, member, visitor, expires, scopes) \
-               values ($1, $2, $3, $4, $5, $6)";
+    let sql = "insert into stoa.session_token (site, hash, member, visitor, expires, scopes, remembers) \
+               values ($1, $2, $3, $4, $5, $6, $7)";
     let hash = TokenHash::of(secret.expose());
     let scopes = scopes.map(Scopes::to_string);
-    tx.send(sql, params![&site.id, hash, member, visitor, expires, scopes]).await?;
+    tx.send(sql, params![&site.id, hash, member, visitor, expires, scopes, i64::from(remembers)]).await?;
     Ok(secret)
 }
 
@@ -182,9 +190,9 @@ pub(crate) async fn redeem_token(
     tx: &mut Tx<'_>,
     site: &Site,
     token: &str,
-) -> Result<Option<(MemberId, Option<VisitorId>)>> {
+) -> Result<Option<RedeemedToken>> {
     let redeemed = redeem_held_token(core, tx, site, token).await?;
-    Ok(redeemed.filter(|it| it.scopes.is_none()).map(|it| (it.member, it.visitor)))
+    Ok(redeemed.filter(|it| it.scopes.is_none()))
 }
 
 /// The same for what keeps a session to the scopes of the token.
@@ -198,7 +206,7 @@ pub(crate) async fn redeem_held_token(
         return Ok(None);
     }
     let sql = "delete from stoa.session_token where site = $1 and hash = $2 returning member, visitor, expires, \
-               scopes";
+               scopes, remembers";
     let found = tx
         .row(sql, &params![&site.id, TokenHash::of(token)], |row| {
             let (visitor, scopes): (Option<String>, Option<String>) = (row.get(1)?, row.get(3)?);
@@ -207,6 +215,7 @@ pub(crate) async fn redeem_held_token(
                 member: MemberId::from(row.text(0)?),
                 visitor: visitor.map(VisitorId::from),
                 scopes: scopes.as_deref().map(Scopes::among),
+                remembers: row.get::<i64>(4)? != 0,
             };
             Ok((redeemed, expires))
         })
@@ -415,11 +424,15 @@ pub(crate) async fn of_browser(core: &Core, site: &Site, browser: &Browser) -> R
     }
 }
 
-/// Ends inside a transaction the member's sign-ins that wait for a code. Their wrong codes and messages
-/// still count.
+/// Ends inside a transaction the member's sign-ins that wait for a code or a second factor, and the browsers in which no factor
+/// is asked. Their wrong codes and messages still count.
 async fn end_sign_ins(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
     let sql = "update stoa.verification set expires = $1 \
                where site = $2 and member = $3 and signs_in <> 0 and expires > $1";
     tx.send(sql, params![now, site, member]).await?;
+    let sql = "update stoa.factor_guard set generation = generation + 1 where site = $1 and member = $2";
+    tx.send(sql, params![site, member]).await?;
+    let sql = "delete from stoa.remembered_browser where site = $1 and member = $2";
+    tx.send(sql, params![site, member]).await?;
     Ok(())
 }

@@ -1,14 +1,14 @@
 //! The one decision of a sign-in: what comes next for a member who has shown who they are.
 
 use crate::{
-    Core, audit, mail,
+    Core, audit, factor, mail,
     member::{self, Member, Move, Status, access::MemberWrite},
     password::Fingerprint,
     policy, session,
     sign_in::{
         approval_request,
         code::{self, Use},
-        outcome::{Origin, Outcome},
+        outcome::{Origin, Outcome, SecondFactor},
         pending::{self, PendingAuthentication},
     },
 };
@@ -17,8 +17,9 @@ use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_store::{Site, Tx};
 
 /// Decides inside a transaction what comes next for a member whose password, code or link was right:
-/// verification before missing fields before approval before success. A pending member with nothing left to wait for
-/// becomes active here, and every success is noted in the audit log.
+/// verification before missing fields before approval before a second factor before success. A pending member with nothing
+/// left to wait for becomes active here, and every success is noted in the audit log. This is the one place that makes a
+/// `sessionToken`, so no way of signing in passes a second factor by; the word of an app stands for both factors.
 ///
 /// # Errors
 /// [`Code::MemberBlocked`] for members who may not sign in at all; [`Code::PasswordReset`] for those whose
@@ -68,15 +69,44 @@ pub(crate) async fn advance(
             return Ok(Outcome::RequireOwnerApproval { member });
         }
     }
+    let remembers = match origin.second {
+        _ if origin.app.is_some() => false,
+        SecondFactor::Shown { remembers } => remembers,
+        SecondFactor::Nothing | SecondFactor::Browser(_) => {
+            if let Some(generation) = asks_for_factor(core, tx, site, &member, origin.second).await? {
+                return pending::challenge(core, site, &member, generation, visitor);
+            }
+            false
+        }
+    };
     member::record_login(tx, &write, &site.id, &mut member, core.now()).await?;
     let entry = match origin.app {
         Some(app) => audit::Entry::by(app, audit::Event::SignedIn, &member.id),
         None => audit::Entry::by_oneself(&member.id, audit::Event::SignedIn),
     };
     audit::record(core, tx, &site.id, entry.at_address(origin.address)).await?;
-    let session_token =
-        session::issue_token(core, tx, site, &member.id, visitor, origin.app.and_then(Caller::scopes)).await?;
+    let scopes = origin.app.and_then(Caller::scopes);
+    let new = session::NewToken { member: &member.id, visitor, scopes, remembers };
+    let session_token = session::issue_token(core, tx, site, new).await?;
     Ok(Outcome::Success { member, session_token })
+}
+
+/// The generation of the member's factors, when one of them is to be shown.
+async fn asks_for_factor(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    member: &Member,
+    second: SecondFactor<'_>,
+) -> Result<Option<i64>> {
+    let Some(generation) = factor::generation(tx, &site.id, &member.id).await? else { return Ok(None) };
+    let is_remembered = match second {
+        SecondFactor::Browser(cookie) => {
+            factor::remembered::is_remembered(core, tx, &site.id, &member.id, cookie).await?
+        }
+        SecondFactor::Nothing | SecondFactor::Shown { .. } => false,
+    };
+    Ok((!is_remembered).then_some(generation))
 }
 
 /// Has what the transaction of a sign-in left to be sent delivered.

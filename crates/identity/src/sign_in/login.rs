@@ -8,6 +8,7 @@ use crate::{
         captcha,
         throttle::AttemptKind,
     },
+    factor,
     mail::{self, notice},
     member::{self, Member, Move, Status, access::MemberWrite, profile::Profile, row},
     password::{Match, Share},
@@ -16,7 +17,7 @@ use crate::{
     sign_in::{
         advance,
         new_password::{self, Person},
-        outcome::{Origin, Outcome},
+        outcome::{Origin, Outcome, SecondFactor},
     },
 };
 use serde_json::Value;
@@ -153,6 +154,7 @@ impl Identity {
                 (member.password_hash, member.must_reset) = (Some(hash.clone()), false);
                 row::write_password(tx, write, site, &member).await?;
                 row::update(tx, write, site, &mut member, core.now()).await?;
+                factor::password_was_set(core, tx, site, id, Some(session)).await?;
                 let entry = audit::Entry::by_oneself(&member.id, audit::Event::PasswordChanged);
                 audit::record(core, tx, site, entry).await?;
                 notice::password_changed(core, tx, site, &member).await?;
@@ -230,7 +232,7 @@ pub(crate) async fn register(
                     }
                     let entry = audit::Entry::by_oneself(&member.id, audit::Event::Registered);
                     audit::record(core, tx, &site.id, entry.at_address(Some(address))).await?;
-                    let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
+                    let origin = Origin { visitor: visitor.as_ref(), address: Some(address), ..Origin::default() };
                     advance::advance(core, tx, site, member, origin).await
                 })
             },
@@ -263,11 +265,10 @@ pub(crate) async fn login(
         Match::Right | Match::Wrong => None,
     };
     drop(permit);
-    let address = attempt.address;
     let advanced = site
         .write_with(
-            (core.clone(), site.clone(), attempt.visitor.clone(), member.id, stored, fresh),
-            move |tx, (core, site, visitor, id, stored, fresh)| {
+            (core.clone(), site.clone(), attempt.clone(), member.id, stored, fresh),
+            move |tx, (core, site, attempt, id, stored, fresh)| {
                 boxed!({
                     let now_there = row::get(tx, &site.id, id).await?;
                     // The password was changed or the account deleted while this one was checked.
@@ -278,14 +279,17 @@ pub(crate) async fn login(
                         member.password_hash = Some(fresh.clone());
                         row::write_password(tx, &MemberWrite::shown_to_be(id), &site.id, &member).await?;
                     }
-                    let origin = Origin { visitor: visitor.as_ref(), address: Some(address), app: None };
+                    let (visitor, address) = (attempt.visitor.as_ref(), Some(attempt.address));
+                    let second = SecondFactor::of_browser(attempt.hints.cookie.as_deref());
+                    let origin = Origin { visitor, address, second, app: None };
                     advance::advance(core, tx, site, member, origin).await
                 })
             },
         )
         .await?;
-    // A member who still waits for a code was sent a message, so that attempt counts.
-    if matches!(advanced, Outcome::Success { .. }) {
+    // A member who still waits for a code was sent a message, so that attempt counts. One of whom a second factor is asked
+    // was sent nothing, and attempts at that are counted by themselves.
+    if matches!(advanced, Outcome::Success { .. } | Outcome::MfaChallenge { .. }) {
         core.throttle.refund(attempted);
     }
     Ok(advance::send_after(core, site, advanced).await)
@@ -348,7 +352,7 @@ async fn sign_on_in(core: &Core, tx: &mut Tx<'_>, site: &Site, vouched: &Vouched
     }
     // A password that is refused stays so; it isn't what they are signed on by.
     member.must_reset = false;
-    let origin = Origin { visitor: vouched.visitor.as_ref(), address: None, app: Some(&vouched.app) };
+    let origin = Origin { visitor: vouched.visitor.as_ref(), app: Some(&vouched.app), ..Origin::default() };
     let outcome = advance::advance(core, tx, site, member, origin).await?;
     Ok((outcome, ended))
 }

@@ -1,7 +1,7 @@
 //! What a sign-in answers, whichever way it came: registration, login, verification, recovery
 //! (docs/protocol/identity.md §10.1).
 
-use crate::{member::Member, policy::Field};
+use crate::{factor::FactorType, member::Member, policy::Field, sign_in::challenge::Challenge};
 use serde_json::{Value, json};
 use std::net::IpAddr;
 use stoa_kernel::{Caller, Secret, VisitorId};
@@ -19,6 +19,9 @@ pub enum Outcome {
     RequireMissingFields { member: Member, fields: Vec<Field>, state_token: Secret },
     /// An owner must approve the member first.
     RequireOwnerApproval { member: Member },
+    /// A second factor of the member is needed, of which the first is asked for. Nothing is told of the member: who asks
+    /// has shown a password alone.
+    MfaChallenge { challenge: Challenge, state_token: Secret, asked: FactorType },
     /// The address was verified outside of a sign-in. Nothing keeps the member from signing in, but who
     /// asks has not shown a first factor.
     StatusCheck { member: Member },
@@ -54,14 +57,24 @@ impl Outcome {
                 "state": "REQUIRE_OWNER_APPROVAL",
                 "identity": member.to_json(),
             }),
+            Self::MfaChallenge { state_token, asked, .. } => json!({
+                "state": "MFA_CHALLENGE",
+                "stateToken": state_token.expose(),
+                "mfaChallengeData": {
+                    "factorType": asked.name(),
+                    "availableFactors": FactorType::ALL
+                        .map(|it| json!({ "factorType": it.name(), "factorStatus": "ENABLED" })),
+                    "reason": "USER_SETTINGS",
+                },
+            }),
             Self::StatusCheck { member } => json!({ "state": "STATUS_CHECK", "identity": member.to_json() }),
         }
     }
 
-    /// Whom it is about; `None` while only an address is known.
+    /// Whom it is about; `None` while only an address is known, or a second factor is asked for.
     pub fn member(&self) -> Option<&Member> {
         match self {
-            Self::RequireFirstFactor { .. } => None,
+            Self::RequireFirstFactor { .. } | Self::MfaChallenge { .. } => None,
             Self::Success { member, .. }
             | Self::RequireEmailVerification { member, .. }
             | Self::RequireMissingFields { member, .. }
@@ -80,4 +93,26 @@ pub(crate) struct Origin<'a> {
     pub address: Option<IpAddr>,
     /// The app that vouches for the member.
     pub app: Option<&'a Caller>,
+    pub second: SecondFactor<'a>,
+}
+
+/// What is known of the second factor of one who signs in.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) enum SecondFactor<'a> {
+    #[default]
+    Nothing,
+    /// The browser brought the cookie by which it is known; it may be one in which the member isn't asked.
+    Browser(&'a str),
+    /// It was shown.
+    Shown {
+        /// Whether the member isn't to be asked again in the browser where the sign-in ends.
+        remembers: bool,
+    },
+}
+
+impl<'a> SecondFactor<'a> {
+    /// Of a browser, by its cookie.
+    pub(crate) fn of_browser(cookie: Option<&'a str>) -> Self {
+        cookie.map_or(Self::Nothing, Self::Browser)
+    }
 }

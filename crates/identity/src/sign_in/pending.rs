@@ -2,11 +2,23 @@
 //!
 //! A token gives nothing by itself. One that waits for a password only says for which address. One that waits
 //! for fields of the profile says that the password was right; it is good until the password changes or
-//! the fields are given, whichever comes first, and so only once. Codes by e-mail are in `code`.
+//! the fields are given, whichever comes first, and so only once. One that waits for a second factor is good as `challenge`
+//! says. Codes by e-mail are in `code`.
 
-use crate::{Core, password::Fingerprint, token::signing::Purpose};
+use crate::{
+    Core,
+    factor::FactorType,
+    member::Member,
+    password::Fingerprint,
+    sign_in::{
+        challenge::{self, Challenge},
+        outcome::Outcome,
+    },
+    token::signing::Purpose,
+};
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{MemberId, Millis, Result, Secret, SiteId, VisitorId};
+use stoa_store::Site;
 
 /// Life of a state token of this kind.
 const LIFE: Millis = 30 * 60_000;
@@ -21,6 +33,9 @@ pub(crate) enum PendingAuthentication {
     /// Fields of the profile. `password` is the fingerprint of the hash that was right.
     #[serde(rename = "complete")]
     MissingFields { member: MemberId, password: Fingerprint, visitor: Option<VisitorId> },
+    /// A second factor. `asked` is the one that the answer before named.
+    #[serde(rename = "prove")]
+    SecondFactor { challenge: Challenge, asked: FactorType },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -30,6 +45,30 @@ struct Claims {
     until: Millis,
     #[serde(flatten)]
     pending: PendingAuthentication,
+}
+
+/// What is answered to one who has shown a first factor of a member with a second one.
+pub(crate) fn challenge(
+    core: &Core,
+    site: &Site,
+    member: &Member,
+    generation: i64,
+    visitor: Option<&VisitorId>,
+) -> Result<Outcome> {
+    let challenge = Challenge {
+        member: member.id.clone(),
+        password: Fingerprint::of(member.password_hash.as_deref()),
+        generation,
+        visitor: visitor.cloned(),
+        until: core.now() + challenge::LIFE,
+    };
+    ask(core, &site.id, challenge, FactorType::Totp)
+}
+
+/// The same for one factor of those that the member has.
+pub(crate) fn ask(core: &Core, site: &SiteId, challenge: Challenge, asked: FactorType) -> Result<Outcome> {
+    let pending = PendingAuthentication::SecondFactor { challenge: challenge.clone(), asked };
+    Ok(Outcome::MfaChallenge { challenge, state_token: issue(core, site, &pending)?, asked })
 }
 
 pub(crate) fn issue(core: &Core, site: &SiteId, pending: &PendingAuthentication) -> Result<Secret> {

@@ -6,6 +6,7 @@
 use crate::{
     Core, Identity, audit, client,
     defence::{attempt, throttle::AttemptKind},
+    factor,
     mail::{self, LinkOptions, Message, Task, enqueue, notice},
     member::{self, Member, Move, Status, access::MemberWrite},
     session::{self, SessionSelector},
@@ -151,6 +152,7 @@ pub(crate) async fn finish(
                 if is_change {
                     notice::password_changed(core, tx, &site.id, &member).await?;
                 }
+                factor::password_was_set(core, tx, &site.id, &id, None).await?;
                 let entry = audit::Entry::by_oneself(&id, audit::Event::PasswordChanged);
                 audit::record(core, tx, &site.id, entry).await?;
                 let ended = SessionSelector::Member(id).end(tx, &site.id, now).await?;
@@ -161,9 +163,7 @@ pub(crate) async fn finish(
         },
     )
     .await?;
-    if let Some(member) = advanced.member() {
-        attempt::unlock(core, site, member);
-    }
+    attempt::unlock(core, site, &chosen_by);
     mail::deliver_soon(core, &site.id).await;
     Ok(advanced)
 }

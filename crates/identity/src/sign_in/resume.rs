@@ -62,6 +62,8 @@ impl Identity {
                     Some(password) => login::login(core, site, attempt, &email, password).await,
                 }
             }
+            // `POST /v2/{factorType}/verify` goes on with it.
+            PendingAuthentication::SecondFactor { .. } => Err(gone()),
             PendingAuthentication::MissingFields { member, password, visitor } => {
                 let profile = missing_fields(resumption.profile)?;
                 let fields = MissingFields { member, password, profile, visitor, address: attempt.address };
@@ -103,7 +105,8 @@ pub(crate) async fn complete(core: &Arc<Core>, site: &Arc<Site>, fields: Missing
                 }
                 let write = MemberWrite::shown_to_be(&fields.member);
                 member::update(tx, &write, &site.id, &mut member, core.now()).await?;
-                let origin = Origin { visitor: fields.visitor.as_ref(), address: Some(fields.address), app: None };
+                let (visitor, address) = (fields.visitor.as_ref(), Some(fields.address));
+                let origin = Origin { visitor, address, ..Origin::default() };
                 advance::advance(core, tx, site, member, origin).await.map(Some)
             })
         })

@@ -150,7 +150,7 @@ async fn check_in(core: &Core, tx: &mut Tx<'_>, site: &Site, submitted: Submitte
         }
         return Ok(Ok(Outcome::StatusCheck { member }));
     }
-    let origin = Origin { visitor: stored.visitor.as_ref(), address: Some(address), app: None };
+    let origin = Origin { visitor: stored.visitor.as_ref(), address: Some(address), ..Origin::default() };
     match advance::advance(core, tx, site, member, origin).await {
         Ok(advanced) => Ok(Ok(advanced)),
         Err(fault) if matches!(fault.code(), Code::MemberBlocked | Code::PasswordReset) => {

@@ -78,4 +78,11 @@ pub enum MemberVerb {
         /// Id or address of the member
         member: String,
     },
+    /// Remove all second factors of a member who has lost them; the password alone then signs in
+    #[command(after_help = "Examples:\n  stoa member reset-factors ada@example.org\n  \
+                            stoa member reset-factors ada@example.org --site Mine --json")]
+    ResetFactors {
+        /// Id or address of the member
+        member: String,
+    },
 }

@@ -31,7 +31,7 @@ pub use mail::{Mail, MailVerb};
 pub use member::{Member, MemberVerb};
 pub use owner::{Owner, OwnerVerb, RoleName};
 pub use seal::SealVerb;
-pub use site::{AutoIndexState, CaptchaSet, CaptchaVerb, Face, SiteVerb};
+pub use site::{AutoIndexState, CaptchaSet, CaptchaVerb, Face, SecondFactors, SiteVerb};
 pub use transfer::{Export, Format, Import};
 pub use webhook::{EndpointUpdate, Listen, MessageFormat, NewEndpoint, PullOrder, ReplayChoice, Webhook, WebhookVerb};
 

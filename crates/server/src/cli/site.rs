@@ -86,6 +86,15 @@ pub enum SiteVerb {
         #[command(flatten)]
         site: SiteChoice,
     },
+    /// Say whether members of this site can add a second factor; those who have one are asked for it in any case
+    #[command(after_help = "Examples:\n  stoa site second-factors optional\n  \
+                            stoa site second-factors off --site Mine --json")]
+    SecondFactors {
+        /// `optional` lets members add one if they like
+        state: SecondFactors,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
     /// Say who checks captcha answers: the server itself (proof of work) or a provider
     Captcha(Captcha),
 }
@@ -162,6 +171,13 @@ pub struct CaptchaSet {
 fn score(text: &str) -> Result<f64, String> {
     let score = text.parse().ok().filter(|it: &f64| it.is_finite());
     score.ok_or_else(|| "a number from 0 to 1 is expected".to_owned())
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SecondFactors {
+    Off,
+    Optional,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum, Serialize, Deserialize)]

@@ -48,6 +48,11 @@ pub async fn run(services: &Services, site: &Arc<Site>, verb: &MemberVerb) -> Re
             identity.activation_send(site, &operator(), &body).await?;
             Ok(json!({ "memberId": found.id, "sentTo": found.email }))
         }
+        MemberVerb::ResetFactors { member } => {
+            let found = find(services, site, member).await?;
+            let removed = identity.factors_reset(site, &operator(), &found.id).await?;
+            Ok(json!({ "memberId": found.id, "email": found.email, "removed": removed }))
+        }
         MemberVerb::Import { .. } => Err("this command imports members".into()),
     }
 }

@@ -42,7 +42,7 @@ async fn status(services: &Services) -> Result<Value, Failure> {
     let mut status = json!({
         "state": if has_finished && left.total() == 0 { "COMPLETE" } else { "ROTATING" },
         "left": { "messages": left.messages, "captchaSecrets": left.captcha_secrets, "appKeys": left.app_keys,
-            "webhookSecrets": left.webhook_secrets, "items": left.items },
+            "webhookSecrets": left.webhook_secrets, "factorSecrets": left.factor_secrets, "items": left.items },
         "keys": keys.iter().map(view).collect::<Value>(),
     });
     if let Some(Rotation { id, started, finished }) = rotation {
@@ -86,12 +86,13 @@ struct Left {
     captcha_secrets: u64,
     app_keys: u64,
     webhook_secrets: u64,
+    factor_secrets: u64,
     items: u64,
 }
 
 impl Left {
     fn total(&self) -> u64 {
-        self.messages + self.captcha_secrets + self.app_keys + self.webhook_secrets + self.items
+        self.messages + self.captcha_secrets + self.app_keys + self.webhook_secrets + self.factor_secrets + self.items
     }
 }
 
@@ -104,6 +105,7 @@ async fn left(services: &Services) -> Result<Left, Failure> {
         left.messages += of_site.messages;
         left.captcha_secrets += of_site.captcha_secrets;
         left.webhook_secrets += of_site.webhook_secrets;
+        left.factor_secrets += of_site.factor_secrets;
         left.items += content.seal_left(&site).await?;
     }
     Ok(left)

@@ -2,7 +2,7 @@
 
 use super::terminal::Terminal;
 use crate::{
-    cli::{AutoIndexState, Face, SiteVerb, Verb},
+    cli::{AutoIndexState, Face, SecondFactors, SiteVerb, Verb},
     failure::Failure,
     print::{count, print},
     services::{Services, choose, operator},
@@ -12,6 +12,7 @@ use stoa_content::ListOptions;
 use stoa_identity::{
     face::FaceSetting,
     member::{Audience, MemberFilter, MemberQuery},
+    policy::{PolicyChange, SecondFactorPolicy},
 };
 use stoa_kernel::{Code, date::iso_from_millis};
 use stoa_store::{SITE_KEPT, SiteChange, SiteRecord};
@@ -80,6 +81,16 @@ pub async fn run(services: &Services, verb: &SiteVerb) -> Result<Value, Failure>
             };
             services.content.auto_index_set(&site, is_on).await?;
             Ok(json!({ "autoIndex": services.content.auto_index_is_on(&site).await? }))
+        }
+        SiteVerb::SecondFactors { state, site } => {
+            let site = services.choose_site(site.site.as_deref()).await?;
+            let second_factor = Some(match state {
+                SecondFactors::Off => SecondFactorPolicy::Off,
+                SecondFactors::Optional => SecondFactorPolicy::Optional,
+            });
+            let change = PolicyChange { second_factor, ..PolicyChange::default() };
+            let policy = services.identity.policy_update(&site, &operator(), change).await?;
+            Ok(json!({ "secondFactor": policy.second_factor.name() }))
         }
         SiteVerb::Captcha(_) => Err("this command is about a captcha".into()),
     }

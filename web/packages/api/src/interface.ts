@@ -2267,7 +2267,7 @@ export type SessionToken = string;
 export type StateToken = string;
 
 /** Where a sign-in stands, by `state`. */
-export type StateMachine = SignedIn | FirstFactorRequired | EmailVerificationRequired | MissingFieldsRequired | OwnerApprovalRequired | StatusChecked;
+export type StateMachine = SignedIn | FirstFactorRequired | EmailVerificationRequired | MissingFieldsRequired | OwnerApprovalRequired | FactorChallenged | StatusChecked;
 
 export type SignedIn = {
   state: 'SUCCESS';
@@ -2751,6 +2751,108 @@ export type Session = {
   clientIds: Array<string>;
   /** Whether it is the one that asks. */
   isCurrent: boolean;
+};
+
+export type FactorType = 'TOTP' | 'RECOVERY_CODE';
+
+export type FactorCode = {
+  /** Without one the factor is only chosen. */
+  code?: string | null;
+};
+
+/** The object of the factor that the path names. */
+export type FactorVerifyRequest = {
+  /** As in the path. */
+  factorType?: FactorType;
+  stateToken: StateToken;
+  /** Not to ask again in the browser where the sign-in ends, for thirty days. */
+  rememberThisDevice?: boolean | null;
+  totpData?: FactorCode;
+  recoveryCodeData?: FactorCode;
+};
+
+/** A second factor is needed; the state token goes with it to `/v2/{factorType}/verify`. */
+export type FactorChallenged = {
+  state: 'MFA_CHALLENGE';
+  stateToken: StateToken;
+  mfaChallengeData: {
+    factorType: FactorType;
+    availableFactors: Array<{
+      factorType: FactorType;
+      factorStatus: 'ENABLED';
+    }>;
+    reason: 'USER_SETTINGS';
+  };
+};
+
+/** An authenticator of a member. */
+export type Factor = {
+  id: string;
+  type: 'TOTP';
+  name: string;
+  createdDate: string;
+  lastUsedDate?: string;
+};
+
+export type FactorListResponse = {
+  /** Whether the site lets members add one. */
+  policy: 'OFF' | 'OPTIONAL';
+  factors: Array<Factor>;
+  recoveryCodesLeft: number;
+  /** In which the member is not asked. */
+  rememberedBrowsers: number;
+  /** Until when this session may change any of it; absent where `proof` is needed first. */
+  provedUntil?: string;
+};
+
+export type FactorBeginRequest = {
+  /** What the member calls it. */
+  name?: string | null;
+};
+
+export type FactorBeginResponse = {
+  factor: {
+    id: string;
+    type: 'TOTP';
+    name: string;
+  };
+  /** Base32, for typing. */
+  secret: string;
+  /** The same as a QR code holds it. */
+  uri: string;
+  expiresDate: string;
+};
+
+export type FactorConfirmRequest = {
+  code: string;
+};
+
+export type FactorConfirmResponse = {
+  factor: Factor;
+  recoveryCodes?: RecoveryCodes;
+};
+
+/** Ten, each good once. */
+export type RecoveryCodes = Array<string>;
+
+export type RecoveryCodesResponse = {
+  recoveryCodes: RecoveryCodes;
+};
+
+/** One of them. */
+export type MemberProveRequest = {
+  /** Of members without a second factor. */
+  password?: string;
+  totpData?: FactorCode;
+  recoveryCodeData?: FactorCode;
+};
+
+export type MemberProveResponse = {
+  provedUntil: string;
+};
+
+export type FactorsResetResponse = {
+  removed: number;
 };
 
 /** How much of it is shown depends on the field set and on who asks. Members without the field set `EXTENDED` have `UNKNOWN` as `status` and `activityStatus`; what there is no value for is left out. */
@@ -3857,12 +3959,14 @@ export type MemberAboutQueryResponse = {
   metadata: OffsetMetadata;
 };
 
-/** The last two are shown where they ask for something. */
+/** The last three are shown where they ask for something. */
 export type SignOnPolicy = {
   requireOwnerApproval: boolean;
   requireEmailVerification: boolean;
   requiredFields?: Array<'firstName' | 'lastName' | 'nickname'>;
   requireCaptcha?: boolean;
+  /** Whether members can add second factors; `OFF` where it is absent. */
+  secondFactor?: 'OPTIONAL';
 };
 
 export type SignOnPolicyResponse = {
@@ -3875,6 +3979,7 @@ export type SignOnPolicyUpdateRequest = {
     requireEmailVerification?: boolean | null;
     requiredFields?: Array<'firstName' | 'lastName' | 'nickname'> | null;
     requireCaptcha?: boolean | null;
+    secondFactor?: 'OFF' | 'OPTIONAL' | null;
     id?: Json;
     revision?: Json;
     createdDate?: Json;
@@ -4539,6 +4644,14 @@ export interface Calls {
     request: MemberSignOnRequest;
     answer: MemberSignOnResponse;
   };
+  /** Shows the second factor that a sign-in asks for */
+  factorVerify: {
+    method: 'POST';
+    path: '/v2/{factorType}/verify';
+    query: Record<string, never>;
+    request: FactorVerifyRequest;
+    answer: StateMachine;
+  };
   /** Changes the calling member's password */
   passwordChange: {
     method: 'POST';
@@ -4751,6 +4864,62 @@ export interface Calls {
     request: undefined;
     answer: Empty;
   };
+  /** Lists the calling member's second factors */
+  factorList: {
+    method: 'GET';
+    path: '/_api/identity/v1/factors';
+    query: Record<string, never>;
+    request: undefined;
+    answer: FactorListResponse;
+  };
+  /** Begins to add an authenticator */
+  factorBegin: {
+    method: 'POST';
+    path: '/_api/identity/v1/factors';
+    query: Record<string, never>;
+    request: FactorBeginRequest;
+    answer: FactorBeginResponse;
+  };
+  /** Shows the first code of an authenticator */
+  factorConfirm: {
+    method: 'POST';
+    path: '/_api/identity/v1/factors/{id}/confirm';
+    query: Record<string, never>;
+    request: FactorConfirmRequest;
+    answer: FactorConfirmResponse;
+  };
+  /** Removes an authenticator */
+  factorRemove: {
+    method: 'DELETE';
+    path: '/_api/identity/v1/factors/{id}';
+    query: Record<string, never>;
+    request: undefined;
+    answer: Empty;
+  };
+  /** Makes new recovery codes */
+  recoveryCodesRenew: {
+    method: 'POST';
+    path: '/_api/identity/v1/recovery-codes';
+    query: Record<string, never>;
+    request: Empty;
+    answer: RecoveryCodesResponse;
+  };
+  /** Asks for a second factor in every browser again */
+  rememberedBrowsersForget: {
+    method: 'DELETE';
+    path: '/_api/identity/v1/remembered-browsers';
+    query: Record<string, never>;
+    request: undefined;
+    answer: Empty;
+  };
+  /** Shows once more who the calling member is */
+  memberProve: {
+    method: 'POST';
+    path: '/_api/identity/v1/proof';
+    query: Record<string, never>;
+    request: MemberProveRequest;
+    answer: MemberProveResponse;
+  };
   /** Begins a flow */
   flowStart: {
     method: 'POST';
@@ -4926,6 +5095,14 @@ export interface Calls {
     query: Record<string, never>;
     request: Empty;
     answer: Empty;
+  };
+  /** Removes all second factors of a member */
+  factorsReset: {
+    method: 'DELETE';
+    path: '/_api/identity/v1/members/{id}/factors';
+    query: Record<string, never>;
+    request: undefined;
+    answer: FactorsResetResponse;
   };
   /** Lists members by pages */
   memberList: {

@@ -87,7 +87,7 @@ pub(crate) const MEMBER_LOGIN_BY_EMAIL: Operation =
             "SiteMemberSession",
             "The member, and a session unless something is to be done first.",
         )])
-        .errors(&[INVALID, PASSWORD, CAPTCHA, &[Code::VerificationRequired]])
+        .errors(&[INVALID, PASSWORD, CAPTCHA, &[Code::VerificationRequired, Code::FactorNeeded]])
         .counts(Throttle::SignIn);
 
 pub(crate) const PASSWORD_EMAIL_SEND: Operation =

@@ -23,6 +23,7 @@ const MissingFields = lazy(() => later().then((it) => ({ default: it.MissingFiel
 const NewPassword = lazy(() => later().then((it) => ({ default: it.NewPassword })));
 const RecoverRequest = lazy(() => later().then((it) => ({ default: it.RecoverRequest })));
 const RecoverSent = lazy(() => later().then((it) => ({ default: it.RecoverSent })));
+const SecondFactor = lazy(() => later().then((it) => ({ default: it.SecondFactor })));
 const SignUp = lazy(() => later().then((it) => ({ default: it.SignUp })));
 const VerifyEmail = lazy(() => later().then((it) => ({ default: it.VerifyEmail })));
 
@@ -70,6 +71,8 @@ function pageOf(view: FlowView, flow: Flow) {
       return <AwaitApproval {...all} step={step} />;
     case 'MISSING_FIELDS':
       return <MissingFields {...all} step={step} />;
+    case 'SECOND_FACTOR':
+      return <SecondFactor {...all} step={step} />;
     case 'RECOVER_REQUEST':
       return <RecoverRequest {...all} step={step} />;
     case 'RECOVER_SENT':

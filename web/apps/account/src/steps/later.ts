@@ -4,5 +4,6 @@ export { ConfirmSignOut } from './ConfirmSignOut.tsx';
 export { MissingFields } from './MissingFields.tsx';
 export { NewPassword } from './NewPassword.tsx';
 export { RecoverRequest, RecoverSent } from './Recover.tsx';
+export { SecondFactor } from './SecondFactor.tsx';
 export { SignUp } from './SignUp.tsx';
 export { VerifyEmail } from './VerifyEmail.tsx';

@@ -7,6 +7,7 @@ import { VIEWS, viewOf } from './views.ts';
 
 const signIn = VIEWS.SIGN_IN[0]?.view ?? viewOf({ type: 'DONE', message: 'SIGNED_IN' });
 const signUp = VIEWS.SIGN_UP[0]?.view ?? signIn;
+const secondFactor = VIEWS.SECOND_FACTOR[0]?.view ?? signIn;
 const FLOW = '/account/flow/aaaa.first';
 
 describe('addresses', () => {
@@ -163,6 +164,40 @@ describe('the other steps send what the server expects', () => {
       expect(screen.getByRole('status').textContent).toBe('A new code is on its way.');
     });
     expect(inputs()).toEqual([{ type: 'RESEND' }]);
+  });
+
+  it('a code of an authenticator, and whether to ask again', async () => {
+    const { user, inputs } = openPage(FLOW, secondFactor);
+    await user.type(await screen.findByRole('textbox', { name: '6-digit code' }), '12345{Enter}');
+    expect(await screen.findByText('The code is wrong or has expired.')).toBeTruthy();
+    expect(inputs()).toEqual([]);
+    await user.click(screen.getByRole('checkbox', { name: 'Do not ask again in this browser for 30 days' }));
+    await user.type(screen.getByRole('textbox', { name: '6-digit code' }), '6{Enter}');
+    await waitFor(() => {
+      expect(inputs()).toEqual([{ type: 'SECOND_FACTOR', factor: 'TOTP', code: '123456', remember: true }]);
+    });
+  });
+
+  it('a recovery code in place of it', async () => {
+    const refused = { ...secondFactor, problems: [{ field: 'code', code: 'INVALID_CODE', message: '' }] };
+    const { user, inputs } = openPage(FLOW, secondFactor, refused);
+    await user.type(await screen.findByRole('textbox', { name: '6-digit code' }), '123456{Enter}');
+    expect(await screen.findByText('The code is wrong or has expired.')).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Use a recovery code' }));
+    const field = screen.getByRole('textbox', { name: 'Recovery code' });
+    expect(field.getAttribute('aria-invalid')).not.toBe('true');
+    await waitFor(() => {
+      expect(document.activeElement).toBe(field);
+    });
+    await user.type(field, 'ABCD-EFGH-IJKL-MNOP{Enter}');
+    await waitFor(() => {
+      expect(inputs().at(-1)).toEqual({
+        type: 'SECOND_FACTOR',
+        factor: 'RECOVERY_CODE',
+        code: 'ABCD-EFGH-IJKL-MNOP',
+        remember: false,
+      });
+    });
   });
 
   it('sign-out takes a click', async () => {

@@ -66,6 +66,15 @@ export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: Fl
   ],
   AWAIT_APPROVAL: [{ title: 'Almost there', view: viewOf({ type: 'AWAIT_APPROVAL', emailHint: 'm…@example.org' }) }],
   MISSING_FIELDS: [{ title: 'A few more details', view: viewOf({ type: 'MISSING_FIELDS', fields: profile }) }],
+  SECOND_FACTOR: [
+    {
+      title: 'Confirm that it is you',
+      view: viewOf(
+        { type: 'SECOND_FACTOR', factors: ['TOTP', 'RECOVERY_CODE'], rememberDays: 30 },
+        { canGoBack: true },
+      ),
+    },
+  ],
   RECOVER_REQUEST: [
     { title: 'Reset your password', view: viewOf({ type: 'RECOVER_REQUEST', email: 'a@example.org' }) },
   ],

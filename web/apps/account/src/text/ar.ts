@@ -49,6 +49,15 @@ export default {
   resent: 'رمز جديد في الطريق إليك.',
   spamHint: 'لم يصل شيء؟ انظر في مجلد الرسائل غير المرغوب فيها أيضًا.',
 
+  factorTitle: 'أكِّد أنك أنت',
+  factorText: 'اكتب الرمز الذي يعرضه تطبيق المصادقة لديك لموقع {site}.',
+  recoveryCodeText: 'اكتب أحد رموز الاسترداد التي احتفظت بها. كل رمز يعمل مرة واحدة.',
+  recoveryCode: 'رمز الاسترداد',
+  useRecoveryCode: 'استخدام رمز استرداد',
+  useAuthenticator: 'استخدام تطبيق المصادقة',
+  rememberBrowser:
+    'لا تسأل مرة أخرى في هذا المتصفح لمدة {n, plural, zero {# يوم} one {يوم واحد} two {يومين} few {# أيام} many {# يومًا} other {# يوم}}',
+
   approvalTitle: 'أوشكت على الانتهاء',
   approvalText: 'أُنشئ حسابك. يوافق القائمون على {site} على كل عضو جديد، وبعدها يمكنك تسجيل الدخول.',
   approvalMail: 'حسابك: \u2068{where}\u2069',

@@ -49,6 +49,14 @@ export default {
   resent: 'Ein neuer Code ist unterwegs.',
   spamHint: 'Nichts angekommen? Auch im Spam-Ordner nachsehen.',
 
+  factorTitle: 'Bitte bestätigen, dass Sie es sind',
+  factorText: 'Bitte den Code eingeben, den Ihre Authenticator-App für {site} zeigt.',
+  recoveryCodeText: 'Bitte einen der aufbewahrten Wiederherstellungscodes eingeben. Jeder gilt einmal.',
+  recoveryCode: 'Wiederherstellungscode',
+  useRecoveryCode: 'Einen Wiederherstellungscode verwenden',
+  useAuthenticator: 'Die Authenticator-App verwenden',
+  rememberBrowser: 'In diesem Browser {n, plural, one {# Tag} other {# Tage}} lang nicht mehr fragen',
+
   approvalTitle: 'Fast geschafft',
   approvalText:
     'Das Konto ist angelegt. Wer {site} betreibt, gibt jedes neue Mitglied frei; danach ist die Anmeldung möglich.',

@@ -49,6 +49,14 @@ export default {
   resent: 'A new code is on its way.',
   spamHint: 'Nothing there? Look in the spam folder too.',
 
+  factorTitle: 'Confirm that it is you',
+  factorText: 'Type the code that your authenticator app shows for {site}.',
+  recoveryCodeText: 'Type one of the recovery codes that you kept. Each works once.',
+  recoveryCode: 'Recovery code',
+  useRecoveryCode: 'Use a recovery code',
+  useAuthenticator: 'Use the authenticator app',
+  rememberBrowser: 'Do not ask again in this browser for {n, plural, one {# day} other {# days}}',
+
   approvalTitle: 'Almost there',
   approvalText:
     'Your account was created. The people who run {site} approve every new member; you can sign in once they have.',

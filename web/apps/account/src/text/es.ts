@@ -49,6 +49,14 @@ export default {
   resent: 'Un código nuevo está en camino.',
   spamHint: '¿No llegó nada? Mira también en el correo no deseado.',
 
+  factorTitle: 'Confirme que es usted',
+  factorText: 'Escriba el código que su aplicación de autenticación muestra para {site}.',
+  recoveryCodeText: 'Escriba uno de los códigos de recuperación que guardó. Cada uno sirve una vez.',
+  recoveryCode: 'Código de recuperación',
+  useRecoveryCode: 'Usar un código de recuperación',
+  useAuthenticator: 'Usar la aplicación de autenticación',
+  rememberBrowser: 'No volver a preguntar en este navegador durante {n, plural, one {# día} many {# días} other {# días}}',
+
   approvalTitle: 'Ya casi está',
   approvalText:
     'Tu cuenta está creada. Quienes llevan {site} aprueban a cada miembro nuevo; después podrás iniciar sesión.',

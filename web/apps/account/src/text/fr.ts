@@ -49,6 +49,14 @@ export default {
   resent: 'Un nouveau code est en route.',
   spamHint: 'Rien reçu ? Regardez aussi dans les indésirables.',
 
+  factorTitle: 'Confirmez que c’est vous',
+  factorText: 'Saisissez le code que votre application d’authentification affiche pour {site}.',
+  recoveryCodeText: 'Saisissez un des codes de secours que vous avez conservés. Chacun fonctionne une fois.',
+  recoveryCode: 'Code de secours',
+  useRecoveryCode: 'Utiliser un code de secours',
+  useAuthenticator: 'Utiliser l’application d’authentification',
+  rememberBrowser: 'Ne plus demander dans ce navigateur pendant {n, plural, one {# jour} many {# jours} other {# jours}}',
+
   approvalTitle: 'Presque terminé',
   approvalText:
     'Votre compte est créé. Les responsables de {site} approuvent chaque nouveau membre ; vous pourrez ensuite vous connecter.',

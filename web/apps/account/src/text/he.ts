@@ -49,6 +49,14 @@ export default {
   resent: 'קוד חדש בדרך.',
   spamHint: 'לא הגיע? כדאי לבדוק גם בתיקיית הספאם.',
 
+  factorTitle: 'נא לאשר שזה אתם',
+  factorText: 'נא להקליד את הקוד שאפליקציית האימות מציגה עבור {site}.',
+  recoveryCodeText: 'נא להקליד אחד מקודי השחזור ששמרתם. כל קוד פועל פעם אחת.',
+  recoveryCode: 'קוד שחזור',
+  useRecoveryCode: 'שימוש בקוד שחזור',
+  useAuthenticator: 'שימוש באפליקציית האימות',
+  rememberBrowser: 'לא לשאול שוב בדפדפן הזה במשך {n, plural, one {יום אחד} two {יומיים} other {# ימים}}',
+
   approvalTitle: 'כמעט סיימנו',
   approvalText: 'החשבון נוצר. מנהלי {site} מאשרים כל חבר חדש, ואחרי האישור אפשר להיכנס.',
   approvalMail: 'החשבון שלך: \u2068{where}\u2069',

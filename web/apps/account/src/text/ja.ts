@@ -48,6 +48,14 @@ export default {
   resent: '新しいコードを送りました。',
   spamHint: '届かない場合は、迷惑メールフォルダーもご確認ください。',
 
+  factorTitle: 'ご本人の確認',
+  factorText: '認証アプリに表示されている {site} のコードを入力してください。',
+  recoveryCodeText: '保管しておいたリカバリーコードを 1 つ入力してください。各コードは一度だけ使えます。',
+  recoveryCode: 'リカバリーコード',
+  useRecoveryCode: 'リカバリーコードを使う',
+  useAuthenticator: '認証アプリを使う',
+  rememberBrowser: 'このブラウザーでは {n, plural, other {# 日間}}確認しない',
+
   approvalTitle: 'あと少しです',
   approvalText: 'アカウントを作成しました。{site} の運営者が承認すると、ログインできるようになります。',
   approvalMail: 'アカウント: {where}',

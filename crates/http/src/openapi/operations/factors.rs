@@ -1,0 +1,71 @@
+//! Second factors of members.
+
+use super::{DONE, INVALID, NOT_FOUND, REFUSED};
+use crate::{
+    openapi::{Answer, Callers, Operation, Throttle},
+    subject::Subject,
+};
+use stoa_kernel::Code;
+
+const STATE: &[Answer] = &[Answer::json("StateMachine", "Where the sign-in stands; a session token when it is done.")];
+const CODES: &[Answer] = &[Answer::json("RecoveryCodesResponse", "The codes, shown this once.")];
+/// What changes factors asks for: a member's own session, in which they have lately shown who they are.
+const PROVED: &[Code] = &[Code::Forbidden, Code::ProofNeeded];
+
+const fn own(id: &'static str, summary: &'static str) -> Operation {
+    Operation::new(id, Subject::Factors, Callers::Members, summary)
+}
+
+pub(crate) const FACTOR_VERIFY: Operation = Operation::new(
+    "factorVerify",
+    Subject::SignIn,
+    Callers::Known,
+    "Shows the second factor that a sign-in asks for",
+)
+.notes(
+    "With the `stateToken` of a state `MFA_CHALLENGE`. Without a code it answers the challenge for the factor of the \
+             path.",
+)
+.takes("FactorVerifyRequest")
+.answers(STATE)
+.errors(&[INVALID, &[Code::StateTokenInvalid, Code::VerificationFailed]])
+.counts(Throttle::SignIn);
+
+pub(crate) const FACTOR_LIST: Operation = own("factorList", "Lists the calling member's second factors")
+    .answers(&[Answer::json("FactorListResponse", "What the member has, and what the site allows.")])
+    .errors(&[REFUSED]);
+
+pub(crate) const FACTOR_BEGIN: Operation = own("factorBegin", "Begins to add an authenticator")
+    .notes("It counts once a code of it was shown, within a quarter of an hour.")
+    .may_take("FactorBeginRequest")
+    .answers(&[Answer::json("FactorBeginResponse", "The secret for the authenticator.")])
+    .errors(&[INVALID, PROVED, &[Code::TooMany]]);
+
+pub(crate) const FACTOR_CONFIRM: Operation = own("factorConfirm", "Shows the first code of an authenticator")
+    .takes("FactorConfirmRequest")
+    .answers(&[Answer::json("FactorConfirmResponse", "The authenticator; with the first one recovery codes.")])
+    .errors(&[NOT_FOUND, PROVED, &[Code::VerificationFailed]]);
+
+pub(crate) const FACTOR_REMOVE: Operation =
+    own("factorRemove", "Removes an authenticator").answers(DONE).errors(&[NOT_FOUND, PROVED]);
+
+pub(crate) const RECOVERY_CODES_RENEW: Operation = own("recoveryCodesRenew", "Makes new recovery codes")
+    .notes("Those before are worth nothing from then on.")
+    .may_take("Empty")
+    .answers(CODES)
+    .errors(&[NOT_FOUND, PROVED]);
+
+pub(crate) const REMEMBERED_BROWSERS_FORGET: Operation =
+    own("rememberedBrowsersForget", "Asks for a second factor in every browser again").answers(DONE).errors(&[REFUSED]);
+
+pub(crate) const MEMBER_PROVE: Operation = own("memberProve", "Shows once more who the calling member is")
+    .notes("Needed before second factors change. Members who have one show it, the others their password.")
+    .takes("MemberProveRequest")
+    .answers(&[Answer::json("MemberProveResponse", "Until when it holds, in this session.")])
+    .errors(&[REFUSED, &[Code::ProofNeeded, Code::PasswordWrong, Code::VerificationFailed]])
+    .counts(Throttle::SignIn);
+
+pub(crate) const FACTORS_RESET: Operation =
+    Operation::new("factorsReset", Subject::Factors, Callers::Owners, "Removes all second factors of a member")
+        .answers(&[Answer::json("FactorsResetResponse", "How many authenticators there were.")])
+        .errors(&[NOT_FOUND]);

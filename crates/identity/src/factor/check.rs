@@ -1,0 +1,98 @@
+//! Whether what a person shows is a second factor of theirs. It is compared before the transaction in which it counts,
+//! because secrets are opened with keys of the catalogue; inside, only what is stored decides, once.
+
+use crate::{
+    Core, audit,
+    factor::{FactorType, Shown, guard, notice, recovery_code, row, secret, totp},
+    member::Member,
+};
+use std::net::IpAddr;
+use stoa_kernel::{Code, Fault, MemberId, Result, TokenHash};
+use stoa_store::{Site, Tx};
+
+/// What was shown, beside what the member has.
+#[derive(Debug, Clone)]
+pub(crate) struct Compared {
+    factor: FactorType,
+    found: Found,
+}
+
+#[derive(Debug, Clone)]
+enum Found {
+    Nothing,
+    /// A code of this authenticator, of this step.
+    Code {
+        id: String,
+        step: i64,
+    },
+    /// What a recovery code of the member would have as hash.
+    Recovery(TokenHash),
+}
+
+/// What an attempt comes to, inside a transaction that is kept in each case.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    Right,
+    Refused(Fault),
+}
+
+pub(crate) async fn compare(core: &Core, site: &Site, member: &MemberId, shown: &Shown) -> Result<Compared> {
+    let factor = shown.factor;
+    let typed = shown.code.expose();
+    let found = match factor {
+        FactorType::RecoveryCode => Found::Recovery(recovery_code::hash(member, typed)),
+        FactorType::Totp => {
+            let code: String = typed.chars().filter(|it| !it.is_whitespace()).collect();
+            let mut found = Found::Nothing;
+            for (factor, secret) in secret::of_member(core, site, member).await? {
+                // The time that is taken is that of all of them.
+                let step = totp::step_of(secret.expose(), &code, core.now(), factor.last_step);
+                if let (Some(step), Some(_)) = (step, factor.confirmed) {
+                    found = Found::Code { id: factor.id, step };
+                }
+            }
+            found
+        }
+    };
+    Ok(Compared { factor, found })
+}
+
+/// Counts an attempt inside a transaction, and uses up what was shown when it is right. The count is kept whatever it comes
+/// to: the caller makes no error of it.
+///
+/// # Errors
+/// What the engine answers.
+pub(crate) async fn count(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    member: &Member,
+    compared: &Compared,
+    address: IpAddr,
+) -> Result<Verdict> {
+    let (id, now) = (&member.id, core.now());
+    let wrong = || Verdict::Refused(Fault::new(Code::VerificationFailed));
+    let attempted = match guard::attempt(tx, &site.id, id, compared.factor, now).await? {
+        None => return Ok(wrong()),
+        Some(Err(throttled)) => return Ok(Verdict::Refused(throttled)),
+        Some(Ok(attempted)) => attempted,
+    };
+    let is_right = match &compared.found {
+        Found::Nothing => false,
+        Found::Code { id: factor, step } => row::advance(tx, &site.id, id, factor, (*step, now)).await?,
+        Found::Recovery(hash) => recovery_code::take(tx, &site.id, id, hash, now).await?,
+    };
+    let record = |event| audit::Entry::by_oneself(id, event).at_address(Some(address));
+    if !is_right {
+        if attempted.is_last_free() {
+            audit::record(core, tx, &site.id, record(audit::Event::FactorSlowed)).await?;
+        }
+        return Ok(wrong());
+    }
+    guard::absolve(tx, &site.id, id, compared.factor).await?;
+    if compared.factor == FactorType::RecoveryCode {
+        audit::record(core, tx, &site.id, record(audit::Event::RecoveryCodeUsed)).await?;
+        notice::recovery_code_used(core, tx, &site.id, member).await?;
+    }
+    Ok(Verdict::Right)
+}

@@ -1,0 +1,315 @@
+//! How members come by second factors and lose them. All of it is a member's own, in a session in which they have lately shown
+//! who they are (`proof`), but for the reset by those who run the site.
+
+use crate::{
+    Core, Identity, audit,
+    factor::{
+        MOST, guard, notice, proof, recovery_code, remembered,
+        row::{self, Factor},
+        secret, totp,
+    },
+    mail::{self, FactorChange},
+    member::{self, Member, Status, access::MemberWrite},
+    policy::{self, SecondFactorPolicy},
+};
+use std::{net::IpAddr, sync::Arc};
+use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, Secret, SessionId, Violation};
+use stoa_store::{ReaderPool, Site, Tx, boxed};
+
+/// How long a factor waits for its first code.
+const WAITS: Millis = 15 * 60_000;
+/// Characters of a factor's name.
+const LONGEST_NAME: usize = 100;
+const NAME: &str = "Authenticator";
+
+/// An authenticator as its member sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Authenticator {
+    pub id: String,
+    pub name: String,
+    pub created: Millis,
+    pub used: Option<Millis>,
+}
+
+/// What a member has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FactorList {
+    /// Whether more can be enrolled.
+    pub policy: SecondFactorPolicy,
+    pub factors: Vec<Authenticator>,
+    pub recovery_codes_left: i64,
+    /// Browsers in which the member is not asked.
+    pub remembered_browsers: i64,
+    /// Until when this session may change any of it; nothing when the member has to show first who they are.
+    pub proved_until: Option<Millis>,
+}
+
+/// A factor that waits for its first code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Enrolment {
+    pub id: String,
+    pub name: String,
+    /// In base32, for typing.
+    pub secret: Secret,
+    /// The same as a QR code holds it.
+    pub uri: Secret,
+    pub expires: Millis,
+}
+
+/// A factor that counts from now on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Enrolled {
+    pub factor: Authenticator,
+    /// With the first one: shown this once.
+    pub recovery_codes: Option<Vec<String>>,
+}
+
+impl Identity {
+    /// What the calling member has enrolled.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is a member with their whole right.
+    pub async fn factor_list(&self, site: &Site, caller: &Caller) -> Result<FactorList> {
+        let (member, session) = proof::oneself(caller)?;
+        let (id, now) = (site.id.clone(), self.core.now());
+        let read = site.read(ReaderPool::Point, move |tx| {
+            boxed!({
+                let factors = row::of_member(tx, &id, &member).await?;
+                Ok(FactorList {
+                    policy: policy::read(tx, &id).await?.second_factor,
+                    factors: factors.into_iter().filter(|it| it.confirmed.is_some()).map(shown).collect(),
+                    recovery_codes_left: recovery_code::left(tx, &id, &member).await?,
+                    remembered_browsers: remembered::count(tx, &id, &member, now).await?,
+                    proved_until: proof::until(tx, &id, &session, now).await?,
+                })
+            })
+        });
+        read.await
+    }
+
+    /// Begins to enrol an authenticator: it counts once a code of it was shown ([`Identity::factor_confirm`]). One that was
+    /// begun before and waits still goes.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is a member with their whole right, and where the site's policy is OFF;
+    /// [`Code::ProofNeeded`]; [`Code::TooMany`]; [`Code::Validation`] for the name.
+    pub async fn factor_begin(&self, site: &Arc<Site>, caller: &Caller, name: Option<&str>) -> Result<Enrolment> {
+        let core = &self.core;
+        let (member, session) = proof::oneself(caller)?;
+        let name = checked_name(name)?;
+        let email = member::find(site, &member).await?.ok_or_else(|| Fault::new(Code::NotFound))?.email;
+        let (id, secret, now) = (core.world().uuid(), totp::new_secret(core.world()), core.now());
+        let sealed = secret::seal(core, &site.id, &member, &id, &secret)?;
+        let factor = Factor {
+            id: id.clone(),
+            name: name.clone(),
+            sealed,
+            created: now,
+            confirmed: None,
+            used: None,
+            last_step: 0,
+        };
+        let begun = site.write_with((core.clone(), site.clone(), member, session, factor), |tx, input| {
+            boxed!({
+                let (core, site, member, session, factor) = input;
+                may_enrol(core, tx, site, member, session).await?;
+                row::begin(tx, &site.id, member, factor).await
+            })
+        });
+        begun.await?;
+        let uri = totp::uri(&site.name(), &email, &secret);
+        Ok(Enrolment { id, name, secret: Secret::new(secret), uri: Secret::new(uri), expires: now + WAITS })
+    }
+
+    /// Takes the first code of an authenticator: from now on it is asked for. Sign-ins that wait for a factor and browsers in
+    /// which the member isn't asked end. With the first authenticator the answer has the recovery codes.
+    ///
+    /// # Errors
+    /// As [`Identity::factor_begin`]; [`Code::NotFound`] for one that doesn't wait (any more);
+    /// [`Code::VerificationFailed`] for a wrong code.
+    pub async fn factor_confirm(
+        &self,
+        site: &Arc<Site>,
+        caller: &Caller,
+        id: &str,
+        code: &Secret,
+        address: IpAddr,
+    ) -> Result<Enrolled> {
+        let core = &self.core;
+        let (member, session) = proof::oneself(caller)?;
+        let waiting =
+            secret::of_member(core, site, &member).await?.into_iter().find(|(it, _)| it.id == id && waits(core, it));
+        let (_, secret) = waiting.ok_or_else(|| Fault::new(Code::NotFound))?;
+        let typed: String = code.expose().chars().filter(|it| !it.is_whitespace()).collect();
+        let step = totp::step_of(secret.expose(), &typed, core.now(), 0);
+        let step = step.ok_or_else(|| Fault::new(Code::VerificationFailed))?;
+        let enrolled = site.write_with(
+            (core.clone(), site.clone(), member, session, id.to_owned()),
+            move |tx, (core, site, member, session, id)| {
+                boxed!({
+                    let person = may_enrol(core, tx, site, member, session).await?;
+                    let is_first = guard::generation(tx, &site.id, member).await?.is_none();
+                    if !row::confirm(tx, &site.id, member, id, (step, core.now())).await? {
+                        return Err(Fault::new(Code::NotFound));
+                    }
+                    let recovery_codes = is_first.then(|| recovery_code::draw(core.world()));
+                    if let Some(codes) = &recovery_codes {
+                        recovery_code::replace(tx, &site.id, member, codes).await?;
+                    }
+                    guard::end_sign_ins(tx, &site.id, member).await?;
+                    let entry = audit::Entry::by_oneself(member, audit::Event::FactorAdded).at_address(Some(address));
+                    audit::record(core, tx, &site.id, entry).await?;
+                    notice::changed(core, tx, &site.id, &person, FactorChange::Added).await?;
+                    let factor = row::of_member(tx, &site.id, member).await?.into_iter().find(|it| it.id == *id);
+                    let factor = factor.ok_or_else(|| Fault::new(Code::NotFound))?;
+                    Ok(Enrolled { factor: shown(factor), recovery_codes })
+                })
+            },
+        );
+        let enrolled = enrolled.await?;
+        mail::deliver_soon(core, &site.id).await;
+        Ok(enrolled)
+    }
+
+    /// Removes an authenticator of the calling member. With the last one the recovery codes go, and the password alone
+    /// signs in.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is a member with their whole right; [`Code::ProofNeeded`];
+    /// [`Code::NotFound`].
+    pub async fn factor_remove(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<()> {
+        let core = &self.core;
+        let (member, session) = proof::oneself(caller)?;
+        let removed = site.write_with(
+            (core.clone(), site.clone(), member, session, id.to_owned()),
+            |tx, (core, site, member, session, id)| {
+                boxed!({
+                    let person = proof::require(core, tx, site, member, session).await?;
+                    if !row::remove(tx, &site.id, member, id).await? {
+                        return Err(Fault::new(Code::NotFound));
+                    }
+                    if guard::generation(tx, &site.id, member).await?.is_none() {
+                        recovery_code::remove(tx, &site.id, member).await?;
+                    }
+                    guard::end_sign_ins(tx, &site.id, member).await?;
+                    let entry = audit::Entry::by_oneself(member, audit::Event::FactorRemoved);
+                    audit::record(core, tx, &site.id, entry).await?;
+                    notice::changed(core, tx, &site.id, &person, FactorChange::Removed).await
+                })
+            },
+        );
+        removed.await?;
+        mail::deliver_soon(core, &site.id).await;
+        Ok(())
+    }
+
+    /// Makes new recovery codes for the calling member; those before are worth nothing from now on.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is a member with their whole right; [`Code::ProofNeeded`];
+    /// [`Code::NotFound`] for one who has no factor.
+    pub async fn recovery_codes_renew(&self, site: &Arc<Site>, caller: &Caller) -> Result<Vec<String>> {
+        let core = &self.core;
+        let (member, session) = proof::oneself(caller)?;
+        let renewed = site.write_with((core.clone(), site.clone(), member, session), |tx, input| {
+            boxed!({
+                let (core, site, member, session) = input;
+                let person = proof::require(core, tx, site, member, session).await?;
+                if guard::generation(tx, &site.id, member).await?.is_none() {
+                    return Err(Fault::new(Code::NotFound));
+                }
+                let codes = recovery_code::draw(core.world());
+                recovery_code::replace(tx, &site.id, member, &codes).await?;
+                guard::end_sign_ins(tx, &site.id, member).await?;
+                let entry = audit::Entry::by_oneself(member, audit::Event::RecoveryCodesRenewed);
+                audit::record(core, tx, &site.id, entry).await?;
+                notice::changed(core, tx, &site.id, &person, FactorChange::RecoveryCodesRenewed).await?;
+                Ok(codes)
+            })
+        });
+        let codes = renewed.await?;
+        mail::deliver_soon(core, &site.id).await;
+        Ok(codes)
+    }
+
+    /// Has the calling member asked for a factor in every browser again. It takes away only, so a session is enough.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is a member with their whole right.
+    pub async fn remembered_browsers_forget(&self, site: &Arc<Site>, caller: &Caller) -> Result<()> {
+        let (member, _) = proof::oneself(caller)?;
+        let forgotten = site.write_with((site.id.clone(), member), |tx, (site, member)| {
+            boxed!(remembered::forget(tx, site, member).await)
+        });
+        forgotten.await
+    }
+
+    /// Takes all second factors of a member away, who has lost them; the member is told. Answers how many authenticators there
+    /// were.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`] for an unknown member.
+    pub async fn factors_reset(&self, site: &Arc<Site>, caller: &Caller, id: &MemberId) -> Result<u64> {
+        let core = &self.core;
+        MemberWrite::privileged(caller)?;
+        let reset = site.write_with(
+            (core.clone(), site.clone(), caller.clone(), id.clone()),
+            |tx, (core, site, caller, id)| {
+                boxed!({
+                    let person = member::get(tx, &site.id, id).await?.filter(|it| it.status != Status::Deleted);
+                    let person = person.ok_or_else(|| Fault::new(Code::NotFound))?;
+                    guard::lock(tx, &site.id, id).await?;
+                    let count = row::remove_all(tx, &site.id, id).await?;
+                    recovery_code::remove(tx, &site.id, id).await?;
+                    guard::end_sign_ins(tx, &site.id, id).await?;
+                    if count > 0 {
+                        audit::record(core, tx, &site.id, audit::Entry::by(caller, audit::Event::FactorsReset, id))
+                            .await?;
+                        notice::changed(core, tx, &site.id, &person, FactorChange::Removed).await?;
+                    }
+                    Ok(count)
+                })
+            },
+        );
+        let count = reset.await?;
+        mail::deliver_soon(core, &site.id).await;
+        Ok(count)
+    }
+}
+
+/// Whether a member may enrol one more, in this transaction; locks their guard.
+async fn may_enrol(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    member: &MemberId,
+    session: &SessionId,
+) -> Result<Member> {
+    let person = proof::require(core, tx, site, member, session).await?;
+    if policy::read(tx, &site.id).await?.second_factor == SecondFactorPolicy::Off {
+        return Err(Fault::because(Code::Forbidden, "Members of this site can not add a second factor."));
+    }
+    let confirmed = row::of_member(tx, &site.id, member).await?.iter().filter(|it| it.confirmed.is_some()).count();
+    if i64::try_from(confirmed).unwrap_or(MOST) >= MOST {
+        return Err(Fault::new(Code::TooMany));
+    }
+    Ok(person)
+}
+
+fn waits(core: &Core, factor: &Factor) -> bool {
+    factor.confirmed.is_none() && core.now() < factor.created + WAITS
+}
+
+fn shown(factor: Factor) -> Authenticator {
+    Authenticator { id: factor.id, name: factor.name, created: factor.created, used: factor.used }
+}
+
+fn checked_name(name: Option<&str>) -> Result<String> {
+    let name = name.map(str::trim).filter(|it| !it.is_empty()).unwrap_or(NAME);
+    let wrong = |rule, why: String| Err(Fault::invalid(vec![Violation::new("name", rule, why)]));
+    match name {
+        it if it.chars().count() > LONGEST_NAME => wrong("MAX_LENGTH", format!("at most {LONGEST_NAME} characters")),
+        it if it.chars().any(char::is_control) => wrong("FORMAT", "a name has no control characters".to_owned()),
+        it => Ok(it.to_owned()),
+    }
+}

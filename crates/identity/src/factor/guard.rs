@@ -1,0 +1,117 @@
+//! The guard of a member's second factors: a row whose lock puts attempts in a line, and which counts the wrong ones.
+//!
+//! An attempt counts as a wrong one before it is looked at, and stops counting when it was right: a hundred at once are no way
+//! around. After some wrong ones each further one has to wait, twice as long every time. The counts are stored, so they
+//! hold on all nodes and after a restart; codes and recovery codes are counted apart, so that who guesses at one does
+//! not keep the member from the other.
+
+use crate::factor::FactorType;
+use stoa_kernel::{Code, Fault, MemberId, Millis, Result, SiteId};
+use stoa_sql::params;
+use stoa_store::Tx;
+
+/// Wrong answers that don't wait.
+const FREE: i64 = 5;
+/// The first wait; each after it is twice as long.
+const FIRST_WAIT: Millis = 30_000;
+/// No wait is longer.
+const LONGEST_WAIT: Millis = 60 * 60_000;
+
+/// An attempt that was counted.
+pub(super) struct Attempted {
+    /// Wrong ones since the last right one, this one among them.
+    pub(super) wrong: i64,
+}
+
+impl Attempted {
+    /// Whether others begin to wait now.
+    pub(super) fn is_last_free(&self) -> bool {
+        self.wrong == FREE
+    }
+}
+
+/// Counts an attempt inside a transaction, and locks the row.
+///
+/// # Errors
+/// [`Code::Throttled`] while attempts have to wait. `None` for a member without a guard, who has nothing to guess at.
+pub(super) async fn attempt(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    factor: FactorType,
+    now: Millis,
+) -> Result<Option<Result<Attempted>>> {
+    let (count, until) = columns(factor);
+    let sql = format!(
+        "update stoa.factor_guard set {count} = {count} + 1 where site = $1 and member = $2 and {until} <= $3 \
+         returning {count}"
+    );
+    let wrong: Option<i64> = tx.row(&sql, &params![site, member, now], |row| row.get(0)).await?;
+    if let Some(wrong) = wrong {
+        if wrong >= FREE {
+            let sql = format!("update stoa.factor_guard set {until} = $1 where site = $2 and member = $3");
+            tx.send(&sql, params![now + wait(wrong), site, member]).await?;
+        }
+        return Ok(Some(Ok(Attempted { wrong })));
+    }
+    let sql = format!("select {until} from stoa.factor_guard where site = $1 and member = $2");
+    let until: Option<Millis> = tx.row(&sql, &params![site, member], |row| row.get(0)).await?;
+    Ok(until.map(|until| {
+        let seconds = (until - now).max(1_000).div_euclid(1_000);
+        Err(Fault::new(Code::Throttled).with("retryAfterSeconds", seconds))
+    }))
+}
+
+/// The attempt was right: none is counted any more.
+pub(super) async fn absolve(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, factor: FactorType) -> Result<()> {
+    let (count, until) = columns(factor);
+    let sql = format!("update stoa.factor_guard set {count} = 0, {until} = 0 where site = $1 and member = $2");
+    tx.send(&sql, params![site, member]).await?;
+    Ok(())
+}
+
+/// Makes the guard of a member unless there is one, and locks it.
+pub(super) async fn lock(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
+    let sql = "insert into stoa.factor_guard (site, member) values ($1, $2) \
+               on conflict (site, member) do update set generation = factor_guard.generation";
+    tx.send(sql, params![site, member]).await?;
+    Ok(())
+}
+
+/// Ends every sign-in that waits for a factor, and every browser in which the member is not asked: what they rest on has
+/// changed.
+pub(super) async fn end_sign_ins(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
+    let sql = "update stoa.factor_guard set generation = generation + 1 where site = $1 and member = $2";
+    tx.send(sql, params![site, member]).await?;
+    super::remembered::forget(tx, site, member).await
+}
+
+/// What a sign-in of this member names that waits for a factor; nothing for members who have none.
+pub(crate) async fn generation(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<Option<i64>> {
+    let sql = "select generation from stoa.factor_guard where site = $1 and member = $2 and exists \
+               (select 1 from stoa.factor where site = $1 and member = $2 and confirmed is not null)";
+    Ok(tx.row(sql, &params![site, member], |row| row.get(0)).await?)
+}
+
+fn wait(wrong: i64) -> Millis {
+    let doublings = u32::try_from((wrong - FREE).clamp(0, 30)).unwrap_or_default();
+    FIRST_WAIT.saturating_mul(1 << doublings).min(LONGEST_WAIT)
+}
+
+fn columns(factor: FactorType) -> (&'static str, &'static str) {
+    match factor {
+        FactorType::Totp => ("wrong_codes", "codes_after"),
+        FactorType::RecoveryCode => ("wrong_recovery", "recovery_after"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_the_longest() {
+        let waits = [5, 6, 7, 11, 12, 13, 1_000, i64::MAX].map(wait);
+        assert_eq!(waits, [30_000, 60_000, 120_000, 1_920_000, 3_600_000, 3_600_000, 3_600_000, 3_600_000]);
+    }
+}

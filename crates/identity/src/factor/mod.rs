@@ -1,0 +1,60 @@
+//! Second factors of members: what they have enrolled, how an answer is checked and limited, and what a member must show
+//! before any of it changes (decision 41).
+//!
+//! A member has as many authenticators as [`MOST`] says, and with the first of them ten recovery codes. What a sign-in does
+//! about it is in `sign_in::second_factor`.
+
+mod check;
+mod enrol;
+mod guard;
+mod notice;
+mod proof;
+mod recovery_code;
+pub(crate) mod remembered;
+mod row;
+mod secret;
+mod totp;
+
+pub(crate) use check::{Compared, Verdict, compare, count};
+pub use enrol::{Authenticator, Enrolled, Enrolment, FactorList};
+pub(crate) use guard::generation;
+pub use proof::Proof;
+pub(crate) use proof::password_was_set;
+pub(crate) use remembered::DAYS;
+pub(crate) use secret::{left, reseal};
+
+use serde::{Deserialize, Serialize};
+use stoa_kernel::Secret;
+use ts_rs::TS;
+
+/// Authenticators of a member.
+pub(crate) const MOST: i64 = 5;
+
+/// What can be shown as second factor, by the names of docs/protocol/identity.md §10.4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum FactorType {
+    /// A code of an authenticator.
+    Totp,
+    /// One of the codes that were shown once.
+    RecoveryCode,
+}
+
+impl FactorType {
+    pub const ALL: [Self; 2] = [Self::Totp, Self::RecoveryCode];
+
+    /// Its name in requests and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Totp => "TOTP",
+            Self::RecoveryCode => "RECOVERY_CODE",
+        }
+    }
+}
+
+/// What a person shows as second factor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    pub factor: FactorType,
+    pub code: Secret,
+}

@@ -1,0 +1,214 @@
+//! Showing again who one is, in a session that goes on: what changes second factors asks for it, so that a session which was
+//! stolen is not enough.
+//!
+//! A member with a factor shows one; only a member without shows the password. A password that a session has set without
+//! showing the one before proves nothing for a day, or until a recovery link has set another: else a stolen session
+//! could choose a password, prove by it, and lock the owner out for good by a factor of its own.
+
+use crate::{
+    Core, Identity,
+    defence::{
+        attempt::{self, Account, Attempt},
+        throttle::AttemptKind,
+    },
+    factor::{
+        Shown,
+        check::{self, Verdict},
+        guard,
+    },
+    mail,
+    member::{self, Member},
+    password::Match,
+    session,
+};
+use std::sync::Arc;
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, Secret, SessionId, SiteId};
+use stoa_sql::params;
+use stoa_store::{Site, Tx, boxed};
+
+/// How long a proof holds in its session.
+const LIFE: Millis = 10 * 60_000;
+/// How long a password proves nothing that a session has set.
+const UNPROVEN: Millis = 24 * 60 * 60_000;
+
+/// By what a member shows who they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof {
+    Password(Secret),
+    Factor(Shown),
+}
+
+impl Identity {
+    /// Shows in a session who the member is: until when that holds. A password is no proof of a member who has a second
+    /// factor.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is a member with their whole right; [`Code::ProofNeeded`] for a password that
+    /// is no proof; [`Code::PasswordWrong`]; [`Code::VerificationFailed`]; [`Code::Throttled`];
+    /// [`Code::Unauthenticated`] when the session ends meanwhile.
+    pub async fn member_prove(
+        &self,
+        site: &Arc<Site>,
+        caller: &Caller,
+        attempt: &Attempt,
+        proof: &Proof,
+    ) -> Result<Millis> {
+        let core = &self.core;
+        let (member, session) = oneself(caller)?;
+        match proof {
+            Proof::Password(password) => by_password(core, site, member, session, attempt, password).await?,
+            Proof::Factor(shown) => by_factor(core, site, member, session, attempt, shown).await?,
+        }
+        Ok(core.now() + LIFE)
+    }
+}
+
+async fn by_password(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    id: MemberId,
+    session: SessionId,
+    attempt: &Attempt,
+    password: &Secret,
+) -> Result<()> {
+    let member = member::find(site, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+    let email = Email::parse(&member.email).ok_or_else(|| Fault::new(Code::PasswordWrong))?;
+    let permit = attempt::sign_in(core, site, attempt, Account::Member(&email)).await?;
+    let share = core.passwords.share(attempt.address, site.id.as_str(), email.folded());
+    let stored = member.password_hash;
+    let matched = core.passwords.permit(share).await?.check(password, stored.as_deref()).await?;
+    if matched == Match::Wrong {
+        return Err(Fault::new(Code::PasswordWrong));
+    }
+    let proved =
+        site.write_with((core.clone(), site.clone(), id, session, stored), |tx, (core, site, id, session, stored)| {
+            boxed!({
+                session::require_open(tx, &site.id, session).await?;
+                let member = member::get(tx, &site.id, id).await?.filter(|it| it.password_hash == *stored);
+                if member.ok_or_else(|| Fault::new(Code::PasswordWrong))?.must_reset {
+                    return Err(Fault::new(Code::PasswordReset));
+                }
+                guard::lock(tx, &site.id, id).await?;
+                if guard::generation(tx, &site.id, id).await?.is_some() {
+                    return Err(Fault::because(
+                        Code::ProofNeeded,
+                        "A code of a second factor is needed, not the password.",
+                    ));
+                }
+                if was_set_lately(tx, &site.id, id, core.now()).await? {
+                    let why =
+                        "The password was changed lately; use a recovery link to set one, or come back after a day.";
+                    return Err(Fault::because(Code::ProofNeeded, why));
+                }
+                record(tx, &site.id, session, core.now()).await
+            })
+        });
+    proved.await?;
+    core.throttle.refund(permit);
+    Ok(())
+}
+
+async fn by_factor(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    id: MemberId,
+    session: SessionId,
+    attempt: &Attempt,
+    shown: &Shown,
+) -> Result<()> {
+    let address = attempt.address;
+    let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, address, "")?;
+    let compared = check::compare(core, site, &id, shown).await?;
+    let proved = site.write_with(
+        (core.clone(), site.clone(), id, session, compared),
+        move |tx, (core, site, id, session, compared)| {
+            boxed!({
+                session::require_open(tx, &site.id, session).await?;
+                let member = member::get(tx, &site.id, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+                // Not an error, so that the count is kept.
+                match check::count(core, tx, site, &member, compared, address).await? {
+                    Verdict::Refused(fault) => Ok(Err(fault)),
+                    Verdict::Right => Ok(Ok(record(tx, &site.id, session, core.now()).await?)),
+                }
+            })
+        },
+    );
+    proved.await??;
+    core.throttle.refund(permit);
+    mail::deliver_soon(core, &site.id).await;
+    Ok(())
+}
+
+/// The member and the session of a caller with a member's whole right: what a member lets an application of others do is
+/// never this.
+///
+/// # Errors
+/// [`Code::Forbidden`] for all others.
+pub(super) fn oneself(caller: &Caller) -> Result<(MemberId, SessionId)> {
+    match caller {
+        Caller::Member { id, session, .. } => Ok((id.clone(), session.clone())),
+        _ => Err(Fault::new(Code::Forbidden)),
+    }
+}
+
+/// The member, if they have lately shown in this session who they are; locks their guard.
+///
+/// # Errors
+/// [`Code::ProofNeeded`]; [`Code::Unauthenticated`] when the session has ended.
+pub(super) async fn require(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    member: &MemberId,
+    session: &SessionId,
+) -> Result<Member> {
+    session::require_open(tx, &site.id, session).await?;
+    if until(tx, &site.id, session, core.now()).await?.is_none() {
+        return Err(Fault::new(Code::ProofNeeded));
+    }
+    guard::lock(tx, &site.id, member).await?;
+    member::get(tx, &site.id, member).await?.ok_or_else(|| Fault::new(Code::NotFound))
+}
+
+/// Until when the proof of a session holds; nothing when it does not, or there was none.
+pub(super) async fn until(tx: &mut Tx<'_>, site: &SiteId, session: &SessionId, now: Millis) -> Result<Option<Millis>> {
+    let sql = "select proved from stoa.session where site = $1 and id = $2 and proved > $3";
+    let proved: Option<Millis> = tx.row(sql, &params![site, session, now - LIFE], |row| row.get(0)).await?;
+    Ok(proved.map(|it| it + LIFE))
+}
+
+/// Notes inside the transaction of a password's change that a session has set it. One in which the member has lately shown who they
+/// are gives no cause for doubt.
+pub(crate) async fn password_was_set(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    session: Option<&SessionId>,
+) -> Result<()> {
+    let is_proved = match session {
+        Some(session) => until(tx, site, session, core.now()).await?.is_some(),
+        // A link to the member's address has set it.
+        None => true,
+    };
+    if is_proved {
+        let sql = "update stoa.factor_guard set password_set = null where site = $1 and member = $2";
+        tx.send(sql, params![site, member]).await?;
+        return Ok(());
+    }
+    guard::lock(tx, site, member).await?;
+    let sql = "update stoa.factor_guard set password_set = $1 where site = $2 and member = $3";
+    tx.send(sql, params![core.now(), site, member]).await?;
+    Ok(())
+}
+
+async fn was_set_lately(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<bool> {
+    let sql = "select 1 from stoa.factor_guard where site = $1 and member = $2 and password_set > $3";
+    Ok(tx.row(sql, &params![site, member, now - UNPROVEN], |_| Ok(())).await?.is_some())
+}
+
+async fn record(tx: &mut Tx<'_>, site: &SiteId, session: &SessionId, now: Millis) -> Result<()> {
+    let sql = "update stoa.session set proved = $1 where site = $2 and id = $3";
+    tx.send(sql, params![now, site, session]).await?;
+    Ok(())
+}

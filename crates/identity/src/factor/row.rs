@@ -1,0 +1,85 @@
+//! Authenticators as they are stored.
+
+use stoa_kernel::{MemberId, Millis, Result, SiteId};
+use stoa_sql::params;
+use stoa_store::{Row, Tx};
+
+/// An authenticator of a member.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Factor {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) sealed: Vec<u8>,
+    pub(super) created: Millis,
+    /// Nothing while no code of it was shown.
+    pub(super) confirmed: Option<Millis>,
+    pub(super) used: Option<Millis>,
+    /// The step of time of the last code that counted.
+    pub(super) last_step: i64,
+}
+
+/// All of a member, the oldest first.
+pub(super) async fn of_member(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<Vec<Factor>> {
+    let sql = "select id, name, sealed, created, confirmed, used, last_step from stoa.factor \
+               where site = $1 and member = $2 order by created, id";
+    let read = |row: &Row<'_>| {
+        Ok(Factor {
+            id: row.get(0)?,
+            name: row.get(1)?,
+            sealed: row.get(2)?,
+            created: row.get(3)?,
+            confirmed: row.get(4)?,
+            used: row.get(5)?,
+            last_step: row.get(6)?,
+        })
+    };
+    Ok(tx.rows(sql, &params![site, member], read).await?)
+}
+
+/// Writes down a factor of which no code was shown yet, in the place of any other such one.
+pub(super) async fn begin(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, factor: &Factor) -> Result<()> {
+    let sql = "delete from stoa.factor where site = $1 and member = $2 and confirmed is null";
+    tx.send(sql, params![site, member]).await?;
+    let sql = "insert into stoa.factor (site, id, member, name, sealed, created) values ($1, $2, $3, $4, $5, $6)";
+    let Factor { id, name, sealed, created, .. } = factor;
+    tx.send(sql, params![site, id.as_str(), member, name.as_str(), sealed.clone(), *created]).await?;
+    Ok(())
+}
+
+/// The first code of a factor was shown: whether it waited for one.
+pub(super) async fn confirm(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    id: &str,
+    (step, now): (i64, Millis),
+) -> Result<bool> {
+    let sql = "update stoa.factor set confirmed = $1, used = $1, last_step = $2 \
+               where site = $3 and id = $4 and member = $5 and confirmed is null";
+    Ok(tx.execute(sql, &params![now, step, site, id, member]).await? == 1)
+}
+
+/// A code of a factor was shown: whether it counts. One of the same step, or of a later one, counted before if not.
+pub(super) async fn advance(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    id: &str,
+    (step, now): (i64, Millis),
+) -> Result<bool> {
+    let sql = "update stoa.factor set last_step = $1, used = $2 \
+               where site = $3 and id = $4 and member = $5 and confirmed is not null and last_step < $1";
+    Ok(tx.execute(sql, &params![step, now, site, id, member]).await? == 1)
+}
+
+/// Removes a confirmed factor: whether there was one.
+pub(super) async fn remove(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, id: &str) -> Result<bool> {
+    let sql = "delete from stoa.factor where site = $1 and id = $2 and member = $3 and confirmed is not null";
+    Ok(tx.execute(sql, &params![site, id, member]).await? == 1)
+}
+
+/// Removes all of a member.
+pub(super) async fn remove_all(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<u64> {
+    let sql = "delete from stoa.factor where site = $1 and member = $2";
+    Ok(tx.execute(sql, &params![site, member]).await?)
+}

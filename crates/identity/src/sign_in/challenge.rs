@@ -1,0 +1,22 @@
+//! A sign-in that waits for a second factor, as it stands in a state token or in a flow.
+
+use crate::password::Fingerprint;
+use serde::{Deserialize, Serialize};
+use stoa_kernel::{MemberId, Millis, VisitorId};
+
+/// Life of one.
+pub(crate) const LIFE: Millis = 10 * 60_000;
+
+/// What the person has shown so far. It gives nothing by itself, and is good until the member's password changes, their
+/// sessions are ended or their factors are changed, whichever comes first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Challenge {
+    pub(crate) member: MemberId,
+    /// Of the hash of the password that was right.
+    pub(crate) password: Fingerprint,
+    /// That of the member's factors.
+    pub(crate) generation: i64,
+    pub(crate) visitor: Option<VisitorId>,
+    /// UTC milliseconds.
+    pub(crate) until: Millis,
+}

@@ -1,0 +1,133 @@
+// A second factor on the account pages, by the keyboard alone: a code of an authenticator, a recovery code, a browser that is
+// remembered.
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { member, present, text } from '../../conformance/lib/parse.mjs';
+import { codeAt, currentStep } from '../../conformance/lib/totp.mjs';
+import { checkAccessibility } from '../lib/axe.mjs';
+import { checkWidth, newCredentials, tabTo, title } from '../lib/steps.mjs';
+
+/** @import { Page } from 'playwright-core' */
+/** @import { Credentials } from '../lib/steps.mjs' */
+/** @import { Test } from '../lib/run-tests.mjs' */
+
+const QUESTION = 'Confirm that it is you';
+
+/** @type {Test[]} */
+export const tests = [
+  {
+    name: 'a second factor is asked for, by code, by recovery code, and not where the browser is remembered',
+    run: async ({ browser, stoa, url }) => {
+      await stoa.command('site', 'second-factors', 'optional');
+      const client = member(await stoa.command('client', 'list'), '0');
+      const clientId = text(client, 'clientId');
+      const redirectUri = text(member(client, 'redirectUris'), '0');
+      const credentials = newCredentials();
+      const { secret, recoveryCodes, step } = await enrolled(url, { clientId, redirectUri }, credentials);
+      const start = `${url}/account/sign-in?clientId=${clientId}`;
+      for (const dark of [false, true]) {
+        await browser.visit({ width: 390, height: 800, dark }, async (page) => {
+          await page.goto(start);
+          await sendPassword(page, credentials);
+          await title(page, QUESTION).waitFor();
+          await checkAccessibility(page, `${QUESTION}, ${dark ? 'dark' : 'light'}`);
+          await checkWidth(page, QUESTION);
+          // A wrong code is said at its field, and announced.
+          const code = page.getByRole('textbox', { name: '6-digit code' });
+          await code.pressSequentially('000000');
+          await page.keyboard.press('Enter');
+          await page.getByText('The code is wrong or has expired.').waitFor();
+          assert.equal(await code.getAttribute('aria-invalid'), 'true');
+          const other = page.getByRole('button', { name: 'Use a recovery code' });
+          await tabTo(page, other, 'the way to recovery codes');
+          await page.keyboard.press('Enter');
+          const recovery = page.getByRole('textbox', { name: 'Recovery code' });
+          await recovery.waitFor();
+          await checkAccessibility(page, `recovery code, ${dark ? 'dark' : 'light'}`);
+          await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'code');
+          await page.keyboard.type((recoveryCodes.pop() ?? '').toLowerCase().replaceAll('-', ' '));
+          await page.keyboard.press('Enter');
+          await title(page, 'You are signed in').waitFor();
+        });
+      }
+      await browser.visit({}, async (page) => {
+        await page.goto(start);
+        await sendPassword(page, credentials);
+        await title(page, QUESTION).waitFor();
+        const remember = page.getByRole('checkbox', { name: /^Do not ask again in this browser/ });
+        await tabTo(page, remember, 'the question whether to ask again');
+        await page.keyboard.press('Space');
+        const code = page.getByRole('textbox', { name: '6-digit code' });
+        await code.fill(codeAt(secret, await stepAfter(step)));
+        await code.press('Enter');
+        await title(page, 'You are signed in').waitFor();
+        await page.goto(start);
+        await sendPassword(page, credentials);
+        await title(page, 'You are signed in').waitFor();
+      });
+    },
+  },
+];
+
+/** @param {Page} page @param {Credentials} credentials */
+async function sendPassword(page, { email, password }) {
+  await page.getByLabel('Email', { exact: true }).fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.keyboard.press('Enter');
+}
+
+/**
+ * A new member with an authenticator.
+ * @param {string} url @param {{ clientId: string, redirectUri: string }} client @param {Credentials} credentials
+ */
+async function enrolled(url, client, { email, password }) {
+  const { clientId } = client;
+  const visitor = text(await call(url, '/oauth2/token', '', { clientId, grantType: 'anonymous' }), 'access_token');
+  const registered = await call(url, '/v2/register', visitor, { loginId: { email }, password });
+  const token = await memberToken(url, client, visitor, text(registered, 'sessionToken'));
+  const own = '/_api/identity/v1';
+  await call(url, `${own}/proof`, token, { password });
+  const begun = await call(url, `${own}/factors`, token, {});
+  const secret = text(begun, 'secret');
+  const step = currentStep();
+  const id = text(member(begun, 'factor'), 'id');
+  const confirmed = await call(url, `${own}/factors/${id}/confirm`, token, { code: codeAt(secret, step) });
+  const codes = member(confirmed, 'recoveryCodes');
+  assert.ok(Array.isArray(codes));
+  return { secret, recoveryCodes: codes.map(String), step };
+}
+
+/** The next step of time in which a code counts. @param {number} last */
+async function stepAfter(last) {
+  // A code of the step to come counts as well.
+  while (currentStep() < last) await new Promise((resolve) => setTimeout(resolve, 1_000));
+  return Math.max(currentStep(), last + 1);
+}
+
+/**
+ * What a client does with a `sessionToken`.
+ * @param {string} url @param {{ clientId: string, redirectUri: string }} client @param {string} visitor
+ * @param {string} sessionToken
+ */
+async function memberToken(url, { clientId, redirectUri }, visitor, sessionToken) {
+  const codeVerifier = randomBytes(32).toString('base64url');
+  const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
+  const authRequest = {
+    ...{ clientId, redirectUri, sessionToken, codeChallenge, codeChallengeMethod: 'S256', state: 'state' },
+    ...{ responseMode: 'query', responseType: 'code', scope: 'offline_access' },
+  };
+  const path = '/_api/redirects-api/v1/redirect-session';
+  const session = member(await call(url, path, visitor, { auth: { authRequest, prompt: 'none' } }), 'redirectSession');
+  const reply = await fetch(text(session, 'fullUrl'), { redirect: 'manual' });
+  const code = new URL(present(reply.headers.get('location'))).searchParams.get('code');
+  const grant = { clientId, redirectUri, code, codeVerifier, grantType: 'authorization_code' };
+  return text(await call(url, '/oauth2/token', '', grant), 'access_token');
+}
+
+/** @param {string} url @param {string} path @param {string} token @param {object} body */
+async function call(url, path, token, body) {
+  const headers = { 'content-type': 'application/json', ...(token ? { authorization: token } : {}) };
+  const reply = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (!reply.ok) throw new Error(`${path}: ${reply.status} ${await reply.text()}`);
+  return reply.json();
+}
