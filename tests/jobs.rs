@@ -9,7 +9,7 @@
 use serde_json::{Value as Json, json};
 use std::sync::{Mutex, OnceLock};
 use stoa_content::{
-    Request,
+    CopyWish, Request,
     transfer::{FileOf, Format},
 };
 use stoa_identity::{
@@ -18,7 +18,7 @@ use stoa_identity::{
 };
 use stoa_kernel::{Caller, Role};
 use stoa_sql::Value;
-use stoa_store::{Database, InsertRows, ReaderPool, boxed, outbox};
+use stoa_store::{Database, Environment, InsertRows, ReaderPool, boxed, outbox};
 use stoa_testkit::{TestApp, TestClient, on_both_engines};
 use tracing::{
     Event, Metadata, Subscriber,
@@ -282,6 +282,26 @@ on_both_engines! {
         }
     }
 
+    async fn copies_between_environments_go_in_pieces(engine) {
+        let _guard = SERIAL.lock().await;
+        let app = TestApp::new(engine).await;
+        let (store, content) = (&app.kit.store, &app.app.content);
+        let object = json!({ "collection": { "id": "c", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": {
+            "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" } } });
+        assert_eq!(app.app().post("/v2/collections", &object).await.verdict(), "200");
+        for piece in 0..4 {
+            let items: Json = (0..1000).map(|n| json!({ "data": { "_id": format!("i{piece}-{n}"), "n": n } })).collect();
+            let made = app.app().post("/v2/bulk/items/insert", &json!({ "dataCollectionId": "c", "dataItems": items })).await;
+            assert_eq!(made.json()["bulkActionMetadata"]["totalFailures"], 0, "{:?}", made.body);
+        }
+        content.environment_create(store, &app.site, &key()).await.unwrap();
+        let wish = CopyWish { source: Environment::Live, collections: Vec::new() };
+        for (what, rows) in [("a copy", 4_000), ("a second one, with what the first replaced", 4_000), ("a third one", 8_000)] {
+            let (copy, _) = content.environment_copy_begin(store, &app.site, &key(), &wish).await.unwrap();
+            in_pieces(what, rows, 600, content.environment_work(store, copy)).await.unwrap();
+        }
+    }
+
     async fn expired_rows_are_deleted_in_batches(engine) {
         let _guard = SERIAL.lock().await;
         let app = TestApp::new(engine).await;
@@ -311,6 +331,10 @@ on_both_engines! {
         ];
         let of_catalog = [
             ("app_key", "id:t client:t site:t state:t origin:t modulus:b exponent:b created:i retired:i"),
+            (
+                "environment_copy",
+                "id:t site:t source:t status:t collections:t items:i started:i runner:t touched:i attempts:i ended:i",
+            ),
             ("invite", "hash:b site:t role:t expires:i"),
             ("person_link", "hash:b person:t site:t created:i expires:i"),
             ("person_session", "id:t hash:b person:t site:t created:i expires:i"),

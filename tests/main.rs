@@ -14,6 +14,7 @@ mod community;
 mod cursors;
 mod defence;
 mod draft_items;
+mod environments;
 mod filters;
 mod graphql;
 mod hook_plugin;

@@ -1,5 +1,6 @@
 // Reading and writing items: single, in bulk, sorted, projected, page by page.
 import { assert, codeOf, failsWith, failure, present, undocumented, untyped } from '../lib/expect.mjs';
+import { stoaAt } from '../lib/stoa.mjs';
 import { wide } from './operator-cases.mjs';
 import { items as stored, shelf } from './shelf.mjs';
 
@@ -443,6 +444,22 @@ export const rows = [
     assert.equal(await world.visitor().items.query(id).ge('n', 100).count(), 20);
     assert.equal(await world.visitor().items.count(id), 120);
     assert.equal(await world.visitor().items.count(id, { filter: { n: { $lt: 5 } } }), 5);
+  }),
+  row('withEnvironment', 'SANDBOX reads and writes items of the sandbox', async (world) => {
+    const id = await shelf(world);
+    const stoa = stoaAt({ data: world.run.dataDir });
+    await stoa.command('environments', 'create').catch(() => undefined);
+    await stoa.command('environments', 'copy', id, '--from', 'live', '--to', 'sandbox');
+    const items = (/** @type {string} */ environment) => world.app.items.withEnvironment(untyped(environment));
+    await items('SANDBOX').insert(id, { _id: 'in-sandbox' });
+    const count = (/** @type {string} */ environment) => items(environment).count(id);
+    assert.equal(await count('LIVE'), stored.length);
+    assert.equal(await count('SANDBOX'), stored.length + 1);
+    assert.equal(await count('SANDBOX_PREFERRED'), stored.length + 1);
+    assert.equal((await items('SANDBOX').get(id, 'in-sandbox'))?._id, 'in-sandbox');
+    assert.equal(await items('LIVE').get(id, 'in-sandbox'), null);
+    await items('SANDBOX').remove(id, 'in-sandbox');
+    assert.equal(await count('SANDBOX_PREFERRED'), stored.length);
   }),
   row('withEnvironment', 'LIVE and SANDBOX_PREFERRED read the live items', async (world) => {
     const id = await shelf(world);

@@ -9,6 +9,7 @@ mod async_job;
 mod collection;
 mod document;
 mod drafts;
+mod environment;
 pub mod event;
 mod fault;
 pub mod feed;
@@ -32,6 +33,7 @@ pub use collection::{
     known::{ItemRights, KnownCollection, KnownCollections, KnownField, KnownKey},
     list::{CollectionList, ListOptions},
 };
+pub use environment::{copy::CopyWish, retention::UNDO_KEPT};
 pub use event::read::{ContentChange, ContentEntry, ItemChange, ItemEvent, ItemEvents, LinkChanges};
 pub use hook::{
     deploy::{HookVersion, HookWish},

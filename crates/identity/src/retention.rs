@@ -46,10 +46,12 @@ fn of_site(config: &Config) -> [Rule; 20] {
 }
 
 /// What is over in the catalogue.
-const OF_CATALOG: [Rule; 5] = [
+const OF_CATALOG: [Rule; 6] = [
     // The tokens have expired by themselves.
     Rule { table: "revocation", key: Key::Text("subject"), over: "expires < $1", kept: 0 },
     Rule { table: "app_key", key: Key::Text("id"), over: "retired < $1", kept: app_key::RETIRED_SHOWN },
+    // How copies between environments ended is told for a while.
+    Rule { table: "environment_copy", key: Key::Text("id"), over: "ended < $1", kept: 30 * DAY },
     Rule { table: "person_session", key: Key::Text("id"), over: "ended < $1 or expires < $1", kept: DAY },
     // How many there were lately is counted.
     Rule { table: "person_link", key: Key::Hash, over: "used < $1 or expires < $1", kept: DAY },

@@ -49,13 +49,13 @@ async fn tend_all(services: &Services) {
 }
 
 async fn at_start(services: &Services) -> Vec<Arc<Site>> {
-    let all = services.store.sites().await.unwrap_or_else(|fault| {
+    let all = services.store.sites_for_work().await.unwrap_or_else(|fault| {
         tracing::warn!("sites could not be listed: {fault:?}");
         Vec::new()
     });
     let mut sites = Vec::new();
-    for (id, _) in all.into_iter().take(AT_START) {
-        match services.store.site(&id).await {
+    for id in all.into_iter().take(AT_START) {
+        match services.store.site_for_work(&id).await {
             Ok(site) => sites.push(site),
             Err(fault) => tracing::warn!(site = %id, "a site could not be opened: {fault:?}"),
         }

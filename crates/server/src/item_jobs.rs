@@ -25,12 +25,12 @@ pub async fn run(services: Services) {
 }
 
 async fn search(services: Services) {
-    let all = services.store.sites().await.unwrap_or_else(|fault| {
+    let all = services.store.sites_for_work().await.unwrap_or_else(|fault| {
         tracing::warn!("sites could not be listed: {fault:?}");
         Vec::new()
     });
-    for (id, _) in all.into_iter().take(AT_START) {
-        match services.store.site(&id).await {
+    for id in all.into_iter().take(AT_START) {
+        match services.store.site_for_work(&id).await {
             Ok(site) => services.content.async_jobs_start(&site),
             Err(fault) => tracing::warn!(site = %id, "a site could not be opened: {fault:?}"),
         }

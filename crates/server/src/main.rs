@@ -8,6 +8,7 @@ mod command;
 mod config;
 mod connection;
 mod demo;
+mod environments;
 mod failure;
 mod forward;
 mod guess;

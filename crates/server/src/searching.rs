@@ -11,12 +11,12 @@ const AT_START: usize = 256;
 
 /// Runs until the process ends. Whichever node has room works for a site once its log has the consumer.
 pub async fn run(services: Services) {
-    let all = services.store.sites().await.unwrap_or_else(|fault| {
+    let all = services.store.sites_for_work().await.unwrap_or_else(|fault| {
         tracing::warn!("sites could not be listed: {fault:?}");
         Vec::new()
     });
-    for (id, _) in all.into_iter().take(AT_START) {
-        if let Err(fault) = services.store.site(&id).await {
+    for id in all.into_iter().take(AT_START) {
+        if let Err(fault) = services.store.site_for_work(&id).await {
             tracing::warn!(site = %id, "a site could not be opened: {fault:?}");
         }
     }

@@ -5,7 +5,7 @@ use crate::{
     command,
     config::Config,
     connection::{Certificates, Listener, fit_to_descriptors},
-    demo, housekeeping, indexing, item_jobs, log,
+    demo, environments, housekeeping, indexing, item_jobs, log,
     report::Output,
     searching,
     services::{Services, sentence},
@@ -70,6 +70,7 @@ async fn run(mut config: Config, work: Arc<Work>, with_demo: bool) -> Result<(),
     tokio::spawn(indexing::run(services.clone()));
     tokio::spawn(item_jobs::run(services.clone()));
     tokio::spawn(searching::run(services.clone()));
+    tokio::spawn(environments::run(services.clone()));
     let keeping = services.content.search_serve(&services.indexers);
     let sending = services.webhooks.start();
     let mut app = services.app(&config);

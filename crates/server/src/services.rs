@@ -2,7 +2,11 @@
 
 pub use crate::failure::sentence;
 
-use crate::{config::Config, failure::Failure};
+use crate::{
+    cli::{ContentChoice, EnvironmentName},
+    config::Config,
+    failure::Failure,
+};
 use serde_json::{Value, json};
 use std::{
     path::{Path, PathBuf},
@@ -150,6 +154,19 @@ impl Services {
         Ok(self.store.site(&self.choose(named).await?.id).await?)
     }
 
+    /// The site that holds what a command on content is about: the site itself, or its SANDBOX.
+    ///
+    /// # Errors
+    /// As [`choose`]; WDE0179 where there is no SANDBOX.
+    pub async fn choose_content(&self, choice: &ContentChoice) -> Result<Arc<Site>, Failure> {
+        let site = self.choose_site(choice.site.site.as_deref()).await?;
+        if choice.environment != Some(EnvironmentName::Sandbox) {
+            return Ok(site);
+        }
+        let text = "the site has no sandbox; make one with: stoa environments create";
+        self.store.sandbox(&site).await?.ok_or_else(|| Failure::new(Code::SandboxDisabled, text))
+    }
+
     /// The site that a command is about.
     ///
     /// # Errors
@@ -258,6 +275,7 @@ mod tests {
             deleted: None,
             is_default: false,
             is_demo: false,
+            has_sandbox: false,
         }
     }
 

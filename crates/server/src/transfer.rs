@@ -7,7 +7,7 @@ use crate::{
     services::{Services, operator},
 };
 use serde_json::{Value, json};
-use std::{fs::File, io::Read, path::Path};
+use std::{fs::File, io::Read, path::Path, sync::Arc};
 use stoa_content::transfer;
 use stoa_kernel::Fault;
 use stoa_store::Site;
@@ -73,15 +73,14 @@ pub fn add_counts(counts: &transfer::Counts, to: &mut Value) {
 pub fn export(
     services: &Services,
     runtime: &Handle,
-    site: &Site,
+    site: Arc<Site>,
     collection: &str,
     format: Format,
     output: &mut dyn Output,
 ) -> Result<Value, Failure> {
     let (pieces, texts) = std::sync::mpsc::sync_channel::<Vec<u8>>(8);
-    let (services, site_id, name) = (services.clone(), site.id.clone(), collection.to_owned());
+    let (services, name) = (services.clone(), collection.to_owned());
     let work = runtime.spawn(async move {
-        let site = services.store.site(&site_id).await?;
         let mut out = std::io::BufWriter::with_capacity(1 << 16, Pieces(pieces));
         services
             .content

@@ -42,6 +42,13 @@ pub trait Dialect: Send + Sync {
     /// Statements that make a collection's table with its system indexes.
     fn create_items_table(&self, table: Table) -> Vec<String>;
 
+    /// Statements after which a collection's table refuses to be written to: what takes its place may be known to
+    /// other transactions only later. What it refuses is known by [`crate::REPLACED`].
+    fn close_items_table(&self, table: Table) -> Vec<String>;
+
+    /// Statements that take this back.
+    fn open_items_table(&self, table: Table) -> Vec<String>;
+
     /// An expression that turns the bound text of a document into what `doc` stores.
     fn store_doc(&self, placeholder: &str) -> String;
 

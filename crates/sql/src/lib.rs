@@ -19,6 +19,9 @@ pub mod sqlite;
 pub mod value;
 pub mod writer;
 
+/// What a table of items that is closed ([`Dialect::close_items_table`]) says to who writes to it.
+pub const REPLACED: &str = "the collection was replaced";
+
 pub use dialect::{Dialect, Index, Table};
 pub use json::{Direction, DocumentPath};
 pub use postgres::Postgres;

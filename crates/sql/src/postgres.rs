@@ -32,6 +32,19 @@ impl Dialect for Postgres {
         ]
     }
 
+    fn close_items_table(&self, table: Table) -> Vec<String> {
+        let (name, n) = (self.table(table), table.number);
+        vec![format!(
+            "create trigger c{n}_closed before insert or update or delete on {name} \
+             for each statement execute function stoa.refuse_write()"
+        )]
+    }
+
+    fn open_items_table(&self, table: Table) -> Vec<String> {
+        let (name, n) = (self.table(table), table.number);
+        vec![format!("drop trigger if exists c{n}_closed on {name}")]
+    }
+
     fn store_doc(&self, placeholder: &str) -> String {
         placeholder.to_owned()
     }

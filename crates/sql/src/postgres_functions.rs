@@ -7,7 +7,7 @@ use crate::postgres_fold::fold_function_sql;
 
 /// All statements, in the order in which they must run. They may run again at any time.
 pub fn statements() -> Vec<String> {
-    let fixed = [VALUE_KEY, BOUNDED, LEAST, GREATEST, INDEXED, UNIQUE];
+    let fixed = [VALUE_KEY, BOUNDED, LEAST, GREATEST, INDEXED, UNIQUE, REFUSE_WRITE];
     let schema = "create schema if not exists stoa".to_owned();
     [schema, fold_function_sql()].into_iter().chain(fixed.map(str::to_owned)).collect()
 }
@@ -110,4 +110,12 @@ begin
   if key = '' then return null; end if;
   if folded then key := stoa.fold(key); end if;
   return stoa.bounded(key);
+end $$";
+
+/// What a closed table of items does (`Dialect::close_items_table`).
+const REFUSE_WRITE: &str = "\
+create or replace function stoa.refuse_write() returns trigger
+language plpgsql as $$
+begin
+  raise exception using errcode = 'ST001', message = 'the collection was replaced';
 end $$";

@@ -9,6 +9,9 @@ use crate::{
 
 pub use crate::functions::FUNCTIONS;
 
+/// What a table that is closed refuses.
+const WRITES: [&str; 3] = ["insert", "update", "delete"];
+
 pub struct Sqlite;
 
 impl Dialect for Sqlite {
@@ -31,6 +34,22 @@ impl Dialect for Sqlite {
             format!("create index stoa.c{n}_created on c{n} (created, id)"),
             format!("create index stoa.c{n}_owner on c{n} (owner, created, id) where owner is not null"),
         ]
+    }
+
+    fn close_items_table(&self, table: Table) -> Vec<String> {
+        let n = table.number;
+        let trigger = |it: &&str| {
+            format!(
+                "create trigger stoa.c{n}_no_{it} before {it} on c{n} begin select raise(abort, '{}'); end",
+                crate::REPLACED
+            )
+        };
+        WRITES.iter().map(trigger).collect()
+    }
+
+    fn open_items_table(&self, table: Table) -> Vec<String> {
+        let n = table.number;
+        WRITES.iter().map(|it| format!("drop trigger if exists stoa.c{n}_no_{it}")).collect()
     }
 
     fn store_doc(&self, placeholder: &str) -> String {

@@ -257,7 +257,7 @@ impl Shared {
     }
 
     async fn rows_of(&self, site: &SiteId) -> Result<Vec<ConsumerRow>> {
-        self.store.site(site).await?.outbox().consumers().await
+        self.store.site_for_work(site).await?.outbox().consumers().await
     }
 
     /// Ends the work for consumers that are gone, or another node's.
@@ -303,7 +303,7 @@ impl Shared {
         let _changing = self.changing.lock().await;
         let since = elapsing();
         let taken = async {
-            let site = self.store.site(&row.site).await?;
+            let site = self.store.site_for_work(&row.site).await?;
             let lease = site.outbox().take(row, self.store.node()).await?;
             Ok::<_, stoa_kernel::Fault>(lease.map(|it| (site, it)))
         };

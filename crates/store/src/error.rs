@@ -8,6 +8,8 @@ use tokio_postgres::error::{Severity, SqlState};
 const RETRY_AFTER: i64 = 5;
 /// The same after [`Error::Crowded`]: what waits is short.
 const RETRY_AFTER_CROWD: i64 = 1;
+/// The state that `stoa.refuse_write` raises on PostgreSQL.
+const REPLACED: &str = "ST001";
 
 /// An engine's refusal, in words both engines share.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +32,8 @@ pub enum Error {
     Busy,
     /// As many writes wait as may, or no connection was free for too long; nothing was done.
     Crowded,
+    /// A table of items that is closed: what has its place now was not known yet.
+    Replaced,
     /// A text with the character U+0000, which can't be stored or asked for.
     Nul,
     /// Anything else: a defect of ours or of the database.
@@ -43,6 +47,7 @@ impl Error {
         match error.sqlite_error() {
             Some(it) => match (it.code, it.extended_code) {
                 (E::ConstraintViolation, 2067 | 1555) => Self::Unique(text),
+                (E::ConstraintViolation, 1811) if text.contains(stoa_sql::REPLACED) => Self::Replaced,
                 (E::DatabaseBusy | E::DatabaseLocked, _) => Self::Retry(text),
                 (E::DiskFull, _) => Self::Full(text),
                 (E::OperationInterrupted, _) => Self::Interrupted,
@@ -74,6 +79,7 @@ impl Error {
                 Self::Unavailable(text)
             }
             &SqlState::TOO_MANY_CONNECTIONS | &SqlState::IO_ERROR => Self::Unavailable(text),
+            it if it.code() == REPLACED => Self::Replaced,
             _ => Self::Other(text),
         }
     }
@@ -103,6 +109,12 @@ impl From<Error> for Fault {
             // Clients bring it about by being many, so it is no failure for the log.
             Error::Crowded => Self::because(Code::Unavailable, "Too many requests are waiting; try again later.")
                 .with("retryAfterSeconds", RETRY_AFTER_CROWD),
+            Error::Replaced => Self::because(
+                Code::Unavailable,
+                "The collection was replaced by a copy between environments at that moment; send the call again.",
+            )
+            .with("reason", "REPLACED")
+            .with("retryAfterSeconds", RETRY_AFTER_CROWD),
             Error::Nul => Self::because(Code::BadRequest, "Text must not hold the character U+0000."),
             Error::Other(text) => Self::internal(text),
         }

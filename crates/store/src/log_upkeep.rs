@@ -48,16 +48,25 @@ impl Store {
         Ok(())
     }
 
-    /// Begins a new epoch of a site's log, because its data were replaced by an earlier state of them, and answers it.
+    /// Begins a new epoch of a site's log, because its data were replaced by an earlier state of them, and answers it; and
+    /// one of that of its SANDBOX.
     ///
     /// # Errors
     /// [`stoa_kernel::Code::SiteUnknown`].
     pub async fn log_restored(&self, id: &SiteId) -> Result<String> {
         let site = self.site(id).await?;
+        if let Some(sandbox) = self.sandbox(&site).await? {
+            self.log_restored_of(&sandbox).await?;
+        }
+        self.log_restored_of(&site).await
+    }
+
+    async fn log_restored_of(&self, site: &Site) -> Result<String> {
         // Should this end half way, it is done when the site is opened.
-        let distrusted = self.catalog().write_with(id.clone(), |tx, id| boxed!(Ok(site_log::distrust(tx, id).await?)));
+        let distrusted =
+            self.catalog().write_with(site.id.clone(), |tx, id| boxed!(Ok(site_log::distrust(tx, id).await?)));
         distrusted.await?;
-        self.settle_log(&site, true).await?;
+        self.settle_log(site, true).await?;
         Ok(site.outbox().end().await?.epoch)
     }
 

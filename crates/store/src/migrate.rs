@@ -62,6 +62,7 @@ const CATALOG: &[Migration] = migrations![
     6 "catalog/0006_session" additive,
     7 "catalog/0007_key",
     8 "catalog/0008_log",
+    9 "catalog/0009_sandbox",
 ];
 
 const SITE: &[Migration] = migrations![
@@ -88,6 +89,7 @@ const SITE: &[Migration] = migrations![
     21 "site/0021_search" additive,
     22 "site/0022_translation",
     23 "site/0023_factor",
+    25 "site/0025_environment" additive,
     26 "site/0026_search_language",
 ];
 

@@ -1,7 +1,7 @@
 //! Opening the catalogue and the sites in it.
 
 use crate::{
-    DataDirectory, Database, Outbox, ReaderPool, Requester, SiteChange, Tx, TxFuture, Withdrawals, boxed, migrate,
+    DataDirectory, Database, Outbox, ReaderPool, Requester, Row, SiteChange, Tx, TxFuture, Withdrawals, boxed, migrate,
     outbox::{self, ReadPoint},
     postgres::Postgres,
     site_change,
@@ -56,6 +56,8 @@ pub struct Site {
     pub id: SiteId,
     /// Internal number, part of table names on PostgreSQL.
     pub number: i64,
+    /// The site whose SANDBOX it is.
+    sandbox_of: Option<SiteId>,
     /// A site may be renamed while it is open.
     name: RwLock<String>,
     /// Where work puts for a while what doesn't fit into memory: the data directory.
@@ -74,6 +76,16 @@ impl Site {
     /// What people call it.
     pub fn name(&self) -> String {
         self.name.read().clone()
+    }
+
+    /// Whether it is the SANDBOX of another site.
+    pub fn is_sandbox(&self) -> bool {
+        self.sandbox_of.is_some()
+    }
+
+    /// The site to which those belong who call here: for a SANDBOX that whose it is.
+    pub fn principals(&self) -> &SiteId {
+        self.sandbox_of.as_ref().unwrap_or(&self.id)
     }
 
     /// Another handle on this site, for work that outlives a request.
@@ -117,6 +129,13 @@ impl std::ops::Deref for Site {
     fn deref(&self) -> &Database {
         &self.database
     }
+}
+
+/// What the catalogue has of a site.
+struct Found {
+    number: i64,
+    name: String,
+    sandbox_of: Option<SiteId>,
 }
 
 /// Sites in use, and those used last, which stay open.
@@ -248,8 +267,18 @@ impl Store {
         self.site(&id).await
     }
 
-    /// The site, opened if it is not. [`Code::SiteUnknown`] when the catalogue does not have it.
+    /// The site, opened if it is not. [`Code::SiteUnknown`] when the catalogue does not have it, and for the SANDBOX of
+    /// another, which nobody names ([`Store::sandbox`]).
     pub async fn site(&self, id: &SiteId) -> Result<Arc<Site>> {
+        let site = self.site_for_work(id).await?;
+        if site.is_sandbox() { Err(Fault::new(Code::SiteUnknown)) } else { Ok(site) }
+    }
+
+    /// The same for the server's own work, which is done for a SANDBOX as well.
+    ///
+    /// # Errors
+    /// [`Code::SiteUnknown`].
+    pub async fn site_for_work(&self, id: &SiteId) -> Result<Arc<Site>> {
         if let Some(site) = self.open.lock().kept(id) {
             return Ok(site);
         }
@@ -269,20 +298,24 @@ impl Store {
         Ok(site)
     }
 
-    /// Number and name of a site that was not deleted.
-    async fn find(&self, id: &SiteId) -> Result<(i64, String)> {
+    /// What the catalogue has of a site that was not deleted.
+    async fn find(&self, id: &SiteId) -> Result<Found> {
         let key = id.clone();
         let read = self.catalog.read(ReaderPool::Point, move |tx| {
             boxed!({
-                let sql = "select number, name from stoa.site where id = $1 and deleted is null";
-                Ok(tx.row(sql, &params![&key], |row| Ok((row.get(0)?, row.get(1)?))).await?)
+                let sql = "select number, name, sandbox_of from stoa.site where id = $1 and deleted is null";
+                let found = |row: &Row<'_>| {
+                    let sandbox_of = row.get::<Option<String>>(2)?.map(SiteId::from);
+                    Ok(Found { number: row.get(0)?, name: row.get(1)?, sandbox_of })
+                };
+                Ok(tx.row(sql, &params![&key], found).await?)
             })
         });
         read.await?.ok_or_else(|| Fault::new(Code::SiteUnknown))
     }
 
     async fn open_site(&self, id: &SiteId) -> Result<Arc<Site>> {
-        let (number, name) = self.find(id).await?;
+        let Found { number, name, sandbox_of } = self.find(id).await?;
         let database = match &self.pool {
             Some(pool) => Database::postgres(pool.clone(), number),
             None => {
@@ -297,6 +330,7 @@ impl Store {
         Ok(Arc::new_cyclic(|me| Site {
             id: id.clone(),
             number,
+            sandbox_of,
             name: RwLock::new(name),
             scratch: self.directory.path().to_owned(),
             database,
@@ -333,12 +367,13 @@ impl Store {
         self.open.lock().known.values().filter_map(|it| it.site.upgrade()).collect()
     }
 
-    /// All sites that were not deleted, oldest first: id and name.
+    /// All sites that were not deleted and are no other's SANDBOX, oldest first: id and name.
     pub async fn sites(&self) -> Result<Vec<(SiteId, String)>> {
         self.catalog
             .read(ReaderPool::Point, |tx| {
                 boxed!({
-                    let sql = "select id, name from stoa.site where deleted is null order by number";
+                    let sql =
+                        "select id, name from stoa.site where deleted is null and sandbox_of is null order by number";
                     let rows = tx.rows(sql, &[], |row| Ok((SiteId::from(row.text(0)?), row.get(1)?))).await?;
                     Ok(rows)
                 })

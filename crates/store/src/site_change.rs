@@ -1,6 +1,6 @@
 //! Changes of what the catalogue has of a site.
 
-use crate::Tx;
+use crate::{Error, Tx};
 use stoa_kernel::{Code, Fault, Millis, Result, SiteId, Violation};
 use stoa_sql::params;
 
@@ -95,4 +95,17 @@ async fn add_host(tx: &mut Tx<'_>, site: &SiteId, host: &str) -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// Marks the SANDBOX of a site as deleted, and answers which it was.
+pub(crate) async fn sandbox_delete(tx: &mut Tx<'_>, of: &SiteId, now: Millis) -> Result<Vec<SiteId>, Error> {
+    let sql = "update stoa.site set deleted = $1, changed = $1 where sandbox_of = $2 and deleted is null returning id";
+    tx.rows(sql, &params![now, of], |row| Ok(SiteId::from(row.text(0)?))).await
+}
+
+/// Brings back the SANDBOX that was deleted together with a site, which is still deleted.
+pub(crate) async fn sandbox_restore(tx: &mut Tx<'_>, of: &SiteId, now: Millis) -> Result<(), Error> {
+    let sql = "update stoa.site set deleted = null, changed = $1 \
+               where sandbox_of = $2 and deleted = (select deleted from stoa.site where id = $2)";
+    tx.execute(sql, &params![now, of]).await.map(drop)
 }

@@ -1,7 +1,11 @@
 //! What the catalogue has of a site: name, host names, whether it is the default, whether it was deleted; and which
 //! site a host name shows.
 
-use crate::{Area, DataDirectory, ReaderPool, Row, Site, SiteChange, Store, boxed, site_change::apply, site_log};
+use crate::{
+    Area, DataDirectory, ReaderPool, Row, Site, SiteChange, Store, boxed,
+    site_change::{apply, sandbox_delete, sandbox_restore},
+    site_log,
+};
 use std::{collections::HashMap, sync::Arc};
 use stoa_kernel::{Code, Fault, Millis, Result, SiteId};
 use stoa_sql::params;
@@ -11,8 +15,18 @@ pub const SITE_KEPT: Millis = 30 * 24 * 60 * 60 * 1000;
 /// How far back each look for changes of other processes goes, in milliseconds.
 const OVERLAP: Millis = 60_000;
 /// Tables of the catalogue whose rows belong to a site.
-const OWNED: [&str; 9] =
-    ["host", "client", "api_key", "app_key", "person_role", "invite", "person_session", "person_link", "site_log"];
+const OWNED: [&str; 10] = [
+    "host",
+    "client",
+    "api_key",
+    "app_key",
+    "person_role",
+    "invite",
+    "person_session",
+    "person_link",
+    "site_log",
+    "environment_copy",
+];
 
 /// A row of the catalogue. Times are milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,9 +41,14 @@ pub struct SiteRecord {
     pub is_default: bool,
     /// Whether it is the example site.
     pub is_demo: bool,
+    /// Whether it has a SANDBOX.
+    pub has_sandbox: bool,
 }
 
-const SELECT: &str = "select id, name, created, deleted, is_default, is_demo from stoa.site";
+/// The SANDBOX of a site is no site of its own to those who ask.
+const SELECT: &str = "select id, name, created, deleted, is_default, is_demo, \
+                      (select count(*) from stoa.site b where b.sandbox_of = s.id and b.deleted is null) \
+                      from stoa.site s where sandbox_of is null";
 
 impl Store {
     /// Every site that was not deleted, or every one that was, the oldest first.
@@ -37,7 +56,7 @@ impl Store {
         let read = self.catalog().read(ReaderPool::Scan, move |tx| {
             boxed!({
                 let which = if is_deleted { "> 0" } else { "is null" };
-                let sql = format!("{SELECT} where deleted {which} order by number");
+                let sql = format!("{SELECT} and deleted {which} order by number");
                 let mut sites = tx.rows(&sql, &[], from_row).await?;
                 let places: HashMap<SiteId, usize> =
                     sites.iter().enumerate().map(|(n, it)| (it.id.clone(), n)).collect();
@@ -82,7 +101,7 @@ impl Store {
     pub async fn site_update(&self, id: &SiteId, change: SiteChange, now: Millis) -> Result<SiteRecord> {
         let written = self.catalog().write_with((id.clone(), change.checked()?), move |tx, (id, change)| {
             boxed!({
-                let sql = "select 1 from stoa.site where id = $1 and deleted is null";
+                let sql = "select 1 from stoa.site where id = $1 and deleted is null and sandbox_of is null";
                 tx.row(sql, &params![id], |_| Ok(())).await?.ok_or_else(|| Fault::new(Code::SiteUnknown))?;
                 apply(tx, id, change, now).await
             })
@@ -101,15 +120,16 @@ impl Store {
         let written = self.catalog().write_with(id.clone(), move |tx, id| {
             boxed!({
                 let sql = "update stoa.site set deleted = $1, changed = $1, is_default = 0 \
-                           where id = $2 and deleted is null";
-                match tx.execute(sql, &params![now, id]).await? {
-                    0 => Err(Fault::new(Code::SiteUnknown)),
-                    _ => Ok(()),
+                           where id = $2 and deleted is null and sandbox_of is null";
+                if tx.execute(sql, &params![now, id]).await? == 0 {
+                    return Err(Fault::new(Code::SiteUnknown));
                 }
+                Ok(sandbox_delete(tx, id, now).await?)
             })
         });
-        written.await?;
+        let sandbox = written.await?;
         self.forget(id);
+        sandbox.iter().for_each(|it| self.forget(it));
         // Whoever was let in for long is asked for again.
         self.withdrawals().announce(Area::Identity).await
     }
@@ -122,7 +142,9 @@ impl Store {
     pub async fn site_restore(&self, id: &SiteId, now: Millis) -> Result<SiteRecord> {
         let written = self.catalog().write_with(id.clone(), move |tx, id| {
             boxed!({
-                let sql = "update stoa.site set deleted = null, changed = $1 where id = $2 and deleted > $3";
+                sandbox_restore(tx, id, now).await?;
+                let sql = "update stoa.site set deleted = null, changed = $1 \
+                           where id = $2 and deleted > $3 and sandbox_of is null";
                 if tx.execute(sql, &params![now, id, now - SITE_KEPT]).await? == 0 {
                     return Err(Fault::new(Code::SiteUnknown));
                 }
@@ -140,8 +162,13 @@ impl Store {
 
     /// Removes for good what was deleted longer ago than [`SITE_KEPT`], and answers how many sites that were.
     pub async fn sites_purge(&self, now: Millis) -> Result<usize> {
-        let is_over = |it: &SiteRecord| it.deleted.is_some_and(|deleted| deleted <= now - SITE_KEPT);
-        let over: Vec<SiteId> = self.site_list(true).await?.into_iter().filter(is_over).map(|it| it.id).collect();
+        let read = self.catalog().read(ReaderPool::Scan, move |tx| {
+            boxed!({
+                let sql = "select id from stoa.site where deleted > 0 and deleted <= $1 order by number";
+                Ok(tx.rows(sql, &params![now - SITE_KEPT], |row| Ok(SiteId::from(row.text(0)?))).await?)
+            })
+        });
+        let over = read.await?;
         for id in &over {
             self.forget(id);
             self.purge_data(id).await?;
@@ -161,7 +188,7 @@ impl Store {
         Ok(over.len())
     }
 
-    async fn purge_data(&self, id: &SiteId) -> Result<()> {
+    pub(crate) async fn purge_data(&self, id: &SiteId) -> Result<()> {
         match self.pool() {
             None => {
                 let file = DataDirectory::site_file(self.directory().path(), id.as_str());
@@ -232,7 +259,7 @@ impl Store {
                 if let Some(id) = tx.row(sql, &params![&host], |row| row.get::<String>(0)).await? {
                     return Ok(Some(id));
                 }
-                let sql = "select id, is_default + is_demo from stoa.site where deleted is null \
+                let sql = "select id, is_default + is_demo from stoa.site where deleted is null and sandbox_of is null \
                            order by is_default desc, is_demo desc, number limit 2";
                 let all: Vec<(String, i64)> = tx.rows(sql, &[], |row| Ok((row.get(0)?, row.get(1)?))).await?;
                 let is_alone = all.len() == 1;
@@ -252,5 +279,6 @@ fn from_row(row: &Row<'_>) -> Result<SiteRecord, crate::Error> {
         deleted: row.get(3)?,
         is_default: row.get::<i64>(4)? == 1,
         is_demo: row.get::<i64>(5)? == 1,
+        has_sandbox: row.get::<i64>(6)? > 0,
     })
 }

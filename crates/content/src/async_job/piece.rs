@@ -91,7 +91,7 @@ async fn refusal(content: &Content, site: &Site, job: &AsyncJob) -> Result<Optio
         return Ok(Some(Code::TimeLimit));
     }
     let holds = match content.state.standing.get() {
-        Some(it) => it.holds(&site.id, &job.credential).await?,
+        Some(it) => it.holds(site.principals(), &job.credential).await?,
         None => true,
     };
     Ok((!holds).then_some(Code::PermissionDenied))

@@ -37,8 +37,8 @@ const TURNS: usize = 16;
 /// # Errors
 /// WDE0025 when there is none, WDE0026 when it was deleted.
 pub(crate) async fn load(content: &Content, site: &Site, id: &str) -> Result<Arc<Collection>> {
-    // No collection has such an id, and one engine refuses it in a statement.
-    if id.is_empty() || id.contains('\0') {
+    // No collection has such an id, and one engine refuses U+0000 in a statement.
+    if id.is_empty() || id.bytes().any(|it| it.is_ascii_control()) {
         return Err(fault::collection_not_found(id));
     }
     let (cache, now) = (&content.state.schema_cache, content.state.world.now());

@@ -25,6 +25,19 @@ pub(crate) struct StoredCollection {
 
 const COLUMNS: &str = "number, id, definition, revision, created, updated";
 
+/// The id of the row of a table that isn't a collection's at the moment: one that is being filled, or that was replaced
+/// (decision 40). Such a row is deleted, and no request names it: ids of collections have no control characters.
+pub(crate) fn hidden_id(number: i64) -> String {
+    format!("{HIDDEN}{number}")
+}
+
+/// Whether a row is one of these.
+pub(crate) fn is_hidden(id: &str) -> bool {
+    id.starts_with(HIDDEN)
+}
+
+const HIDDEN: char = '\u{1}';
+
 /// The collection that has this id now.
 pub(crate) async fn live(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<Option<StoredCollection>> {
     let sql = format!("select {COLUMNS} from stoa.collection where site = $1 and id = $2 and deleted is null");

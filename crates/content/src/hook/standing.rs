@@ -32,7 +32,7 @@ impl CallHooks {
         }
         if let Some(it) = content.state.standing.get() {
             let credential = Credential { caller: caller.clone(), grant: request::grant() };
-            if !it.holds(&site.id, &credential).await? {
+            if !it.holds(site.principals(), &credential).await? {
                 return Err(Fault::new(Code::PermissionDenied));
             }
         }

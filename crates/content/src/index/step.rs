@@ -18,7 +18,7 @@ use crate::{
     },
 };
 use std::sync::Arc;
-use stoa_kernel::{Code, EntryKind, Fault, Result, clock::Millis};
+use stoa_kernel::{Code, EntryKind, Fault, Result, SiteId, clock::Millis};
 use stoa_sql::{Table, params};
 use stoa_store::{Site, Tx, boxed};
 
@@ -83,6 +83,22 @@ pub(crate) async fn transition(
     let row = params![next.name(), now, &site.id, collection, index.number, index.status.name()];
     tx.send(sql, row).await?;
     Ok(())
+}
+
+/// Writes the row of an index of a collection; 0 if there is one of this name.
+pub(crate) async fn write_row(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    collection: i64,
+    index: &Index,
+    now: Millis,
+) -> Result<u64> {
+    let definition = serde_json::to_string(&index.definition).map_err(Fault::internal)?;
+    let why = index.why.as_ref().map(serde_json::to_string).transpose().map_err(Fault::internal)?;
+    let Index { number, id, name, .. } = index;
+    let (source, status) = (index.source.name(), index.status.name());
+    let row = params![site, collection, *number, id, name, definition, source, status, why, now, now, now];
+    Ok(tx.execute(INSERT, &row).await?)
 }
 
 /// How many indexes of a kind count against the limit of a collection.
@@ -216,25 +232,7 @@ impl Creation {
         index: &Index,
         access: &ManageAccess,
     ) -> Result<u64> {
-        let now = self.now;
-        let definition = serde_json::to_string(&index.definition).map_err(Fault::internal)?;
-        let why = index.why.as_ref().map(serde_json::to_string).transpose().map_err(Fault::internal)?;
-        let (source, status) = (index.source.name(), index.status.name());
-        let row = params![
-            &self.site.id,
-            stored.number,
-            index.number,
-            &index.id,
-            &index.name,
-            definition,
-            source,
-            status,
-            why,
-            now,
-            now,
-            now
-        ];
-        let written = tx.execute(INSERT, &row).await?;
+        let written = write_row(tx, &self.site.id, stored.number, index, self.now).await?;
         if written > 0 {
             self.tell(tx, EntryKind::IndexCreated, stored, index, access).await?;
         }

@@ -173,7 +173,7 @@ pub(crate) async fn publish_all(content: &Content, site: &Site, caller: &Caller,
 }
 
 async fn publish_some(content: &Content, site: &Site, caller: &Caller, id: &str) -> Result<usize> {
-    if !is_still(content, &site.id, caller).await? {
+    if !is_still(content, site.principals(), caller).await? {
         return Err(Fault::new(Code::PermissionDenied));
     }
     let published = collection::load(content, site, id).await?;

@@ -139,7 +139,9 @@ impl Transfer<'_> {
             tx.execute(&sql, &[Value::from(member), doc.clone().into(), id.into()]).await?;
             changed.push(UpdatedItem { doc, modified: vec!["\"_owner\"".to_owned()], old: old.clone() });
         }
-        events.updated(tx, &changed).await?;
+        if !stored::is_hidden(collection.id.as_str()) {
+            events.updated(tx, &changed).await?;
+        }
         Ok(changed.len() as i64)
     }
 }

@@ -52,7 +52,7 @@ impl Content {
         begun.await?;
         run(self, site, table).await?;
         // Another process may have ended the job.
-        match is_still(self, &site.id, caller).await? {
+        match is_still(self, site.principals(), caller).await? {
             true => Ok(()),
             false => Err(Fault::new(Code::PermissionDenied)),
         }
@@ -72,7 +72,7 @@ impl Content {
     }
 }
 
-/// Whether a caller is still who they were, as far as this process can ask.
+/// Whether a caller of a site ([`Site::principals`]) is still who they were, as far as this process can ask.
 pub(crate) async fn is_still(content: &Content, site: &SiteId, caller: &Caller) -> Result<bool> {
     match content.state.standing.get() {
         Some(it) => it.still(site, caller).await,
@@ -96,7 +96,7 @@ async fn step(content: &Content, site: &Site, table: Table) -> Result<bool> {
     let oldest = site.read(ReaderPool::Point, move |tx| boxed!(job::oldest(tx, &site_id, table.number).await));
     let Some(oldest) = oldest.await? else { return Ok(true) };
     let is_still = match &oldest.caller {
-        Some(it) => is_still(content, &site.id, it).await?,
+        Some(it) => is_still(content, site.principals(), it).await?,
         None => true,
     };
     let stepped = site.write_with((site.id.clone(), oldest.id), move |tx, (site, asked)| {

@@ -138,7 +138,7 @@ impl Content {
     pub async fn collection_restore(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<Value> {
         let manager = access::manager(caller)?;
         let access = manager.restoration(id)?;
-        if id.contains('\0') {
+        if id.contains(char::is_control) {
             return Err(fault::collection_not_found(id));
         }
         let (most, now) = (self.limits().collections, self.state.world.now());

@@ -23,6 +23,11 @@ use stoa_store::{Site, Tx};
 /// WDE0080 when the site has as many as it may have.
 pub(crate) async fn next_number(tx: &mut Tx<'_>, site: &SiteId, most: usize) -> Result<i64> {
     check_count(tx, site, most).await?;
+    free_number(tx, site).await
+}
+
+/// The next number of a table of items.
+pub(crate) async fn free_number(tx: &mut Tx<'_>, site: &SiteId) -> Result<i64> {
     let sql = "select coalesce(max(number), 0) + 1 from stoa.collection where site = $1";
     Ok(tx.row(sql, &params![site], |row| row.get(0)).await?.unwrap_or(1))
 }

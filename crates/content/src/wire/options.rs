@@ -43,7 +43,8 @@ impl Options {
         Ok(Self { is_sandbox, language: language.flatten(), suppresses_hooks, drafts })
     }
 
-    /// No collection has a sandbox yet.
+    /// What reaches a collection is about LIVE: where there is a SANDBOX to be asked, the request was taken there before
+    /// ([`crate::Content::environment_of`]).
     ///
     /// # Errors
     /// WDE0179 where SANDBOX is asked for, WDE0027 where it is by somebody who could not use it.
@@ -93,7 +94,7 @@ fn flag_at(members: &Map<String, Value>, name: &str, path: &str) -> Result<bool>
     }
 }
 
-/// Whether a request insists on SANDBOX. No collection has one yet, so SANDBOX_PREFERRED is LIVE.
+/// Whether a request insists on SANDBOX.
 fn is_sandbox(members: &Map<String, Value>) -> Result<bool> {
     match present(members, "environment").map(Value::as_str) {
         None | Some(Some("LIVE" | "SANDBOX_PREFERRED" | "UNKNOWN_ENVIRONMENT")) => Ok(false),

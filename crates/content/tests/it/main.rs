@@ -9,6 +9,7 @@ mod collections;
 mod common;
 mod contention;
 mod cursors;
+mod environments;
 mod events;
 mod hook_failures;
 mod hook_queries;

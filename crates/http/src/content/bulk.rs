@@ -1,5 +1,6 @@
 //! Many items in one call: `/v2/bulk/items/…`. Refusals of single items stand inside a 200.
 
+use super::environment::with_request;
 use crate::{App, Call, Problem, body, problem};
 use axum::{extract::State, response::Response};
 use stoa_content::Outcome;
@@ -7,31 +8,31 @@ use stoa_kernel::Fault;
 
 /// `POST /v2/bulk/items/insert`.
 pub(crate) async fn insert(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = body.request().await?;
+    let (call, request) = with_request(&app, call, &body).await?;
     Ok(answer(&app.content.item_bulk_insert(&call.site, &call.caller, &request).await?))
 }
 
 /// `POST /v2/bulk/items/update`.
 pub(crate) async fn update(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = body.request().await?;
+    let (call, request) = with_request(&app, call, &body).await?;
     Ok(answer(&app.content.item_bulk_update(&call.site, &call.caller, &request).await?))
 }
 
 /// `POST /v2/bulk/items/save`.
 pub(crate) async fn save(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = body.request().await?;
+    let (call, request) = with_request(&app, call, &body).await?;
     Ok(answer(&app.content.item_bulk_save(&call.site, &call.caller, &request).await?))
 }
 
 /// `POST /v2/bulk/items/patch`.
 pub(crate) async fn patch(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = body.request().await?;
+    let (call, request) = with_request(&app, call, &body).await?;
     Ok(answer(&app.content.item_bulk_patch(&call.site, &call.caller, &request).await?))
 }
 
 /// `POST /v2/bulk/items/remove`.
 pub(crate) async fn remove(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = body.request().await?;
+    let (call, request) = with_request(&app, call, &body).await?;
     Ok(answer(&app.content.item_bulk_remove(&call.site, &call.caller, &request).await?))
 }
 

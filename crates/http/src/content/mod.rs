@@ -4,6 +4,7 @@ pub(crate) mod async_jobs;
 pub(crate) mod bulk;
 mod cache;
 pub(crate) mod collections;
+mod environment;
 pub(crate) mod hooks;
 pub(crate) mod indexes;
 pub(crate) mod items;

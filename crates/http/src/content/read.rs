@@ -1,7 +1,11 @@
 //! Queries over items: `/v2/items/query`, `/count`, `/query-distinct-values`, `/aggregate`, `/aggregate-pipeline`,
 //! `/search`.
 
-use super::{cache::Address, items, params};
+use super::{
+    cache::Address,
+    environment::{with_members, with_request},
+    items, params,
+};
 use crate::{App, Call, Problem, body};
 use axum::{extract::State, http::Uri, response::Response};
 use serde_json::json;
@@ -9,7 +13,7 @@ use stoa_content::Page;
 
 /// `POST /v2/items/query`.
 pub(crate) async fn query(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = body.request().await?;
+    let (call, request) = with_request(&app, call, &body).await?;
     let page = app.content.item_query(&call.site, &call.caller, call.origin(), &request.members).await?;
     Ok(answer("dataItems", page))
 }
@@ -22,10 +26,11 @@ pub(crate) async fn query_get(
     address: Address,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    let members = params::members(&uri)?;
+    let mut members = params::members(&uri)?;
     if members.contains_key("dataItemId") {
         return items::get(State(app), call, address, uri).await;
     }
+    let call = with_members(&app, call, &mut members).await?;
     let page = app.content.item_query(&call.site, &call.caller, call.origin(), &members).await?;
     let seconds = page.cache_seconds;
     Ok(address.share(&app, &call, &members, seconds, answer("dataItems", page)).await)
@@ -33,21 +38,21 @@ pub(crate) async fn query_get(
 
 /// `POST /v2/items/count`.
 pub(crate) async fn count(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = body.request().await?;
+    let (call, request) = with_request(&app, call, &body).await?;
     let count = app.content.item_count(&call.site, &call.caller, call.origin(), &request.members).await?;
     Ok(body::ok(&json!({ "totalCount": count })))
 }
 
 /// `POST /v2/items/query-distinct-values`.
 pub(crate) async fn distinct(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = body.request().await?;
+    let (call, request) = with_request(&app, call, &body).await?;
     let page = app.content.item_distinct(&call.site, &call.caller, call.origin(), &request.members).await?;
     Ok(answer("distinctValues", page))
 }
 
 /// `POST /v2/items/aggregate`.
 pub(crate) async fn aggregate(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = body.request().await?;
+    let (call, request) = with_request(&app, call, &body).await?;
     let page = app.content.item_aggregate(&call.site, &call.caller, call.origin(), &request.members).await?;
     Ok(answer("results", page))
 }
@@ -58,14 +63,14 @@ pub(crate) async fn aggregate_pipeline(
     call: Call,
     body: body::Raw,
 ) -> Result<Response, Problem> {
-    let request = body.request().await?;
+    let (call, request) = with_request(&app, call, &body).await?;
     let page = app.content.item_aggregate_pipeline(&call.site, &call.caller, call.origin(), &request.members).await?;
     Ok(answer("results", page))
 }
 
 /// `POST /v2/items/search`.
 pub(crate) async fn search(State(app): State<App>, call: Call, body: body::Raw) -> Result<Response, Problem> {
-    let request = body.request().await?;
+    let (call, request) = with_request(&app, call, &body).await?;
     let page = app.content.item_search(&call.site, &call.caller, call.origin(), &request.members).await?;
     Ok(answer("dataItems", page))
 }

@@ -1,6 +1,6 @@
 //! `stoa collection …`
 
-use super::choice::SiteChoice;
+use super::choice::ContentChoice;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, str::FromStr};
@@ -10,7 +10,7 @@ use stoa_kernel::nearest::hint;
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub struct Collection {
     #[command(flatten)]
-    pub site: SiteChoice,
+    pub site: ContentChoice,
     #[command(subcommand)]
     pub verb: CollectionVerb,
 }

@@ -1,13 +1,13 @@
 //! `stoa item …`
 
-use super::choice::SiteChoice;
+use super::choice::ContentChoice;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub struct Item {
     #[command(flatten)]
-    pub site: SiteChoice,
+    pub site: ContentChoice,
     #[command(subcommand)]
     pub verb: ItemVerb,
 }

@@ -6,6 +6,7 @@ mod audit;
 mod choice;
 mod client;
 mod collection;
+mod environments;
 mod hooks;
 mod item;
 mod key;
@@ -20,9 +21,10 @@ mod webhook;
 
 pub use app::{App, AppKeyVerb, AppVerb};
 pub use audit::Audit;
-pub use choice::SiteChoice;
+pub use choice::{ContentChoice, EnvironmentName, SiteChoice};
 pub use client::{Client, ClientVerb};
 pub use collection::{Collection, CollectionChange, CollectionVerb, LevelName, Levels, NewCollection, NewField};
+pub use environments::{CopyChoice, Environments, EnvironmentsVerb};
 pub use hooks::{Hooks, HooksVerb, Trial as HookTrial};
 pub use item::{Item, ItemVerb};
 pub use key::{Key, KeyVerb};
@@ -108,6 +110,8 @@ pub enum Verb {
     Collection(Collection),
     /// Single items of a collection
     Item(Item),
+    /// LIVE and SANDBOX of a site: make the sandbox, copy collections either way, and take copies back
+    Environments(Environments),
     /// Show what happened to accounts and by whom, the latest first
     Audit(Audit),
     /// Keys with which secrets are sealed in the database

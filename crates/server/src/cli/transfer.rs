@@ -1,6 +1,6 @@
 //! `stoa import` and `stoa export`
 
-use super::choice::SiteChoice;
+use super::choice::ContentChoice;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ pub struct Import {
     #[arg(long, env = "STOA_API_KEY", hide_env_values = true)]
     pub api_key: Option<String>,
     #[command(flatten)]
-    pub site: SiteChoice,
+    pub site: ContentChoice,
 }
 
 #[derive(Debug, Args, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ pub struct Export {
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     pub format: Format,
     #[command(flatten)]
-    pub site: SiteChoice,
+    pub site: ContentChoice,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]

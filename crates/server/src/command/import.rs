@@ -23,6 +23,9 @@ pub fn typed(terminal: &mut Terminal<'_>, mut typed: Import) -> Result<(), Failu
     let format = typed.format.unwrap_or_else(|| format_of(&typed.file));
     typed.format = Some(format);
     if typed.url.is_some() {
+        if typed.site.environment.is_some() {
+            return Err(Failure::usage("--environment is for a site on this machine, and not for --url"));
+        }
         let server = remote::Server::new(&typed)?;
         if typed.create && !server.has_collection(&typed.collection)? {
             server.create_collection(&definition_of(&new_collection(terminal, &typed, format)?))?;

@@ -5,6 +5,7 @@ mod audit;
 mod captcha;
 mod client;
 mod collection;
+mod environments;
 mod hooks;
 mod import;
 mod item;
@@ -61,6 +62,7 @@ pub fn from_command_line(verb: Verb, config: &Config, as_json: bool) -> Result<(
         Verb::Webhook(Webhook { site, verb: WebhookVerb::Listen(it) }) => listen::listen(&mut terminal, site, it),
         Verb::Webhook(it) => webhook::run_typed(&mut terminal, it),
         Verb::Hooks(it) => hooks::run_typed(&mut terminal, it),
+        Verb::Environments(it) => environments::run_typed(&mut terminal, it),
         verb => {
             let input = input_of(&verb)?;
             let value = terminal.run(&verb, input)?;
@@ -119,6 +121,7 @@ pub fn run(
     output: &mut dyn Output,
 ) -> Result<Value, Failure> {
     let choose = |it: &crate::cli::SiteChoice| runtime.block_on(services.choose_site(it.site.as_deref()));
+    let choose_content = |it: &crate::cli::ContentChoice| runtime.block_on(services.choose_content(it));
     match verb {
         Verb::Site(SiteVerb::Captcha(it)) => {
             runtime.block_on(captcha::run(services, &*choose(&it.site)?, &it.verb, input))
@@ -135,15 +138,20 @@ pub fn run(
             verb => runtime.block_on(member::run(services, &choose(&it.site)?, verb)),
         },
         Verb::Mail(it) => runtime.block_on(mail::run(services, &*choose(&it.site)?, &it.verb, input)),
-        Verb::Collection(it) => runtime.block_on(collection::run(services, &choose(&it.site)?, &it.verb, input)),
-        Verb::Item(it) => runtime.block_on(item::run(services, &*choose(&it.site)?, &it.verb, input)),
+        Verb::Collection(it) => {
+            runtime.block_on(collection::run(services, &choose_content(&it.site)?, &it.verb, input))
+        }
+        Verb::Item(it) => runtime.block_on(item::run(services, &*choose_content(&it.site)?, &it.verb, input)),
         Verb::Seal(it) => runtime.block_on(seal::run(services, *it, output)),
         Verb::Webhook(it) => runtime.block_on(webhook::run(services, &choose(&it.site)?, &it.verb)),
         Verb::Hooks(it) => runtime.block_on(hooks::run(services, &*choose(&it.site)?, &it.verb, input)),
         Verb::Log(it) => log::run(services, runtime, &choose(&it.site)?, &it.verb, output),
         Verb::Audit(it) => runtime.block_on(audit::list(services, &*choose(&it.site)?, it)),
-        Verb::Import(it) => import::run(services, runtime, &*choose(&it.site)?, it, input, output),
-        Verb::Export(it) => transfer::export(services, runtime, &*choose(&it.site)?, &it.collection, it.format, output),
+        Verb::Import(it) => import::run(services, runtime, &*choose_content(&it.site)?, it, input, output),
+        Verb::Export(it) => {
+            transfer::export(services, runtime, choose_content(&it.site)?, &it.collection, it.format, output)
+        }
+        Verb::Environments(it) => environments::run(services, runtime, &choose(&it.site)?, &it.verb, output),
         Verb::Serve { .. }
         | Verb::Migrate
         | Verb::Check
@@ -158,10 +166,10 @@ fn migrate(config: &Config, as_json: bool) -> Result<(), Failure> {
     let count = runtime.block_on(async {
         let services = Services::open(config).await?;
         // Opening a site migrates its file.
-        let sites = services.store.sites().await?;
-        for (id, _) in &sites {
-            services.store.site(id).await?;
+        for id in services.store.sites_for_work().await? {
+            services.store.site_for_work(&id).await?;
         }
+        let sites = services.store.sites().await?;
         services.close().await;
         Ok::<_, Failure>(sites.len())
     })?;

@@ -112,12 +112,12 @@ async fn left(services: &Services) -> Result<Left, Failure> {
 }
 
 async fn site_ids(services: &Services) -> Result<Vec<SiteId>, Failure> {
-    Ok(services.store.sites().await?.into_iter().map(|it| it.0).collect())
+    Ok(services.store.sites_for_work().await?)
 }
 
 /// A site, one at a time: each may be a file. Nothing for one that is deleted meanwhile.
 async fn open(services: &Services, id: &SiteId) -> Result<Option<Arc<Site>>, Failure> {
-    match services.store.site(id).await {
+    match services.store.site_for_work(id).await {
         Ok(site) => Ok(Some(site)),
         Err(fault) if fault.code() == Code::SiteUnknown => Ok(None),
         Err(fault) => Err(fault.into()),

@@ -99,6 +99,7 @@ pub async fn run(services: &Services, verb: &SiteVerb) -> Result<Value, Failure>
 fn view(site: &SiteRecord) -> Value {
     let mut view = json!({ "siteId": site.id, "name": site.name, "hosts": site.hosts, "isDefault": site.is_default });
     view["isDemo"] = json!(site.is_demo);
+    view["hasSandbox"] = json!(site.has_sandbox);
     view["created"] = json!(iso_from_millis(site.created));
     if let Some(deleted) = site.deleted {
         view["deleted"] = json!(iso_from_millis(deleted));

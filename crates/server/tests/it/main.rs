@@ -12,6 +12,7 @@ mod command_line;
 mod contract;
 mod directory;
 mod disk;
+mod environments;
 mod faults;
 mod hooks;
 mod keys;

@@ -150,7 +150,7 @@ export type ItemId = string;
 /** A value of a field; a date is `{"$date": …}`. */
 export type FieldValue = unknown;
 
-/** Which items are meant. No collection has a sandbox yet: `SANDBOX_PREFERRED` is `LIVE`, and `SANDBOX` is refused. */
+/** Which items are meant. Those who work on the site, and apps, may name its sandbox: with `SANDBOX_PREFERRED` where the sandbox has the collection, else `LIVE` is meant. For others `SANDBOX_PREFERRED` is `LIVE`, and `SANDBOX` is refused. */
 export type Environment = 'LIVE' | 'SANDBOX' | 'SANDBOX_PREFERRED' | 'UNKNOWN_ENVIRONMENT' | null;
 
 /** The tag of a language (BCP 47). Updates, saves and patches by those who work on the site, and by apps, write what items are in it (docs/translations.md); other writes can be in no language (WDE0119). */
@@ -6258,7 +6258,7 @@ export interface Calls {
       dataCollectionId: string;
       /** The id, where it is not the one in the path: ids with slashes, dots or nothing but them. */
       dataItemId: string;
-      /** The data of which environment; there is only `LIVE`. */
+      /** The data of which environment. `SANDBOX` is for those who work on the site, and apps; for others `SANDBOX_PREFERRED` is `LIVE`. */
       environment?: 'LIVE' | 'SANDBOX_PREFERRED' | 'SANDBOX';
       /** Fields that are wanted, by dotted names; all without. */
       fields?: Array<string>;
@@ -6279,7 +6279,7 @@ export interface Calls {
       dataCollectionId: string;
       /** The id, where it is not the one in the path: ids with slashes, dots or nothing but them. */
       dataItemId?: string;
-      /** The data of which environment; there is only `LIVE`. */
+      /** The data of which environment. `SANDBOX` is for those who work on the site, and apps; for others `SANDBOX_PREFERRED` is `LIVE`. */
       environment?: 'LIVE' | 'SANDBOX_PREFERRED' | 'SANDBOX';
       /** All that stands in the query. Dotted pairs may stand there as well. */
       '.r'?: string;
@@ -6416,7 +6416,7 @@ export interface Calls {
       dataCollectionId: string;
       /** The id, where it is not the one in the path: ids with slashes, dots or nothing but them. */
       dataItemId?: string;
-      /** The data of which environment; there is only `LIVE`. */
+      /** The data of which environment. `SANDBOX` is for those who work on the site, and apps; for others `SANDBOX_PREFERRED` is `LIVE`. */
       environment?: 'LIVE' | 'SANDBOX_PREFERRED' | 'SANDBOX';
       /** Fields that are wanted, by dotted names; all without. */
       fields?: Array<string>;
@@ -6453,7 +6453,7 @@ export interface Calls {
       dataCollectionId: string;
       /** The id, where it is not the one in the path: ids with slashes, dots or nothing but them. */
       dataItemId?: string;
-      /** The data of which environment; there is only `LIVE`. */
+      /** The data of which environment. `SANDBOX` is for those who work on the site, and apps; for others `SANDBOX_PREFERRED` is `LIVE`. */
       environment?: 'LIVE' | 'SANDBOX_PREFERRED' | 'SANDBOX';
       /** All that stands in the query. Dotted pairs may stand there as well. */
       '.r'?: string;

@@ -15,7 +15,8 @@ const ITEM_ID: Parameter = Parameter::text(
 const ENVIRONMENT: Parameter = Parameter::one_of(
     "environment",
     &["LIVE", "SANDBOX_PREFERRED", "SANDBOX"],
-    "The data of which environment; there is only `LIVE`.",
+    "The data of which environment. `SANDBOX` is for those who work on the site, and apps; for others \
+     `SANDBOX_PREFERRED` is `LIVE`.",
 );
 const FIELDS: Parameter = Parameter::texts("fields", "Fields that are wanted, by dotted names; all without.");
 const INCLUDES: Parameter =

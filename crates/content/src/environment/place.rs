@@ -1,0 +1,72 @@
+//! Which environment a call is about (docs/protocol/content.md §3.0).
+
+use crate::{Content, collection, fault};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use stoa_kernel::{Caller, Code, Result};
+use stoa_store::{Site, Store};
+
+impl Content {
+    /// The site that holds what a call on items means by `environment`: the site itself, or its SANDBOX. In the members of
+    /// a call that is taken there the option is fulfilled, and no longer stands.
+    ///
+    /// SANDBOX and SANDBOX_PREFERRED are for those who work on the site, and apps. For others, and where there is no
+    /// SANDBOX, the members stay as they are: SANDBOX is then refused where the call is read, as any option is, and
+    /// SANDBOX_PREFERRED is LIVE. It is LIVE too where the SANDBOX has no such collection.
+    ///
+    /// # Errors
+    /// When the catalogue or the SANDBOX can't be asked.
+    pub async fn environment_of(
+        &self,
+        store: &Store,
+        site: &Arc<Site>,
+        caller: &Caller,
+        members: &mut Map<String, Value>,
+    ) -> Result<Arc<Site>> {
+        let is_preferred = match members.get("environment").and_then(Value::as_str) {
+            Some("SANDBOX") => false,
+            Some("SANDBOX_PREFERRED") => true,
+            _ => return Ok(site.clone()),
+        };
+        if !caller.bare().is_editor() {
+            return Ok(site.clone());
+        }
+        let Some(id) = members.get("dataCollectionId").and_then(Value::as_str) else { return Ok(site.clone()) };
+        let Some(sandbox) = store.sandbox(site).await? else { return Ok(site.clone()) };
+        if is_preferred && !self.has_collection(&sandbox, id).await? {
+            return Ok(site.clone());
+        }
+        members.remove("environment");
+        Ok(sandbox)
+    }
+
+    /// [`Content::async_job_status`] of a job in either environment: calls about jobs name none.
+    ///
+    /// # Errors
+    /// NOT_FOUND when there is none that the caller may know of.
+    pub async fn async_job_status_anywhere(
+        &self,
+        store: &Store,
+        site: &Arc<Site>,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<Value> {
+        match self.async_job_status(site, caller, id).await {
+            Err(fault) if fault.code() == Code::NotFound && caller.bare().is_editor() => {
+                match store.sandbox(site).await? {
+                    Some(sandbox) => self.async_job_status(&sandbox, caller, id).await,
+                    None => Err(fault),
+                }
+            }
+            answered => answered,
+        }
+    }
+
+    async fn has_collection(&self, site: &Site, id: &str) -> Result<bool> {
+        match collection::load(self, site, id).await {
+            Ok(_) => Ok(true),
+            Err(it) if fault::is_collection_gone(&it) => Ok(false),
+            Err(it) => Err(it),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! How long what a copy replaced is kept, and how it goes: in pieces, then the empty table.
+
+use super::swap::{self, State, Swap};
+use crate::{Content, collection::stored, item::truncate::chunk_end};
+use std::{collections::HashSet, sync::Arc};
+use stoa_kernel::{Fault, Millis, Result};
+use stoa_sql::{Table, params};
+use stoa_store::{Site, Store, boxed};
+
+/// How long a copy can be undone, unless there is another one to the same environment before, in milliseconds: 7 days.
+pub const UNDO_KEPT: Millis = 7 * 24 * 60 * 60 * 1000;
+
+impl Content {
+    /// Removes from an environment of a site what copies left there and nobody needs: what was cut off, and what was
+    /// replaced too long ago. To be called now and then.
+    ///
+    /// # Errors
+    /// When the database can't be asked or written; the rest is removed the next time.
+    pub async fn environment_tend(&self, store: &Store, site: &Arc<Site>) -> Result<()> {
+        let swaps = swap::read(site, None).await?;
+        if swaps.is_empty() {
+            return Ok(());
+        }
+        let open: HashSet<String> = store.copies_open().await?.into_iter().map(|it| it.id).collect();
+        let now = self.state.world.now();
+        for it in swaps.into_iter().filter(|it| !open.contains(&it.copy)) {
+            match it.state {
+                State::Done if it.changed <= now - UNDO_KEPT => expire(site, &it.copy, now).await?,
+                State::Done => {}
+                State::Staged | State::Going => discard(site, it, now).await?,
+            }
+        }
+        // What has expired just now.
+        for it in swap::read(site, None).await?.into_iter().filter(|it| !open.contains(&it.copy)) {
+            if it.state == State::Going {
+                discard(site, it, now).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Has what a copy replaced go: it can't be undone any more.
+pub(super) async fn expire(site: &Site, copy: &str, now: Millis) -> Result<()> {
+    let written = site.write_with((site.id.clone(), copy.to_owned()), move |tx, (site, copy)| {
+        boxed!({
+            for it in swap::of_copy(tx, site, copy).await?.into_iter().filter(|it| it.state == State::Done) {
+                match it.replaced {
+                    None => it.remove(tx, site).await?,
+                    Some(staged) => {
+                        let next = Swap { state: State::Going, staged, replaced: None, changed: now, ..it.clone() };
+                        it.replace(tx, site, &next).await?;
+                    }
+                }
+            }
+            Ok(())
+        })
+    });
+    written.await
+}
+
+/// Has a table that is filled go, unless its collection has it by now.
+pub(super) async fn abandon(site: &Site, swap: Swap, now: Millis) -> Result<()> {
+    let written = site.write_with((site.id.clone(), swap), move |tx, (site, swap)| {
+        boxed!({
+            let going = Swap { state: State::Going, changed: now, ..swap.clone() };
+            swap.replace(tx, site, &going).await?;
+            Ok(())
+        })
+    });
+    written.await
+}
+
+/// Removes a table that no collection has.
+pub(super) async fn discard(site: &Arc<Site>, swap: Swap, now: Millis) -> Result<()> {
+    let going = Swap { state: State::Going, changed: now, ..swap.clone() };
+    let begun = site.write_alone_with((site.clone(), swap, going.clone()), |tx, (site, swap, going)| {
+        boxed!({
+            if !swap.replace(tx, &site.id, going).await? {
+                return Ok(false);
+            }
+            for statement in tx.dialect().open_items_table(Table { site: site.number, number: swap.staged }) {
+                tx.batch(&statement).await?;
+            }
+            Ok(true)
+        })
+    });
+    if !begun.await? {
+        return Ok(());
+    }
+    loop {
+        let piece = site.write_with((site.clone(), going.clone()), |tx, (site, going)| {
+            boxed!({
+                if !going.is_there(tx, &site.id).await? {
+                    return Ok(false);
+                }
+                let name = tx.dialect().table(Table { site: site.number, number: going.staged });
+                let Some(last) = chunk_end(tx, &name, 0, i64::MAX).await? else { return Ok(false) };
+                tx.execute(&format!("delete from {name} where rid <= $1"), &params![last]).await?;
+                Ok(true)
+            })
+        });
+        if !piece.await? {
+            break;
+        }
+    }
+    let removed = site.write_alone_with((site.clone(), going), |tx, (site, going)| {
+        boxed!({
+            if !going.is_there(tx, &site.id).await? {
+                return Ok(());
+            }
+            let (id, number) = (&site.id, going.staged);
+            let name = tx.dialect().table(Table { site: site.number, number });
+            tx.batch(&format!("drop table {name}")).await?;
+            for table in ["content_index", "special_permission", "visitor_collection", "sweep"] {
+                let sql = format!("delete from stoa.{table} where site = $1 and collection = $2");
+                tx.execute(&sql, &params![id, number]).await?;
+            }
+            // The row stays, so that the number is never given to another table.
+            if let Some(mut stored) = stored::by_number(tx, id, number).await? {
+                stored.definition.fields.clear();
+                stored.definition.plugins.clear();
+                let definition = serde_json::to_string(&stored.definition).map_err(Fault::internal)?;
+                let sql = "update stoa.collection set definition = $1 where site = $2 and number = $3";
+                tx.execute(sql, &params![definition, id, number]).await?;
+            }
+            going.remove(tx, id).await?;
+            Ok(())
+        })
+    });
+    removed.await
+}

@@ -1,0 +1,148 @@
+//! `stoa environments` as it is typed, and the program killed in the middle of copies: what is told to be done is done
+//! whole, and whatever isn't has changed nothing.
+
+use crate::process::{Deployment, Server, make_things, refusal, write_items};
+use serde_json::{Value, json};
+use std::{process::Stdio, time::Duration};
+use stoa_kernel::World;
+use stoa_testkit::{Engine, rounds};
+
+#[test]
+fn copies_killed_on_sqlite() {
+    kill_copies(Engine::Sqlite, rounds(4));
+}
+
+#[test]
+fn copies_killed_on_postgres() {
+    kill_copies(Engine::Postgres, rounds(2));
+}
+
+#[test]
+fn sandbox_by_command_on_sqlite() {
+    by_command(Engine::Sqlite);
+}
+
+#[test]
+fn sandbox_by_command_on_postgres() {
+    by_command(Engine::Postgres);
+}
+
+const ITEMS: usize = 6_000;
+
+fn export(deployment: &Deployment, environment: &str) -> String {
+    let output = deployment.stoa(&["export", "things", "--environment", environment]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn status(deployment: &Deployment) -> Value {
+    deployment.json(&["environments", "status"])
+}
+
+/// The latest copy, once nobody is to work on it any more.
+fn ended(deployment: &Deployment) -> Value {
+    for _ in 0..600 {
+        let latest = status(deployment)["copies"][0].clone();
+        if !matches!(latest["status"].as_str(), Some("RUNNING" | "UNDOING")) {
+            return latest;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("the copy stands still: {}", status(deployment));
+}
+
+/// A site whose two environments have the same.
+fn with_things(engine: Engine) -> Deployment {
+    let deployment = Deployment::new(engine);
+    let key = deployment.site_with_things();
+    make_things(&deployment.serve(|_| {}), &key);
+    let file = deployment.file("things.jsonl");
+    write_items(&file, ITEMS);
+    deployment.json(&["import", "things", file.to_str().unwrap()]);
+    deployment.json(&["environments", "create"]);
+    let copied = deployment.json(&["environments", "copy", "--from", "live", "--to", "sandbox"]);
+    assert_eq!((&copied["status"], &copied["items"]), (&json!("SUCCEEDED"), &json!(ITEMS)));
+    assert_eq!(export(&deployment, "live"), export(&deployment, "sandbox"));
+    deployment
+}
+
+fn kill_copies(engine: Engine, rounds: usize) {
+    let deployment = with_things(engine);
+    let (mut done, mut cut_off) = (0, 0);
+    for round in 0..rounds {
+        let (from, to) = if round % 2 == 0 { ("live", "sandbox") } else { ("sandbox", "live") };
+        let item = json!({ "_id": format!("round{round}"), "n": round }).to_string();
+        deployment.json(&["item", "insert", "things", &item, "--environment", from]);
+        let (source, before, known) = (export(&deployment, from), export(&deployment, to), status(&deployment));
+        let server = deployment.serve(|_| {});
+        let server = kill_during(&deployment, server, &["environments", "copy", "--from", from, "--to", to], 1_200);
+        let latest = ended(&deployment);
+        let (after, is_new) = (export(&deployment, to), latest["copyId"] != known["copies"][0]["copyId"]);
+        match latest["status"].as_str() {
+            Some("SUCCEEDED") if is_new => assert!(after == source, "{latest} says done, and isn't"),
+            _ => assert!(after == before, "{latest} isn't done, and changed something"),
+        }
+        assert!(export(&deployment, from) == source, "what is copied stays as it is");
+        (done, cut_off) = if is_new { (done + 1, cut_off) } else { (done, cut_off + 1) };
+        if is_new {
+            // Undone, and killed in the middle as well.
+            let server = kill_during(&deployment, server, &["environments", "undo"], 400);
+            let undone = ended(&deployment);
+            let wants = if undone["status"] == "UNDONE" { &before } else { &source };
+            assert!(export(&deployment, to) == *wants, "{undone}");
+            assert!(server.stop());
+        }
+    }
+    assert!(done > 0, "{cut_off} rounds were too early for anything");
+    // Nothing is in the way of the next.
+    let copied = deployment.json(&["environments", "copy", "--from", "live", "--to", "sandbox"]);
+    assert_eq!(copied["status"], "SUCCEEDED");
+    assert!(export(&deployment, "live") == export(&deployment, "sandbox"));
+}
+
+/// Kills the server while it carries a command out, and starts the next.
+fn kill_during(deployment: &Deployment, mut server: Server, command: &[&str], most: u64) -> Server {
+    let mut child = deployment.stoa(command).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let moment = u64::from_le_bytes(World::real().bytes::<8>()) % most;
+    std::thread::sleep(Duration::from_millis(moment));
+    server.kill();
+    let _ = child.kill();
+    let _ = child.wait();
+    deployment.wait_for_database();
+    deployment.serve(|_| {})
+}
+
+fn by_command(engine: Engine) {
+    let deployment = Deployment::new(engine);
+    deployment.site_with_things();
+    let _server = deployment.serve(|_| {});
+    let stoa = |words: &str| deployment.json(&words.split(' ').collect::<Vec<_>>());
+    let refused = |words: &str| refusal(&deployment, &words.split(' ').collect::<Vec<_>>())["code"].clone();
+    stoa("collection create things --field n:number");
+    assert_eq!(refused("environments copy --from live --to sandbox"), "WDE0179");
+    assert_eq!(refused("item query things --environment sandbox"), "WDE0179");
+    assert_eq!(stoa("environments create")["environments"], json!(["LIVE", "SANDBOX"]));
+    assert_eq!(refused("environments create"), "ALREADY_EXISTS");
+    assert_eq!(refused("environments copy --from live --to live"), "USAGE");
+    assert_eq!(refused("environments copy none --from live --to sandbox"), "WDE0025");
+    assert_eq!(refused("environments undo"), "NOT_FOUND");
+    assert_eq!(stoa("site list")[0]["hasSandbox"], true);
+    assert_eq!(stoa("site list").as_array().unwrap().len(), 1);
+
+    assert_eq!(stoa("environments copy --from LIVE --to SANDBOX")["collections"], json!(["things"]));
+    stoa("item insert things {\"_id\":\"a\",\"n\":1} --environment sandbox");
+    stoa("collection update things --field more:text --environment sandbox");
+    let diff = stoa("environments diff --from sandbox --to live");
+    assert_eq!(diff["collections"][0]["items"]["add"], json!({ "count": 1, "ids": ["a"] }), "{diff}");
+    assert_eq!(diff["collections"][0]["definition"]["fields"]["added"], json!(["more"]));
+    assert_eq!(stoa("item query things")["items"], json!([]));
+    stoa("environments copy things --from sandbox --to live");
+    assert_eq!(stoa("item query things")["items"].as_array().unwrap().len(), 1);
+    assert_eq!(stoa("environments undo")["status"], "UNDONE");
+    assert_eq!(stoa("item query things")["items"], json!([]));
+    assert_eq!(refused("environments delete"), "USAGE");
+    assert_eq!(stoa("environments delete things --yes SANDBOX")["deleted"], json!(["things"]));
+    assert_eq!(stoa("environments status")["environments"][1], json!({ "name": "SANDBOX", "collections": [] }));
+    assert_eq!(stoa("environments delete --yes SANDBOX")["deleted"], "SANDBOX");
+    assert_eq!(stoa("site list")[0]["hasSandbox"], false);
+}
