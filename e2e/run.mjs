@@ -11,6 +11,7 @@ import { createDatabase } from '../conformance/lib/postgres.mjs';
 import { programPath, stoaAt } from '../conformance/lib/stoa.mjs';
 import { launchBrowser } from './lib/browser.mjs';
 import { runTests } from './lib/run-tests.mjs';
+import { waitForSearch } from './lib/search.mjs';
 import { tests as stories } from './tests/stories.mjs';
 import { tests as factors } from './tests/factors.mjs';
 import { tests as live } from './tests/live.mjs';
@@ -66,6 +67,7 @@ async function runEngine(engine, browser) {
   try {
     const stoa = stoaAt({ data: join(folder, 'data'), databaseUrl: database?.url });
     server = await stoa.serve('--port', '0', '--demo');
+    await waitForSearch(server.url);
     const world = { browser, stoa, url: server.url, shots, engine };
     // The look does not depend on the engine: pictures are taken once. Tests of sites come last: once they have made
     // some, commands ask which is meant.

@@ -15,6 +15,9 @@ export const newCredentials = () => ({
 /** @param {Page} page */
 export const searchBox = (page) => page.getByRole('combobox', { name: 'Search countries and places' });
 
+/** The table of places, beside those of figures. @param {Page} page */
+export const placesTable = (page) => page.getByRole('table', { name: /^Places( in .*)?$/ });
+
 /** The page's own heading. @param {Page} page @param {string | RegExp} name */
 export const title = (page, name) => page.getByRole('heading', { level: 1, name });
 

@@ -6,6 +6,7 @@ import {
   newCredentials,
   openSignIn,
   openSignUp,
+  placesTable,
   searchBox,
   searchFor,
   signUp,
@@ -25,6 +26,8 @@ const PAGES = [
     async (page, url) => {
       await page.goto(url);
       await page.getByRole('link', { name: 'Shanghai' }).first().waitFor();
+      await page.getByRole('table', { name: 'Places by size' }).waitFor();
+      await page.getByRole('table', { name: 'By region' }).waitFor();
     },
   ],
   [
@@ -33,6 +36,13 @@ const PAGES = [
       await page.goto(url);
       await searchBox(page).fill('lis');
       await page.getByRole('option').first().waitFor();
+    },
+  ],
+  [
+    'places that a text finds',
+    async (page, url) => {
+      await page.goto(`${url}/places?q=new+yrok`);
+      await placesTable(page).waitFor();
     },
   ],
   [
@@ -46,7 +56,8 @@ const PAGES = [
     'country',
     async (page, url) => {
       await page.goto(`${url}/countries/PT`);
-      await page.getByRole('table').waitFor();
+      await placesTable(page).waitFor();
+      await page.getByRole('table', { name: 'Places by size' }).waitFor();
     },
   ],
   [
@@ -207,7 +218,7 @@ export const tests = [
     run: ({ browser, url }) =>
       browser.visit({}, async (page) => {
         await page.goto(`${url}/countries/PT`);
-        await page.getByRole('table').waitFor();
+        await placesTable(page).waitFor();
         await page.keyboard.press('Tab');
         await page.getByRole('link', { name: 'Skip to content' }).and(page.locator(':focus')).waitFor();
         await page.keyboard.press('Enter');

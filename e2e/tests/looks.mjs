@@ -1,7 +1,7 @@
 // Pictures of the pages for a person to look at: two widths, light and dark.
 import { join } from 'node:path';
 import { insertVisits, openJournal, removeVisit, visitIds } from '../lib/journal.mjs';
-import { openSignIn, openSignUp, searchBox, searchFor, signUp, title, writeVisit } from '../lib/steps.mjs';
+import { openSignIn, openSignUp, placesTable, searchBox, searchFor, signUp, title, writeVisit } from '../lib/steps.mjs';
 
 /** @import { Page } from 'playwright-core' */
 /** @import { Test } from '../lib/run-tests.mjs' */
@@ -13,6 +13,8 @@ const PAGES = [
     async (page, url) => {
       await page.goto(url);
       await page.getByRole('link', { name: 'Shanghai' }).first().waitFor();
+      await page.getByRole('table', { name: 'Places by size' }).waitFor();
+      await page.getByRole('table', { name: 'By region' }).waitFor();
     },
   ],
   [
@@ -20,6 +22,21 @@ const PAGES = [
     async (page) => {
       await searchBox(page).fill('san');
       await page.getByRole('option').nth(6).waitFor();
+    },
+  ],
+  [
+    'atlas-search-similar',
+    async (page, url) => {
+      await page.goto(url);
+      await searchBox(page).fill('new yrok');
+      await page.getByRole('option').nth(1).waitFor();
+    },
+  ],
+  [
+    'atlas-places-found',
+    async (page, url) => {
+      await page.goto(`${url}/places?q=springfield`);
+      await placesTable(page).waitFor();
     },
   ],
   [
@@ -33,7 +50,8 @@ const PAGES = [
     'atlas-country',
     async (page, url) => {
       await page.goto(`${url}/countries/PT`);
-      await page.getByRole('table').waitFor();
+      await placesTable(page).waitFor();
+      await page.getByRole('table', { name: 'Places by size' }).waitFor();
     },
   ],
   [
@@ -123,7 +141,7 @@ export const tests = [390, 1280].flatMap((width) =>
           else await page.waitForLoadState('networkidle');
           await page.screenshot({
             path: join(shots, `${name}-${width}-${dark ? 'dark' : 'light'}.png`),
-            fullPage: name !== 'atlas-search',
+            fullPage: !name.startsWith('atlas-search'),
           });
         }
       }),

@@ -4,6 +4,7 @@ import {
   newCredentials,
   openSignIn,
   openSignUp,
+  placesTable,
   searchBox,
   searchFor,
   sendCredentials,
@@ -15,10 +16,32 @@ import {
 } from '../lib/steps.mjs';
 
 /** @import { Page } from 'playwright-core' */
-/** @import { Test } from '../lib/run-tests.mjs' */
+/** @import { Test, World } from '../lib/run-tests.mjs' */
 
 /** @param {Page} page */
-const firstPlace = (page) => page.getByRole('table').getByRole('rowheader').first().innerText();
+const firstPlace = (page) => placesTable(page).getByRole('rowheader').first().innerText();
+
+/** What the search box suggests for a text, once it has the answer. @param {Page} page @param {string} typed */
+async function suggestions(page, typed) {
+  await searchBox(page).fill(typed);
+  await page.getByText(/^(Nothing is called .*: )?\d+ suggestions?$/).waitFor();
+  return page.getByRole('search').getByRole('option').allInnerTexts();
+}
+
+/**
+ * What a person types, and the place that they mean: its name, and what tells it from others.
+ * @type {[typed: string, name: string, whereabouts: string][]}
+ */
+const MEANT = [
+  ['東京', 'Tokyo', 'Japan'],
+  ['москва', 'Moscow', 'Russia'],
+  ['munich', 'Munich', 'Germany'],
+  ['sao paulo', 'São Paulo', 'Brazil'],
+  ['paulo', 'São Paulo', 'Brazil'],
+  ['york', 'York', 'England'],
+  ['new yrok', 'New York City', 'United States'],
+  ['paris texas', 'Paris', 'Texas'],
+];
 
 /** From now on questions to the content wait for `release`. @param {Page} page */
 async function holdQueries(page) {
@@ -26,7 +49,7 @@ async function holdQueries(page) {
   let release = () => undefined;
   /** @type {Promise<void>} */
   const released = new Promise((resolve) => (release = resolve));
-  await page.route(/items\/query/, async (route) => {
+  await page.route(/items\/(query|search)/, async (route) => {
     await released;
     // What was given up meanwhile needs no answer.
     await route.continue().catch(() => undefined);
@@ -57,6 +80,101 @@ export const tests = [
         await title(page, /Portugal/).waitFor();
         await page.getByText('Lisbon').first().waitFor();
         assert.ok(page.url().endsWith('/countries/PT'));
+      }),
+  },
+  ...MEANT.map(([typed, name, whereabouts]) => ({
+    name: `“${typed}” finds first what is meant`,
+    run: (/** @type {World} */ { browser, url }) =>
+      browser.visit({}, async (page) => {
+        await page.goto(url);
+        const [suggested] = await suggestions(page, typed);
+        await page.goto(`${url}/places?q=${encodeURIComponent(typed)}`);
+        const listed = await placesTable(page).getByRole('row').nth(1).innerText();
+        for (const first of [suggested, listed]) {
+          assert.ok(first?.includes(name) && first.includes(whereabouts), `${first} is not ${name}, ${whereabouts}`);
+        }
+      }),
+  })),
+  {
+    name: 'a name with an umlaut is found alike without it and written out',
+    run: ({ browser, url }) =>
+      browser.visit({}, async (page) => {
+        await page.goto(url);
+        const plain = await suggestions(page, 'munchen');
+        const written = await suggestions(page, 'muenchen');
+        assert.ok(plain.length > 1 && plain[0]?.includes('München'), plain.join(' | '));
+        assert.deepEqual(written.slice(0, -1), plain.slice(0, -1));
+      }),
+  },
+  {
+    name: 'a country is found by its name in another language',
+    run: ({ browser, url }) =>
+      browser.visit({}, async (page) => {
+        await page.goto(url);
+        await searchFor(page, 'deutschland', /Germany/);
+        await title(page, /Germany/).waitFor();
+      }),
+  },
+  {
+    name: 'places of the same name say what tells them apart',
+    run: ({ browser, url }) =>
+      browser.visit({}, async (page) => {
+        await page.goto(`${url}/places?q=springfield`);
+        await placesTable(page).waitFor();
+        const rows = await placesTable(page).getByRole('row').allInnerTexts();
+        assert.ok(rows.length > 10, `${rows.length} rows`);
+        assert.equal(new Set(rows).size, rows.length);
+      }),
+  },
+  {
+    name: 'a search keeps its pages and its order in the address',
+    run: ({ browser, url }) =>
+      browser.visit({}, async (page) => {
+        await page.goto(`${url}/places?q=san`);
+        await page.getByText('More than 50 places').waitFor();
+        const seen = new Set(await placesTable(page).getByRole('row').allInnerTexts());
+        const pages = page.getByRole('navigation', { name: 'Pages' });
+        await pages.getByRole('link', { name: 'Next' }).click();
+        await page.getByText('51–100', { exact: true }).waitFor();
+        assert.match(page.url(), /q=san&page=2/);
+        await page.reload();
+        await page.getByText('51–100', { exact: true }).waitFor();
+        await placesTable(page).waitFor();
+        const [head, ...next] = await placesTable(page).getByRole('row').allInnerTexts();
+        assert.ok(head);
+        assert.deepEqual(
+          next.filter((row) => seen.has(row)),
+          [],
+        );
+        await placesTable(page).getByRole('button', { name: 'Place' }).click();
+        await page.waitForURL(/sort=name/);
+        await page.getByRole('link', { name: 'Best matches first' }).click();
+        await page.waitForURL(/q=san$/);
+      }),
+  },
+  {
+    name: 'home and country pages show figures, and say so when they cannot',
+    run: ({ browser, url }) =>
+      browser.visit({ mayFail: /aggregate-pipeline/ }, async (page) => {
+        await page.goto(url);
+        const regions = page.getByRole('table', { name: 'By region' });
+        await regions.getByRole('row', { name: /^Asia .* Shanghai$/ }).waitFor();
+        await page
+          .getByRole('table', { name: 'Places by size' })
+          .getByRole('row', { name: /^Together/ })
+          .waitFor();
+        await page.goto(`${url}/countries/PT`);
+        const figures = page.getByRole('region', { name: 'In figures' });
+        await figures.getByRole('link', { name: 'Lisbon' }).waitFor();
+        await figures.getByRole('row', { name: /^100,000 to 1m/ }).waitFor();
+        await page.goto(`${url}/countries/BV`);
+        await figures.getByText('There are no figures').waitFor();
+        await page.route(/aggregate-pipeline/, (route) => route.fulfill({ status: 400, json: {} }));
+        await page.goto(`${url}/countries/ES`);
+        await figures.getByRole('button', { name: 'Try again' }).waitFor();
+        await page.unroute(/aggregate-pipeline/);
+        await figures.getByRole('button', { name: 'Try again' }).click();
+        await figures.getByRole('link', { name: 'Madrid' }).waitFor();
       }),
   },
   {

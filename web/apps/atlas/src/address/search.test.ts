@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { choice, page, text, without } from './search.ts';
+import { choice, page, placesSearch, text, without } from './search.ts';
 
 test.each([
   [{ q: 'saint' }, 'saint'],
@@ -35,6 +35,16 @@ test.each([
   [[2, 3], undefined],
 ])('page from %j', (raw, expected) => {
   expect(page({ page: raw })).toEqual({ page: expected });
+});
+
+test('a table of places', () => {
+  expect(placesSearch({ q: '東京', sort: 'population', order: 'asc', page: '2', other: 1 })).toEqual({
+    q: '東京',
+    sort: 'population',
+    order: 'asc',
+    page: 2,
+  });
+  expect(placesSearch({ sort: 'best', order: 'up' })).toEqual({});
 });
 
 test('without', () => {

@@ -43,17 +43,17 @@ export const countriesSearch = (raw: Raw): CountriesSearch => ({
   ...choice('order', raw, ['desc']),
 });
 
-/** A table of places: most populous first unless the address says otherwise. */
+/** A table of places: without an order the most populous first, or what fits a text best. */
 export interface PlacesSearch {
   readonly q?: string | undefined;
-  readonly sort?: 'name' | undefined;
+  readonly sort?: 'name' | 'population' | undefined;
   readonly order?: 'asc' | 'desc' | undefined;
   readonly page?: number | undefined;
 }
 
 export const placesSearch = (raw: Raw): PlacesSearch => ({
   ...text('q', raw),
-  ...choice('sort', raw, ['name']),
+  ...choice('sort', raw, ['name', 'population']),
   ...choice('order', raw, ['asc', 'desc']),
   ...page(raw),
 });

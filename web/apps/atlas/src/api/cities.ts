@@ -1,17 +1,20 @@
 import type { Client, System } from '@stoa/client';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 
-import { fold } from '../text/fold.ts';
 import { distance } from './geo.ts';
 
 /** An item of `cities`. */
 export interface City extends System {
   readonly name: string;
   readonly altName?: string;
+  /** What the most important cities are called in other languages. */
+  readonly names?: readonly string[];
   /** `name` as `fold` writes it. */
   readonly searchName: string;
   /** Id of an item of `countries`. */
   readonly country: string;
+  /** Name of the first-level division. */
+  readonly region?: string;
   readonly adminCode: string;
   readonly featureCode: string;
   /** 0 when it is not known. */
@@ -20,75 +23,8 @@ export interface City extends System {
   readonly latitude: number;
 }
 
-/** How a table of places is asked for; all of it stands in the address. */
-export interface PlacesView {
-  readonly country?: string | undefined;
-  readonly q: string;
-  readonly sort: 'population' | 'name';
-  readonly order: 'asc' | 'desc';
-  /** From 1. */
-  readonly page: number;
-}
-
-export const placesPerPage = 50;
-const suggestions = 8;
 /** Around a place: what counts as near, in degrees of latitude. */
 const nearDegrees = 0.6;
-
-export const placesQuery = (stoa: Client, view: PlacesView) =>
-  queryOptions({
-    queryKey: ['places', view] as const,
-    // The page before stays while another page or order of the same places is on its way.
-    placeholderData: <Data>(last: Data | undefined, query?: { readonly queryKey: readonly [string, PlacesView] }) => {
-      const before = query?.queryKey[1];
-      return before?.q === view.q && before.country === view.country ? last : undefined;
-    },
-    queryFn: ({ signal }) => {
-      let query = stoa.items.query<City>('cities');
-      if (view.country !== undefined) query = query.eq('country', view.country);
-      const prefix = fold(view.q);
-      if (prefix !== '') query = query.startsWith('searchName', prefix);
-      const field = view.sort === 'name' ? 'searchName' : 'population';
-      query = view.order === 'asc' ? query.ascending(field) : query.descending(field);
-      return query
-        .ascending('_id')
-        .skip((view.page - 1) * placesPerPage)
-        .limit(placesPerPage)
-        .find({ returnTotalCount: true, signal });
-    },
-  });
-
-/** Whether a word of the place's name begins with what was typed, which is what `suggestQuery` finds. */
-export const isSuggested = (city: City, typed: string): boolean => ` ${city.searchName}`.includes(` ${fold(typed)}`);
-
-/**
- * The most populous places whose name begins so; after them, those of which a later word does. Until the answer is
- * there, `data` is the last one, for another text.
- */
-export const suggestQuery = (stoa: Client, typed: string) =>
-  queryOptions({
-    queryKey: ['suggest', fold(typed)],
-    enabled: fold(typed) !== '',
-    placeholderData: keepPreviousData,
-    queryFn: async ({ signal }) => {
-      const text = fold(typed);
-      const begin = await stoa.items
-        .query<City>('cities')
-        .startsWith('searchName', text)
-        .descending('population')
-        .limit(suggestions)
-        .find({ signal });
-      if (begin.length >= suggestions || text.length < 3) return begin.items;
-      const within = await stoa.items
-        .query<City>('cities')
-        .contains('searchName', ` ${text}`)
-        .descending('population')
-        .limit(suggestions)
-        .find({ signal });
-      const known = new Set(begin.items.map(({ _id }) => _id));
-      return [...begin.items, ...within.items.filter(({ _id }) => !known.has(_id))].slice(0, suggestions);
-    },
-  });
 
 export const cityQuery = (stoa: Client, id: string) =>
   queryOptions({

@@ -24,10 +24,18 @@ export function createQueries(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 5 * 60_000,
-        // Only what may pass by itself is asked again.
+        // Only what may pass by itself is asked again, and not before the server takes it.
         retry: (count, error) =>
-          count < 2 && error instanceof StoaError && (error.code === 'NETWORK' || error.status >= 502),
+          count < 2 &&
+          error instanceof StoaError &&
+          (error.code === 'NETWORK' || error.status >= 502 || isSoonTaken(error)),
+        retryDelay: (count, error) => (error instanceof StoaError && error.retryAfterMs) || 1000 * 2 ** count,
       },
     },
   });
 }
+
+/** Milliseconds that a page waits for its turn. */
+const patience = 10_000;
+
+const isSoonTaken = ({ status, retryAfterMs }: StoaError) => status === 429 && (retryAfterMs ?? 0) <= patience;

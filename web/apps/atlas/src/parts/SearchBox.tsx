@@ -4,23 +4,27 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 
-import { isSuggested, suggestQuery } from '../api/cities.ts';
-import { countriesQuery, countryName } from '../api/countries.ts';
+import type { City } from '../api/cities.ts';
+import { type CountryEntry, countriesQuery, countryName } from '../api/countries.ts';
+import { fits, foundBy, lookAlikes } from '../api/likeness.ts';
+import { countriesFoundQuery, isSearched, openingQuery } from '../api/search.ts';
 import { useSite } from '../api/site.ts';
-import { fold } from '../text/fold.ts';
-import { useText } from '../text/useText.ts';
+import { type Spoken, useText } from '../text/useText.ts';
 import { matchCountries } from './matchCountries.ts';
 import { useDebounced } from './useDebounced.ts';
 import './SearchBox.css';
 
 const pause = 140;
 const mostCountries = 4;
+const mostPlaces = 8;
 
 interface Suggestion {
   readonly id: string;
   readonly group: 'countries' | 'places' | 'all';
   readonly flag: string;
   readonly name: string;
+  /** The other name by which it was found. */
+  readonly other?: string | undefined;
   readonly detail: string;
   readonly figure: string;
   readonly go: () => void;
@@ -33,8 +37,8 @@ export function SearchBox({ large = false }: { readonly large?: boolean }) {
   const [active, setActive] = useState(-1);
   const input = useRef<HTMLInputElement>(null);
   const listId = useId();
-  const { suggestions, state, query } = useSuggestions(typed);
-  const shown = open && fold(typed) !== '';
+  const { suggestions, state, query, isSimilar } = useSuggestions(typed);
+  const shown = open && isSearched(typed);
   const current = shown ? suggestions[active] : undefined;
   useSlash(input);
 
@@ -123,16 +127,30 @@ export function SearchBox({ large = false }: { readonly large?: boolean }) {
           aria-label={t.search.label}
           hidden={suggestions.length === 0}
         >
-          {shown && <Groups suggestions={suggestions} active={active} listId={listId} onChoose={choose} />}
+          {shown && (
+            <Groups
+              suggestions={suggestions}
+              placesLabel={isSimilar ? t.search.similar({ query }) : t.search.places}
+              active={active}
+              listId={listId}
+              onChoose={choose}
+            />
+          )}
         </div>
         {state === 'searching' && suggestions.length === 0 && <p className="search-note">{t.search.searching}</p>}
         <p role="status" className="search-note">
           {shown && state === 'ready' && suggestions.length === 0 && t.search.none({ query })}
+          {shown && state === 'building' && t.search.building}
           {shown && state === 'failed' && t.search.failed}
         </p>
       </div>
       <div role="status" className="stoa-hidden">
-        {shown && state === 'ready' && suggestions.length > 0 && t.search.found({ n: suggestions.length })}
+        {shown && state === 'ready' && suggestions.length > 0 && (
+          <>
+            {isSimilar && `${t.search.similar({ query })} `}
+            {t.search.found({ n: suggestions.filter(({ group }) => group !== 'all').length })}
+          </>
+        )}
       </div>
     </search>
   );
@@ -140,17 +158,18 @@ export function SearchBox({ large = false }: { readonly large?: boolean }) {
 
 interface GroupsProps {
   readonly suggestions: readonly Suggestion[];
+  readonly placesLabel: string;
   readonly active: number;
   readonly listId: string;
   readonly onChoose: (suggestion: Suggestion) => void;
 }
 
-function Groups({ suggestions, active, listId, onChoose }: GroupsProps) {
+function Groups({ suggestions, placesLabel, active, listId, onChoose }: GroupsProps) {
   const { t } = useText();
   return (['countries', 'places', 'all'] as const).map((group) => {
     const members = suggestions.filter((each) => each.group === group);
     if (members.length === 0) return null;
-    const label = group === 'all' ? t.search.places : t.search[group];
+    const label = group === 'places' ? placesLabel : group === 'countries' ? t.search.countries : t.search.places;
     return (
       <div key={group} role="group" aria-label={label} className="search-group">
         {group !== 'all' && (
@@ -172,9 +191,10 @@ function Groups({ suggestions, active, listId, onChoose }: GroupsProps) {
             <span className="flag" aria-hidden="true">
               {each.flag}
             </span>
-            <span className="search-name">{each.name}</span>
-            <span className="search-detail">{each.detail}</span>
-            <span className="search-figure">{each.figure}</span>
+            <span className="search-name">
+              {each.name} {each.other !== undefined && <bdi className="search-other">{each.other}</bdi>}
+            </span>{' '}
+            <span className="search-detail">{each.detail}</span> <span className="search-figure">{each.figure}</span>
           </div>
         ))}
       </div>
@@ -184,36 +204,40 @@ function Groups({ suggestions, active, listId, onChoose }: GroupsProps) {
 
 function useSuggestions(typed: string) {
   const { stoa } = useSite();
-  const { t, language, compare, number } = useText();
+  const spoken = useText();
+  const { t, language, compare } = spoken;
   const navigate = useNavigate();
-  const rested = useDebounced(typed, pause);
+  const rested = useDebounced(typed, pause).trim();
   const { data: countries = [] } = useQuery(countriesQuery(stoa, language));
-  const places = useQuery(suggestQuery(stoa, rested));
+  const { data: others = [] } = useQuery(countriesFoundQuery(stoa, rested));
+  const places = useQuery(openingQuery(stoa, { q: rested }));
   const byCode = new Map(countries.map((country) => [country._id, country]));
   const query = typed.trim();
   // Until the answer to what is typed is there, this is the last one: of that, what fits the new text too.
-  const cities = fold(typed) === '' ? [] : (places.data ?? []).filter((city) => isSuggested(city, typed));
+  const answer = isSearched(typed) ? places.data : undefined;
+  const isAnswer = answer?.text === query;
+  const cities = (answer?.items ?? []).filter((city) => isAnswer || fits(city, typed)).slice(0, mostPlaces);
 
-  const suggestions: Suggestion[] = matchCountries(countries, typed, language, compare)
-    .slice(0, mostCountries)
-    .map((country) => ({
-      id: `-${country._id}`,
-      group: 'countries',
-      flag: country.flag,
-      name: countryName(country, language),
-      detail: country.capital.join(', '),
-      figure: '',
-      go: () => void navigate({ to: '/countries/$code', params: { code: country._id } }),
-    }));
+  const known = matchCountries(countries, typed, language, compare);
+  // Beginnings of names in all languages are many, and mostly not meant.
+  const inOtherLanguages = query === rested && known.length === 0 ? others.flatMap((id) => byCode.get(id) ?? []) : [];
+  const suggestions = [...known, ...inOtherLanguages].slice(0, mostCountries).map((country): Suggestion => ({
+    id: `-${country._id}`,
+    group: 'countries',
+    flag: country.flag,
+    name: countryName(country, language),
+    detail: country.capital.join(', '),
+    figure: '',
+    go: () => void navigate({ to: '/countries/$code', params: { code: country._id } }),
+  }));
+  const alike = lookAlikes(cities);
   for (const city of cities) {
-    const country = byCode.get(city.country);
     suggestions.push({
       id: `-${city._id}`,
       group: 'places',
-      flag: country?.flag ?? '',
       name: city.name,
-      detail: country === undefined ? city.country : countryName(country, language),
-      figure: city.population > 0 ? number(city.population) : '',
+      other: foundBy(city, typed),
+      ...whereabouts(city, byCode.get(city.country), alike.has(city._id), spoken),
       go: () => void navigate({ to: '/places/$id', params: { id: city._id } }),
     });
   }
@@ -228,9 +252,34 @@ function useSuggestions(typed: string) {
       go: () => void navigate({ to: '/places', search: { q: query } }),
     });
   }
-  const waiting = fold(typed) !== fold(rested) || places.isFetching || places.isPlaceholderData;
-  const state: 'searching' | 'failed' | 'ready' = waiting ? 'searching' : places.isError ? 'failed' : 'ready';
-  return { suggestions, state, query };
+  return { suggestions, state: stateOf(), query, isSimilar: isAnswer && answer?.reading === 'similar' };
+
+  function stateOf(): 'searching' | 'failed' | 'building' | 'ready' {
+    if (query !== rested || places.isPlaceholderData) return 'searching';
+    if (places.isError) return 'failed';
+    if (answer?.isComplete === false) return 'building';
+    return places.isFetching && answer === undefined ? 'searching' : 'ready';
+  }
+}
+
+/** What tells a place from others of its name. */
+function whereabouts(
+  city: City,
+  country: CountryEntry | undefined,
+  isAlike: boolean,
+  { language, number, position }: Spoken,
+) {
+  const parts = [
+    isAlike ? position(city.latitude, city.longitude) : undefined,
+    // A region is often called as its capital is.
+    city.region === city.name ? undefined : city.region,
+    country === undefined ? city.country : countryName(country, language),
+  ];
+  return {
+    flag: country?.flag ?? '',
+    detail: parts.filter((part) => part !== undefined).join(', '),
+    figure: city.population > 0 ? number(city.population) : '',
+  };
 }
 
 /** `/` goes to the search from anywhere but a field. */

@@ -5,6 +5,10 @@ export interface Speech {
   readonly language: string;
   readonly t: Texts;
   number(value: number): string;
+  /** A large number in few figures: 4.1B. */
+  roughly(value: number): string;
+  /** A part of 1 as a percentage. */
+  percent(part: number): string;
   /** A calendar day `2024-03-05`, short or in full. */
   day(date: string, style?: 'medium' | 'full'): string;
   list(parts: readonly string[]): string;
@@ -20,6 +24,8 @@ export interface Speech {
 export function speech(language: string, t: Texts): Speech {
   const locale = regional(language);
   const number = new Intl.NumberFormat(locale);
+  const rough = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 });
+  const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
   const lists = new Intl.ListFormat(locale, { type: 'conjunction' });
   const tongues = new Intl.DisplayNames(language, { type: 'language', fallback: 'none' });
   const currencies = new Intl.DisplayNames(language, { type: 'currency' });
@@ -28,6 +34,8 @@ export function speech(language: string, t: Texts): Speech {
     language,
     t,
     number: (value) => number.format(value),
+    roughly: (value) => rough.format(value),
+    percent: (part) => percent.format(part),
     day: (date, style = 'medium') =>
       new Intl.DateTimeFormat(locale, { dateStyle: style, timeZone: 'UTC' }).format(new Date(`${date}T00:00:00Z`)),
     list: (parts) => lists.format(parts),

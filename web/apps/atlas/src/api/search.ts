@@ -1,0 +1,147 @@
+/** Finding places and countries by what a person types, with `items.search` (docs/search.md). */
+import { type Client, type Page, type Search, StoaError } from '@stoa/client';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+
+import { fold } from '../text/fold.ts';
+import type { City } from './cities.ts';
+import { inOrder, isCalled } from './likeness.ts';
+
+/**
+ * How a text had to be read for something to be found: as names, as names with region or country beside them, or as names
+ * with errors of typing.
+ */
+export type Reading = 'names' | 'surroundings' | 'similar';
+
+/** What is searched for, and in which country if in one alone. */
+export interface SearchText {
+  readonly q: string;
+  readonly country?: string | undefined;
+}
+
+/** The first page of what is found, the best first. */
+export interface Opening {
+  /** What was typed, for which this is the answer. */
+  readonly text: string;
+  readonly items: readonly City[];
+  readonly hasNext: boolean;
+  readonly reading: Reading;
+  /** The ids of those that are called exactly so: they stand on this page, whatever their size. */
+  readonly called: readonly string[];
+  /** False when nothing is found and the server has not yet gone through all names. */
+  readonly isComplete: boolean;
+}
+
+export const placesPerPage = 50;
+
+const nameFields = ['name', 'altName', 'names'];
+const readings = ['names', 'surroundings', 'similar'] as const;
+const shown = ['name', 'altName', 'names', 'country', 'region', 'featureCode', 'population', 'latitude', 'longitude'];
+/** Places that are called exactly so, beyond which size alone decides. */
+const mostCalled = 20;
+const mostCountries = 2;
+/** Bounds of an expression (docs/search.md), less the sign at its end. */
+const mostCharacters = 99;
+const mostWords = 16;
+/** How soon it is tried again while the server still goes through names; milliseconds. */
+export const retryMs = 2000;
+
+/** Whether there is something to search for. */
+export const isSearched = (typed: string): boolean => fold(typed) !== '';
+
+/** The words of a text, without the signs that mean something in an expression. */
+export function wordsOf(typed: string): string {
+  const words = typed.match(/[\p{L}\p{N}\p{M}'’‘ʻʼ]+/gu) ?? [];
+  return [...words.slice(0, mostWords).join(' ')].slice(0, mostCharacters).join('').trim();
+}
+
+/** Until the answer is there, `data` is the last one, for another text. */
+export const openingQuery = (stoa: Client, { q, country }: SearchText) =>
+  queryOptions<Opening>({
+    queryKey: ['opening', q.trim(), country],
+    enabled: isSearched(q),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.isComplete === false ? retryMs : false),
+    queryFn: ({ signal }) => open(stoa, { q: q.trim(), country }, signal),
+  });
+
+/** Tries the readings one after another until one finds something. */
+async function open(stoa: Client, text: SearchText, signal: AbortSignal): Promise<Opening> {
+  const answer = { text: text.q, hasNext: false, reading: readings[0], called: [], isComplete: true };
+  const largest = (reading: Reading) =>
+    searchPlaces(stoa, text, reading, (search) =>
+      search.descending('population').limit(placesPerPage).find({ signal }),
+    );
+  const [first, called] = await Promise.all([largest('names'), calledExactly(stoa, text, signal)]);
+  if (first.length > 0) {
+    const ids = called.map(({ _id }) => _id);
+    const others = first.items.filter(({ _id }) => !ids.includes(_id));
+    const room = placesPerPage - called.length;
+    const items = inOrder([...called, ...others.slice(0, room)], text.q);
+    return { ...answer, items, hasNext: first.hasNext || others.length > room, called: ids };
+  }
+  for (const reading of readings.slice(1)) {
+    const found = await largest(reading);
+    if (found.length > 0) return { ...answer, items: inOrder(found.items, text.q), hasNext: found.hasNext, reading };
+  }
+  return { ...answer, items: [], isComplete: await stoa.items.searchIsCurrent({ signal }) };
+}
+
+/** Those that are called exactly so: small ones would not be among the most populous that hold the words. */
+async function calledExactly(stoa: Client, text: SearchText, signal: AbortSignal): Promise<readonly City[]> {
+  const best = await within(nameFields, (fields) =>
+    restricted(stoa.items.search<City>('cities', wordsOf(text.q), { all: true, ...fields }), text)
+      .limit(mostCalled)
+      .find({ signal }),
+  );
+  return best.items.filter((city) => isCalled(city, text.q));
+}
+
+/** What one reading of the text finds; `refine` says in which order, from where, and asks. */
+export function searchPlaces(
+  stoa: Client,
+  text: SearchText,
+  reading: Reading,
+  refine: (search: Search<City>) => Promise<Page<City>>,
+): Promise<Page<City>> {
+  // All words must be there. The last one may be the beginning of one, as it may not be typed out yet.
+  const fuzzy = reading === 'similar';
+  const expression = fuzzy ? wordsOf(text.q) : `${wordsOf(text.q)}*`;
+  return within(reading === 'surroundings' ? [...nameFields, 'region', 'countryName'] : nameFields, (fields) =>
+    refine(restricted(stoa.items.search<City>('cities', expression, { all: true, fuzzy, ...fields }), text)),
+  );
+}
+
+function restricted(search: Search<City>, { country }: SearchText): Search<City> {
+  const fields = search.fields(...shown);
+  return country === undefined ? fields : fields.eq('country', country);
+}
+
+/** Searches in these fields; in all of them on a site whose data were made before it had these. */
+async function within<Found>(
+  names: readonly string[],
+  search: (fields: { readonly within?: readonly string[] }) => Promise<Found>,
+): Promise<Found> {
+  try {
+    return await search({ within: names });
+  } catch (error) {
+    if (error instanceof StoaError && error.code === 'WDE0147') return search({});
+    throw error;
+  }
+}
+
+/** Ids of the countries of which a name, in whatever language, begins so. */
+export const countriesFoundQuery = (stoa: Client, typed: string) =>
+  queryOptions({
+    queryKey: ['countriesFound', typed.trim()],
+    enabled: isSearched(typed),
+    queryFn: async ({ signal }) => {
+      const page = await within(['name', 'names'], (fields) =>
+        stoa.items
+          .search<{ name: string }>('countries', `${wordsOf(typed)}*`, { all: true, ...fields })
+          .fields('name')
+          .limit(mostCountries)
+          .find({ signal }),
+      );
+      return page.items.map(({ _id }) => _id);
+    },
+  });
