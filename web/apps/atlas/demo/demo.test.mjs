@@ -1,11 +1,14 @@
 // The data against its own description: what the server imports must fit the collections it goes into.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { describe, expect, test } from 'vitest';
 
 import { fold as siteFold } from '../src/text/fold.ts';
 import { collections } from './collections.mjs';
 import { fold } from './fold.mjs';
 import { distinct, otherNames, zonesOf } from './names.mjs';
-import { readCities, readCountries } from './source.mjs';
+import { folderOf, readCities, readCountries } from './source.mjs';
 
 const countries = readCountries();
 const cities = readCities(countries);
@@ -65,8 +68,21 @@ describe('cities', () => {
     expect(called('Калькутта')).toEqual([['Kolkata', 'IN']]);
     const named = cities.filter(({ names }) => names !== undefined);
     expect(named.length).toBeGreaterThan(250);
-    for (const { names } of named)
-      expect(new Set(names.map(fold)).size, names.join()).toBeGreaterThan(names.length / 2);
+    for (const { name, names } of named) expect(distinct(names, [name]), name).toEqual(names);
+  });
+
+  test('a name in another language is one of the city, without words of the language beside it', () => {
+    const names = cities.flatMap((city) => city.names ?? []);
+    expect(names.filter((name) => /^(ìlú|i-)/i.test(name))).toEqual([]);
+    expect(names.filter((name) => /^\p{Lu}{2}(,|$)/u.test(name))).toEqual([]);
+    // Atikokan is far from Coral Harbour, and Saint-Pierre is not on Miquelon.
+    const elsewhere = ['Coral Harbour', 'Корал-Харбор', 'كورال هاربر', 'Miquelon', 'Микелон', '密克隆'];
+    expect(names.filter((name) => elsewhere.includes(name))).toEqual([]);
+  });
+
+  test('the licence of the names is published with them', () => {
+    const text = readFileSync(new URL('../public/unicode-license.txt', import.meta.url), 'utf8');
+    expect(text).toBe(readFileSync(join(folderOf('cldr-dates-full'), 'LICENSE'), 'utf8'));
   });
 
   test('most have the name of their region', () => {
@@ -81,7 +97,6 @@ describe('names in other languages', () => {
   const city = (cityId, name, country, population, more = {}) => ({
     cityId,
     name,
-    altName: '',
     country,
     population,
     featureCode: 'PPL',

@@ -42,7 +42,7 @@ export function readCities(countries) {
 export const readJson = (name, path) => JSON.parse(readFileSync(join(folderOf(name), path), 'utf8'));
 
 /** The folder of a package, whatever it exports: some have data alone, and no entry that could be resolved. */
-function folderOf(name) {
+export function folderOf(name) {
   const folder = require.resolve
     .paths(name)
     .map((path) => join(path, name))

@@ -6,7 +6,6 @@ import { distance } from './geo.ts';
 /** An item of `cities`. */
 export interface City extends System {
   readonly name: string;
-  readonly altName?: string;
   /** What the most important cities are called in other languages. */
   readonly names?: readonly string[];
   /** `name` as `fold` writes it. */

@@ -25,7 +25,7 @@ test('a place has all its names', () => {
   expect(fits(newYork, 'york new')).toBe(true);
   expect(fits(newYork, 'нью york')).toBe(false);
   expect(fits(newYork, '')).toBe(false);
-  expect(isCalled(city('Munich', 1, { altName: 'Muenchen' }), 'münchen')).toBe(true);
+  expect(isCalled(city('Munich', 1, { names: ['Muenchen'] }), 'münchen')).toBe(true);
 });
 
 test('the name by which it was found is told where its own says nothing', () => {
@@ -56,6 +56,14 @@ test('the name counts before size, and size among the rest', () => {
     'São Paulo',
     'Paulo Afonso',
   ]);
+});
+
+test('what a name adds after a comma or in brackets need not be typed', () => {
+  const [capital, town] = [city('Washington, D.C.', 601_723), city('Washington', 53_526, { country: 'GB' })];
+  expect(order('washington', town, capital)).toEqual(['Washington, D.C.', 'Washington']);
+  expect(order('halle', city('Halle', 35_000), city('Halle (Saale)', 234_107))).toEqual(['Halle (Saale)', 'Halle']);
+  expect(isCalled(city('(Ulm)', 1), 'a')).toBe(false);
+  expect(isCalled(capital, 'd c')).toBe(false);
 });
 
 test('a name with its region stands before what only holds the words', () => {

@@ -2,7 +2,7 @@
 import { fold } from '../text/fold.ts';
 import type { City } from './cities.ts';
 
-type Named = Pick<City, 'name' | 'altName' | 'names'>;
+type Named = Pick<City, 'name' | 'names'>;
 
 /** How much a name counts, beside the logarithm of how many people live there. */
 const exactly = 4;
@@ -21,15 +21,18 @@ export function spellings(name: string): readonly string[] {
   return plain === written ? [plain] : [plain, written];
 }
 
-const namesOf = ({ name, altName, names = [] }: Named): readonly string[] =>
-  altName === undefined ? [name, ...names] : [name, altName, ...names];
+const namesOf = ({ name, names = [] }: Named): readonly string[] => [name, ...names];
+
+/** All that a place may be called in full: "Washington, D.C." is Washington too, and "Halle (Saale)" Halle. */
+const fullNamesOf = (place: Named): readonly string[] =>
+  [...namesOf(place), place.name.split(/\s*[,(]/u)[0] ?? ''].filter((name) => name !== '');
 
 const isSome = (names: readonly string[], typed: string, fits: (name: string, typed: string) => boolean): boolean =>
   names.some((name) => spellings(name).some((one) => spellings(typed).some((other) => fits(one, other))));
 
 /** Whether one of the place's names is what was typed. */
 export const isCalled = (place: Named, typed: string): boolean =>
-  isSome(namesOf(place), typed, (name, text) => name === text);
+  isSome(fullNamesOf(place), typed, (name, text) => name === text);
 
 /** Whether each word that was typed begins a word of one and the same name. */
 export const fits = (place: Named, typed: string): boolean => isSome(namesOf(place), typed, holdsWords);
@@ -55,9 +58,8 @@ export function inOrder(places: readonly City[], typed: string): City[] {
   return ranked.sort((a, b) => b.score - a.score || b.place.population - a.place.population).map(({ place }) => place);
 
   function likeness(place: City): number {
-    const { name, altName = name } = place;
-    const [own, all] = [[name, altName], namesOf(place)];
-    if (isSome(all, typed, (one, text) => one === text)) return exactly;
+    const [own, all] = [[place.name], namesOf(place)];
+    if (isCalled(place, typed)) return exactly;
     // "Paris Texas"
     if (isSome(all, typed, (one, text) => text.startsWith(`${one} `))) return withRegion;
     if (isSome(own, typed, holdsWholeWords)) return wholeWords;

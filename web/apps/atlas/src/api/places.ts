@@ -3,7 +3,7 @@ import { type Client, filter } from '@stoa/client';
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
 
 import type { City } from './cities.ts';
-import { type Reading, isSearched, openingQuery, placesPerPage, retryMs, searchPlaces } from './search.ts';
+import { type Reading, findOpening, isSearched, placesPerPage, retryMs, searchPlaces } from './search.ts';
 
 /** How a table of places is asked for; all of it stands in the address. */
 export interface PlacesView {
@@ -19,11 +19,11 @@ export interface PlacesView {
 /** A page of the table. */
 export interface Places {
   readonly items: readonly City[];
-  /** How many there are in all; null where a search has more than it has counted. */
+  /** How many there are in all; null where a search has more than it has counted, or fewer than stand before the page. */
   readonly total: number | null;
   readonly hasNext: boolean;
   readonly reading: Reading;
-  /** False while the server still goes through names, and found nothing yet. */
+  /** False while the server still goes through names, and found none that is called so. */
   readonly isComplete: boolean;
 }
 
@@ -36,7 +36,10 @@ export const placesQuery = (stoa: Client, view: PlacesView) =>
       return before?.q === view.q && before.country === view.country ? last : undefined;
     },
     refetchInterval: ({ state }) => (state.data?.isComplete === false ? retryMs : false),
-    queryFn: ({ client, signal }) => (isSearched(view.q) ? find(stoa, view, client, signal) : list(stoa, view, signal)),
+    queryFn: ({ client, queryKey, signal }) =>
+      isSearched(view.q)
+        ? find(stoa, view, client, client.getQueryData<Places>(queryKey), signal)
+        : list(stoa, view, signal),
   });
 
 async function list(stoa: Client, view: PlacesView, signal: AbortSignal): Promise<Places> {
@@ -51,9 +54,16 @@ async function list(stoa: Client, view: PlacesView, signal: AbortSignal): Promis
   return { items, total: totalCount, hasNext, reading: 'names', isComplete: true };
 }
 
-async function find(stoa: Client, view: PlacesView, queries: QueryClient, signal: AbortSignal): Promise<Places> {
-  const opening = await queries.fetchQuery(openingQuery(stoa, view));
+async function find(
+  stoa: Client,
+  view: PlacesView,
+  queries: QueryClient,
+  last: Places | undefined,
+  signal: AbortSignal,
+): Promise<Places> {
+  const opening = await findOpening(stoa, view, queries, signal);
   const { reading, called, isComplete } = opening;
+  if (!isComplete && last?.isComplete === false) return last;
   const isOpening = view.sort === 'best' && view.page === 1;
   const { items, hasNext } =
     isOpening || opening.items.length === 0
@@ -68,7 +78,8 @@ async function find(stoa: Client, view: PlacesView, queries: QueryClient, signal
           const skipped = before(view) - called.length;
           return others.descending('population').skip(skipped).limit(placesPerPage).find({ signal });
         });
-  const total = hasNext ? null : before(view) + items.length;
+  const isPastEnd = items.length === 0 && opening.items.length > 0;
+  const total = hasNext || isPastEnd ? null : items.length === 0 ? 0 : before(view) + items.length;
   return { items, total, hasNext, reading, isComplete };
 }
 

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { StoaError } from '@stoa/client';
+import { QueryObserver } from '@tanstack/react-query';
+import { describe, expect, test, vi } from 'vitest';
 
 import { type Asked, fakeSite, page } from '../test/site.ts';
 import { placesQuery } from './places.ts';
@@ -23,7 +25,7 @@ test('signs that mean something to a search are none in what is typed', () => {
   expect(wordsOf('a '.repeat(40)).split(' ')).toHaveLength(16);
   expect([...wordsOf('𠀀'.repeat(200))]).toHaveLength(99);
   expect(wordsOf('*~ ,')).toBe('');
-  expect(isSearched('*~ ,')).toBe(false);
+  for (const signs of ['*~ ,', '™', '㎏', 'Ⓐ']) expect(isSearched(signs), signs).toBe(false);
   expect(isSearched('東')).toBe(true);
 });
 
@@ -39,7 +41,7 @@ test('the best and the most populous are asked for at once', async () => {
   expect(found.items.map(({ name }) => name)).toEqual(['New York City', 'York']);
   expect(asked.map((each) => search(each))).toMatchObject([
     {
-      search: { expression: 'york*', mode: 'AND', fuzzy: false, fields: ['name', 'altName', 'names'] },
+      search: { expression: 'york*', mode: 'AND', fuzzy: false, fields: ['name', 'names'] },
       sort: [{ fieldName: 'population', order: 'DESC' }],
       paging: { limit: 50, offset: 0 },
     },
@@ -48,32 +50,95 @@ test('the best and the most populous are asked for at once', async () => {
 });
 
 test('without a name, region and country count, and then errors are let pass', async () => {
-  const { stoa, queries, asked } = fakeSite((each) =>
-    page(search(each).search.fuzzy ? [place('1', 'New York City', 8)] : []),
-  );
+  const { stoa, queries, asked } = fakeSite((each) => {
+    if (each.path.endsWith('/lag')) return { isCurrent: true };
+    return page(search(each).search.fuzzy ? [place('1', 'New York City', 8)] : []);
+  });
   const found = await queries.fetchQuery(openingQuery(stoa, { q: 'new yrok', country: 'US' }));
-  expect(found).toMatchObject({ reading: 'similar', items: [{ _id: '1' }] });
+  expect(found).toMatchObject({ reading: 'similar', items: [{ _id: '1' }], isComplete: true });
   expect(expressions(asked)).toEqual(['new yrok*', 'new yrok', 'new yrok*', 'new yrok']);
   expect(search(asked[2] as Asked).search.fields).toContain('region');
   expect(search(asked[3] as Asked)).toMatchObject({ search: { fuzzy: true }, filter: { country: 'US' } });
 });
 
-test('where nothing is found, it is told whether the index has everything', async () => {
-  const { stoa, queries } = fakeSite(({ path }) => (path.endsWith('/lag') ? { isCurrent: false } : page([])));
-  expect(await queries.fetchQuery(openingQuery(stoa, { q: 'qq' }))).toMatchObject({ items: [], isComplete: false });
+describe('while the server goes through names', () => {
+  const view = { q: 'york', sort: 'best', order: 'desc', page: 1 } as const;
+  const yorks = place('1', 'Yorks', 5);
+  /** `york` is found once the server is through; before that, what is like it. */
+  function indexing() {
+    const state = { isCurrent: false };
+    const site = fakeSite(({ path, body }) => {
+      if (path.endsWith('/lag')) return state;
+      const { fuzzy } = (body['search'] as { search: Words }).search;
+      return page(state.isCurrent ? [place('2', 'York', 7754)] : fuzzy ? [yorks] : []);
+    });
+    return { ...site, state, searches: () => site.asked.filter(({ path }) => path.endsWith('/search')).length };
+  }
+
+  test('neither nothing nor what is only like it is an answer', async () => {
+    const { stoa, queries } = fakeSite(({ path }) => (path.endsWith('/lag') ? { isCurrent: false } : page([])));
+    expect(await queries.fetchQuery(openingQuery(stoa, { q: 'qq' }))).toMatchObject({ items: [], isComplete: false });
+    const other = indexing();
+    expect(await other.queries.fetchQuery(openingQuery(other.stoa, view))).toMatchObject({
+      items: [yorks],
+      reading: 'similar',
+      isComplete: false,
+    });
+  });
+
+  test('it is asked whether it is through, and then the table has what there is', async () => {
+    const { stoa, queries, state, searches } = indexing();
+    const table = () => queries.fetchQuery({ ...placesQuery(stoa, view), staleTime: 0 });
+    await queries.fetchQuery(openingQuery(stoa, view));
+    const before = searches();
+    expect(await table()).toMatchObject({ items: [yorks], isComplete: false });
+    expect(await table()).toMatchObject({ items: [yorks], isComplete: false });
+    expect(searches()).toBe(before);
+    state.isCurrent = true;
+    expect(await table()).toMatchObject({ items: [{ name: 'York' }], isComplete: true });
+  });
+
+  test('where it is never through, what is found is the answer in the end', async () => {
+    const { stoa, queries } = indexing();
+    const ask = () => queries.fetchQuery({ ...openingQuery(stoa, view), staleTime: 0 });
+    for (let tries = 0; tries < 30; tries += 1) expect(await ask()).toMatchObject({ isComplete: false });
+    expect(await ask()).toMatchObject({ items: [yorks], reading: 'similar', isComplete: true });
+  });
 });
 
-test('a site whose data have no other names is searched all the same', async () => {
-  const refusal = { details: { applicationError: { code: 'WDE0147', description: 'names' } } };
-  const site = fakeSite((each) => page(search(each).search.fields === undefined ? [place('1', 'Ulm', 5)] : []));
-  const { stoa } = site;
+test('a table has its rows though the search box leaves the text meanwhile', async () => {
+  let answer: () => void = () => undefined;
+  const held = new Promise<void>((done) => (answer = done));
+  const { stoa, queries } = fakeSite(async () => {
+    await held;
+    return page([place('1', 'York', 7754)]);
+  });
+  const leave = new QueryObserver(queries, openingQuery(stoa, { q: 'york' })).subscribe(() => undefined);
+  const table = new QueryObserver(queries, placesQuery(stoa, { q: 'york', sort: 'best', order: 'desc', page: 1 }));
+  const stop = table.subscribe(() => undefined);
+  await Promise.resolve();
+  leave();
+  answer();
+  await vi.waitFor(() => expect(table.getCurrentResult().data?.items).toHaveLength(1));
+  stop();
+});
+
+test('a site whose data have no other names is searched by name, and refuses once', async () => {
+  const { stoa, queries, asked } = fakeSite(() => page([place('1', 'Ulm', 5)]));
   const ask = stoa.items.findWords.bind(stoa.items);
+  let refused = 0;
   stoa.items.findWords = async (request, options) => {
-    if (request.search.search.fields === undefined) return ask(request, options);
-    const { StoaError } = await import('@stoa/client');
-    throw new StoaError('names', { code: 'WDE0147', status: 400, details: refusal.details });
+    if (request.search.search.fields?.join() === 'name') return ask(request, options);
+    refused += 1;
+    const details = { applicationError: { code: 'WDE0147', description: 'names' } };
+    throw new StoaError('names', { code: 'WDE0147', status: 400, details });
   };
-  expect(await site.queries.fetchQuery(openingQuery(stoa, { q: 'ulm' }))).toMatchObject({ items: [{ name: 'Ulm' }] });
+  expect(await queries.fetchQuery(openingQuery(stoa, { q: 'ulm' }))).toMatchObject({ items: [{ name: 'Ulm' }] });
+  // Two searches had begun together.
+  expect(refused).toBe(2);
+  await queries.fetchQuery(openingQuery(stoa, { q: 'ulme' }));
+  expect(refused).toBe(2);
+  expect(asked).toHaveLength(4);
 });
 
 test('later pages begin where the first ended, and leave out what stood there', async () => {
@@ -102,4 +167,18 @@ test('the last page says how many there are', async () => {
   const { stoa, queries } = fakeSite(() => page([place('1', 'Ulm', 1), place('2', 'Ulmen', 2)]));
   const view = { q: 'ulm', sort: 'best', order: 'desc', page: 1 } as const;
   expect(await queries.fetchQuery(placesQuery(stoa, view))).toMatchObject({ total: 2, hasNext: false });
+});
+
+test.each([
+  ['after what is found', [place('1', 'Ulm', 1)], null],
+  ['of nothing', [], 0],
+])('a page %s is empty and counts nothing', async (_, items, total) => {
+  const { stoa, queries } = fakeSite(({ path, body }) => {
+    if (path.endsWith('/lag')) return { isCurrent: true };
+    const { offset = 0 } = (body['search'] as { paging: { offset?: number } }).paging;
+    return page(offset > 0 ? [] : items);
+  });
+  const view = { q: 'ulm', sort: 'best', order: 'desc', page: 900 } as const;
+  const found = await queries.fetchQuery(placesQuery(stoa, view));
+  expect(found).toMatchObject({ items: [], total, hasNext: false, isComplete: true });
 });

@@ -1,10 +1,11 @@
 /** Finding places and countries by what a person types, with `items.search` (docs/search.md). */
 import { type Client, type Page, type Search, StoaError } from '@stoa/client';
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { type QueryClient, keepPreviousData, queryOptions } from '@tanstack/react-query';
 
 import { fold } from '../text/fold.ts';
 import type { City } from './cities.ts';
 import { inOrder, isCalled } from './likeness.ts';
+import { freshMs } from './site.ts';
 
 /**
  * How a text had to be read for something to be found: as names, as names with region or country beside them, or as names
@@ -27,15 +28,17 @@ export interface Opening {
   readonly reading: Reading;
   /** The ids of those that are called exactly so: they stand on this page, whatever their size. */
   readonly called: readonly string[];
-  /** False when nothing is found and the server has not yet gone through all names. */
+  /** False when nothing is called so and the server has not yet gone through all names. */
   readonly isComplete: boolean;
+  /** How often the server has said since that it has not. */
+  readonly tries: number;
 }
 
 export const placesPerPage = 50;
 
-const nameFields = ['name', 'altName', 'names'];
+const nameFields = ['name', 'names'];
 const readings = ['names', 'surroundings', 'similar'] as const;
-const shown = ['name', 'altName', 'names', 'country', 'region', 'featureCode', 'population', 'latitude', 'longitude'];
+const shown = ['name', 'names', 'country', 'region', 'featureCode', 'population', 'latitude', 'longitude'];
 /** Places that are called exactly so, beyond which size alone decides. */
 const mostCalled = 20;
 const mostCountries = 2;
@@ -44,9 +47,11 @@ const mostCharacters = 99;
 const mostWords = 16;
 /** How soon it is tried again while the server still goes through names; milliseconds. */
 export const retryMs = 2000;
+/** Where others write all the time the server is never through: after so many tries, what it finds is the answer. */
+const mostTries = 30;
 
 /** Whether there is something to search for. */
-export const isSearched = (typed: string): boolean => fold(typed) !== '';
+export const isSearched = (typed: string): boolean => fold(typed) !== '' && wordsOf(typed) !== '';
 
 /** The words of a text, without the signs that mean something in an expression. */
 export function wordsOf(typed: string): string {
@@ -61,12 +66,45 @@ export const openingQuery = (stoa: Client, { q, country }: SearchText) =>
     enabled: isSearched(q),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.isComplete === false ? retryMs : false),
-    queryFn: ({ signal }) => open(stoa, { q: q.trim(), country }, signal),
+    queryFn: ({ client, queryKey, signal }) =>
+      openAgain(stoa, { q: q.trim(), country }, client.getQueryData<Opening>(queryKey), signal),
   });
+
+/**
+ * The first page for a table, from the cache or asked for. A query that a search box observes is not waited for: it is
+ * cancelled when the box goes on to another text.
+ */
+export async function findOpening(
+  stoa: Client,
+  { q, country }: SearchText,
+  queries: QueryClient,
+  signal: AbortSignal,
+): Promise<Opening> {
+  const { queryKey } = openingQuery(stoa, { q, country });
+  const known = queries.getQueryCache().find<Opening>({ queryKey });
+  const last = known?.isStaleByTime(freshMs) === false ? known.state.data : undefined;
+  if (last?.isComplete === true) return last;
+  const opening = await openAgain(stoa, { q: q.trim(), country }, last, signal);
+  queries.setQueryData<Opening>(queryKey, opening);
+  return opening;
+}
+
+/** Where the last answer was not complete, nothing is searched for until the server has gone through all names. */
+async function openAgain(
+  stoa: Client,
+  text: SearchText,
+  last: Opening | undefined,
+  signal: AbortSignal,
+): Promise<Opening> {
+  if (last?.isComplete !== false) return open(stoa, text, signal);
+  const tries = last.tries + 1;
+  const isThrough = tries >= mostTries || (await stoa.items.searchIsCurrent({ signal }));
+  return isThrough ? { ...(await open(stoa, text, signal)), isComplete: true } : { ...last, tries };
+}
 
 /** Tries the readings one after another until one finds something. */
 async function open(stoa: Client, text: SearchText, signal: AbortSignal): Promise<Opening> {
-  const answer = { text: text.q, hasNext: false, reading: readings[0], called: [], isComplete: true };
+  const answer = { text: text.q, hasNext: false, reading: readings[0], called: [], isComplete: true, tries: 0 };
   const largest = (reading: Reading) =>
     searchPlaces(stoa, text, reading, (search) =>
       search.descending('population').limit(placesPerPage).find({ signal }),
@@ -79,16 +117,22 @@ async function open(stoa: Client, text: SearchText, signal: AbortSignal): Promis
     const items = inOrder([...called, ...others.slice(0, room)], text.q);
     return { ...answer, items, hasNext: first.hasNext || others.length > room, called: ids };
   }
+  const others = await readOtherwise(largest);
+  const items = inOrder(others.items, text.q);
+  return { ...answer, ...others, items, isComplete: await stoa.items.searchIsCurrent({ signal }) };
+}
+
+async function readOtherwise(find: (reading: Reading) => Promise<Page<City>>) {
   for (const reading of readings.slice(1)) {
-    const found = await largest(reading);
-    if (found.length > 0) return { ...answer, items: inOrder(found.items, text.q), hasNext: found.hasNext, reading };
+    const { items, hasNext } = await find(reading);
+    if (items.length > 0) return { items, hasNext, reading };
   }
-  return { ...answer, items: [], isComplete: await stoa.items.searchIsCurrent({ signal }) };
+  return { items: [] };
 }
 
 /** Those that are called exactly so: small ones would not be among the most populous that hold the words. */
 async function calledExactly(stoa: Client, text: SearchText, signal: AbortSignal): Promise<readonly City[]> {
-  const best = await within(nameFields, (fields) =>
+  const best = await within(stoa, 'cities', nameFields, (fields) =>
     restricted(stoa.items.search<City>('cities', wordsOf(text.q), { all: true, ...fields }), text)
       .limit(mostCalled)
       .find({ signal }),
@@ -106,7 +150,8 @@ export function searchPlaces(
   // All words must be there. The last one may be the beginning of one, as it may not be typed out yet.
   const fuzzy = reading === 'similar';
   const expression = fuzzy ? wordsOf(text.q) : `${wordsOf(text.q)}*`;
-  return within(reading === 'surroundings' ? [...nameFields, 'region', 'countryName'] : nameFields, (fields) =>
+  const searched = reading === 'surroundings' ? [...nameFields, 'region', 'countryName'] : nameFields;
+  return within(stoa, 'cities', searched, (fields) =>
     refine(restricted(stoa.items.search<City>('cities', expression, { all: true, fuzzy, ...fields }), text)),
   );
 }
@@ -116,17 +161,26 @@ function restricted(search: Search<City>, { country }: SearchText): Search<City>
   return country === undefined ? fields : fields.eq('country', country);
 }
 
-/** Searches in these fields; in all of them on a site whose data were made before it had these. */
+/** The collections that turned out to be made before they had all fields; for as long as the page is open. */
+const withNameAlone = new WeakMap<Client, Set<string>>();
+
+/** Searches in these fields; in the name alone on a site whose data were made before it had these. */
 async function within<Found>(
-  names: readonly string[],
-  search: (fields: { readonly within?: readonly string[] }) => Promise<Found>,
+  stoa: Client,
+  collection: string,
+  fields: readonly string[],
+  search: (words: { readonly within: readonly string[] }) => Promise<Found>,
 ): Promise<Found> {
-  try {
-    return await search({ within: names });
-  } catch (error) {
-    if (error instanceof StoaError && error.code === 'WDE0147') return search({});
-    throw error;
+  const refused = withNameAlone.get(stoa) ?? new Set();
+  if (!refused.has(collection)) {
+    try {
+      return await search({ within: fields });
+    } catch (error) {
+      if (!(error instanceof StoaError) || error.code !== 'WDE0147') throw error;
+      withNameAlone.set(stoa, refused.add(collection));
+    }
   }
+  return search({ within: ['name'] });
 }
 
 /** Ids of the countries of which a name, in whatever language, begins so. */
@@ -135,7 +189,7 @@ export const countriesFoundQuery = (stoa: Client, typed: string) =>
     queryKey: ['countriesFound', typed.trim()],
     enabled: isSearched(typed),
     queryFn: async ({ signal }) => {
-      const page = await within(['name', 'names'], (fields) =>
+      const page = await within(stoa, 'countries', ['name', 'names'], (fields) =>
         stoa.items
           .search<{ name: string }>('countries', `${wordsOf(typed)}*`, { all: true, ...fields })
           .fields('name')

@@ -19,11 +19,14 @@ export function useSite(): Site {
   return site;
 }
 
+/** Milliseconds for which an answer is taken to be that which the server would give again. */
+export const freshMs = 5 * 60_000;
+
 export function createQueries(): QueryClient {
   return new QueryClient({
     defaultOptions: {
       queries: {
-        staleTime: 5 * 60_000,
+        staleTime: freshMs,
         // Only what may pass by itself is asked again, and not before the server takes it.
         retry: (count, error) =>
           count < 2 &&

@@ -44,7 +44,7 @@ export function About() {
             <li>
               {t.about.names({
                 cldr: to('https://cldr.unicode.org'),
-                licence: to('https://www.unicode.org/license.txt'),
+                licence: to('/unicode-license.txt'),
                 package: to('https://www.npmjs.com/package/cldr-dates-full'),
               })}
             </li>

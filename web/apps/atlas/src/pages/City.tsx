@@ -47,7 +47,6 @@ export function CityPage() {
               {countryName(country, language)}
             </Link>
           )}
-          {city.altName !== undefined && ` · ${t.city.also({ name: city.altName })}`}
         </p>
       }
       actions={<AddVisit id={id} loggedIn={loggedIn} />}

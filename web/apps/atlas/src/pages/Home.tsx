@@ -161,7 +161,7 @@ function Regions() {
 }
 
 function RegionTable({ regions }: { readonly regions: readonly RegionFigures[] }) {
-  const { t, number, roughly } = useText();
+  const { t, number } = useText();
   const world = together(regions);
   return (
     <div className="figures-table">
@@ -183,15 +183,25 @@ function RegionTable({ regions }: { readonly regions: readonly RegionFigures[] }
               <th scope="row">
                 <Link to="/countries" search={{ region }} variant="name">
                   {isRegion(region) ? t.regions[region] : region}
-                </Link>
+                </Link>{' '}
+                {/* Stand in for the columns where these have no room. */}
+                <span className="home-below quiet">
+                  {t.figures.countries}: {number(countries)}
+                </span>{' '}
+                {largest !== null && (
+                  <span className="home-below quiet">
+                    {t.figures.largest}:{' '}
+                    <Link to="/places/$id" params={{ id: largest._id }} variant="name">
+                      {largest.name}
+                    </Link>
+                  </span>
+                )}
               </th>
               <Cell numeric className="home-countries">
                 {number(countries)}
               </Cell>
               <Cell numeric>{number(places)}</Cell>
-              <Cell numeric title={number(people)}>
-                {roughly(people)}
-              </Cell>
+              <Cell numeric>{number(people)}</Cell>
               <Cell className="home-region-largest">
                 {largest !== null && (
                   <Link to="/places/$id" params={{ id: largest._id }} variant="name">
@@ -209,9 +219,7 @@ function RegionTable({ regions }: { readonly regions: readonly RegionFigures[] }
               {number(regions.reduce((sum, { countries }) => sum + countries, 0))}
             </Cell>
             <Cell numeric>{number(world.places)}</Cell>
-            <Cell numeric title={number(world.people)}>
-              {roughly(world.people)}
-            </Cell>
+            <Cell numeric>{number(world.people)}</Cell>
             <Cell className="home-region-largest" />
           </tr>
         </tfoot>

@@ -40,7 +40,9 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
       : { to: '/countries/$code', params: { code: country._id }, search: next };
   const go = (next: PlacesSearch, replace = false) => void navigate({ ...target(next), replace, resetScroll: false });
   const summary = found === undefined ? '' : summaryOf(found, view, spoken);
-  useNews(isPlaceholderData || found === undefined ? null : summary);
+  useNews(isPlaceholderData || summary === '' ? null : summary);
+  const isPastEnd = view.page > 1 && found?.isComplete === true && found.items.length === 0 && found.total !== 0;
+  const isBuilding = found?.isComplete === false;
 
   const sortBy = (sort: 'name' | 'population') => {
     const natural = sort === 'name' ? 'asc' : 'desc';
@@ -55,7 +57,7 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
       <search className="places-tools" aria-label={t.places.search}>
         <TextFilter value={view.q} onChange={(q) => go(searchOf(typedInto(view, q)), view.q !== '')} />
         <p className="quiet" data-loading={isPlaceholderData || undefined}>
-          {summary}
+          {isBuilding && found.items.length > 0 ? t.search.building : summary}
           {view.q !== '' && view.sort !== 'best' && (
             <>
               {' · '}
@@ -70,8 +72,20 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
         <FailureState error={error} onRetry={() => void refetch()} />
       ) : found === undefined ? (
         <LoadingState label={t.states.loading} />
-      ) : !found.isComplete ? (
+      ) : isBuilding && found.items.length === 0 ? (
         <LoadingState label={t.search.building} />
+      ) : isPastEnd ? (
+        <EmptyState
+          title={t.places.past}
+          level={country === undefined ? 2 : 3}
+          action={
+            <Link {...target(searchOf({ ...view, page: 1 }))} variant="button">
+              {t.places.toFirst}
+            </Link>
+          }
+        >
+          {t.places.pastText}
+        </EmptyState>
       ) : found.items.length === 0 ? (
         <EmptyState
           title={view.q === '' ? t.places.noneHere : t.places.none({ query: view.q })}
@@ -106,7 +120,7 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
           />
         </div>
       )}
-      {found !== undefined && (
+      {found !== undefined && !isPastEnd && (
         <Pager
           page={view.page}
           pageSize={placesPerPage}
@@ -119,8 +133,10 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
   );
 }
 
-/** How many there are, and how the text was read to find them. */
-function summaryOf({ total, items, reading }: Places, { q, page }: PlacesView, { t }: Spoken): string {
+/** How many there are, and how the text was read to find them; empty while that is not known. */
+function summaryOf(found: Places, { q, page }: PlacesView, { t }: Spoken): string {
+  const { total, items, reading } = found;
+  if (!found.isComplete || (total === null && items.length === 0)) return '';
   const count = total === null ? t.places.moreThan({ n: page * placesPerPage }) : t.places.lead({ n: total });
   if (items.length === 0 || reading === 'names') return count;
   return `${reading === 'similar' ? t.search.similar({ query: q }) : t.places.around({ query: q })} ${count}`;

@@ -1,22 +1,10 @@
 // @vitest-environment jsdom
-import { QueryClientProvider } from '@tanstack/react-query';
-import {
-  Outlet,
-  RouterProvider,
-  createMemoryHistory,
-  createRootRoute,
-  createRoute,
-  createRouter,
-} from '@tanstack/react-router';
-import { cleanup, configure, fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { cleanup, configure, fireEvent, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, expect, test, vi } from 'vitest';
 
-import { SiteContext } from '../api/site.ts';
+import { show } from '../test/show.tsx';
 import { type Asked, type Reply, fakeSite, page } from '../test/site.ts';
-import { loadTexts } from '../text/index.ts';
-import { speech } from '../text/speech.ts';
-import { SpeechContext } from '../text/useText.ts';
 import { SearchBox } from './SearchBox.tsx';
 
 afterEach(cleanup);
@@ -52,34 +40,22 @@ function wordsFor({ path, body }: Asked): { expression: string; fuzzy: boolean }
   return (body['search'] as { search: { expression: string; fuzzy: boolean } }).search;
 }
 
-async function open(places: (words: { expression: string; fuzzy: boolean }) => Reply | Promise<Reply>) {
+interface Answers {
+  readonly isCurrent?: boolean;
+  readonly countriesFound?: () => Reply | Promise<Reply>;
+}
+
+async function open(
+  places: (words: { expression: string; fuzzy: boolean }) => Reply | Promise<Reply>,
+  { isCurrent = true, countriesFound = () => page([]) }: Answers = {},
+) {
   const site = fakeSite((asked) => {
     const words = wordsFor(asked);
     if (words !== undefined) return places(words);
-    if (asked.path.endsWith('/lag')) return { isCurrent: true };
-    return page(asked.path.endsWith('/items/query') ? countries : []);
+    if (asked.path.endsWith('/lag')) return { isCurrent };
+    return asked.path.endsWith('/items/query') ? page(countries) : countriesFound();
   });
-  const root = createRootRoute({
-    component: () => (
-      <>
-        <SearchBox />
-        <Outlet />
-      </>
-    ),
-  });
-  const paths = ['/', '/places', '/places/$id', '/countries/$code'];
-  const routes = paths.map((path) => createRoute({ getParentRoute: () => root, path, component: () => null }));
-  const router = createRouter({ routeTree: root.addChildren(routes), history: createMemoryHistory() });
-  const spoken = { ...speech('en', await loadTexts('en')), setLanguage: () => undefined };
-  render(
-    <SpeechContext value={spoken}>
-      <SiteContext value={site}>
-        <QueryClientProvider client={site.queries}>
-          <RouterProvider router={router as never} />
-        </QueryClientProvider>
-      </SiteContext>
-    </SpeechContext>,
-  );
+  const router = await show(site, <SearchBox />);
   const box = await screen.findByRole('combobox');
   return { box, router, asked: site.asked };
 }
@@ -129,15 +105,54 @@ test('nothing, and no answer, are said', async () => {
 });
 
 test('suggestions of an earlier text go at once unless they fit the new one', async () => {
-  let answer: (reply: Reply) => void = () => undefined;
+  const waiting: ((reply: Reply) => void)[] = [];
   const { box } = await open(({ expression }) =>
-    expression.startsWith('to') ? page([tokyo]) : new Promise<Reply>((done) => (answer = done)),
+    expression.startsWith('to') ? page([tokyo]) : new Promise<Reply>((done) => waiting.push(done)),
   );
   fill(box, 'tok');
   await screen.findByRole('option', { name: /Tokyo/ });
   fill(box, 'spr');
   expect(screen.queryByRole('option', { name: /Tokyo/ })).toBeNull();
   await screen.findByText('Searching…');
-  await new Promise((done) => setTimeout(done, 200));
-  answer(page([springfield]));
+  await waitFor(() => expect(waiting).toHaveLength(2));
+  for (const answer of waiting) answer(page([springfield]));
+  await screen.findByRole('option', { name: /Springfield/ });
+});
+
+test('Enter waits for the countries, which stand before the places', async () => {
+  let answer: (reply: Reply) => void = () => undefined;
+  const countriesFound = () => new Promise<Reply>((done) => (answer = done));
+  const { box, router } = await open(() => page([tokyo, springfield]), { countriesFound });
+  fill(box, '日本');
+  await screen.findByRole('option', { name: /Tokyo/ });
+  box.focus();
+  await userEvent.keyboard('{Enter}');
+  expect(router.state.location.pathname).toBe('/');
+  await userEvent.keyboard('{ArrowDown}');
+  const chosen = box.getAttribute('aria-activedescendant');
+  answer(page([countries[0] as (typeof countries)[0]]));
+  await screen.findByRole('option', { name: /Japan Tokyo/ });
+  // The one that was heard stays chosen.
+  expect(box.getAttribute('aria-activedescendant')).toBe(chosen);
+  await userEvent.keyboard('{Enter}');
+  await waitFor(() => expect(router.state.location.pathname).toBe('/places/1'));
+});
+
+test('Enter opens a country by its name in another language', async () => {
+  const { box, router } = await open(() => page([springfield]), {
+    countriesFound: () => page([countries[0] as (typeof countries)[0]]),
+  });
+  fill(box, '日本');
+  await screen.findByRole('option', { name: /Japan Tokyo/ });
+  box.focus();
+  await userEvent.keyboard('{Enter}');
+  await waitFor(() => expect(router.state.location.pathname).toBe('/countries/JP'));
+});
+
+test('while names are indexed, what is like it is not said to be all', async () => {
+  const { box } = await open(({ fuzzy }) => page(fuzzy ? [springfield] : []), { isCurrent: false });
+  fill(box, 'york');
+  await screen.findByText(/still being indexed/);
+  await screen.findByRole('option', { name: /Springfield/ });
+  expect(screen.queryByText(/Nothing is called/)).toBeNull();
 });

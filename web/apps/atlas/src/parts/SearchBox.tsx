@@ -34,12 +34,12 @@ export function SearchBox({ large = false }: { readonly large?: boolean }) {
   const { t } = useText();
   const [typed, setTyped] = useState('');
   const [open, setOpen] = useState(false);
-  const [active, setActive] = useState(-1);
+  const [active, setActive] = useState<string | null>(null);
   const input = useRef<HTMLInputElement>(null);
   const listId = useId();
   const { suggestions, state, query, isSimilar } = useSuggestions(typed);
   const shown = open && isSearched(typed);
-  const current = shown ? suggestions[active] : undefined;
+  const current = shown ? suggestions.find(({ id }) => id === active) : undefined;
   useSlash(input);
 
   useEffect(() => {
@@ -48,7 +48,7 @@ export function SearchBox({ large = false }: { readonly large?: boolean }) {
 
   const type = (text: string) => {
     setTyped(text);
-    setActive(-1);
+    setActive(null);
     setOpen(true);
   };
   const choose = (suggestion: Suggestion) => {
@@ -70,7 +70,9 @@ export function SearchBox({ large = false }: { readonly large?: boolean }) {
     } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && count > 0) {
       setOpen(true);
       const step = event.key === 'ArrowDown' ? 1 : -1;
-      setActive((from) => (from + step + (from === -1 && step === -1 ? 1 : 0) + count) % count);
+      const from = suggestions.findIndex(({ id }) => id === active);
+      const next = suggestions[(from + step + (from === -1 && step === -1 ? 1 : 0) + count) % count];
+      setActive(next?.id ?? null);
     } else return;
     event.preventDefault();
   };
@@ -131,7 +133,7 @@ export function SearchBox({ large = false }: { readonly large?: boolean }) {
             <Groups
               suggestions={suggestions}
               placesLabel={isSimilar ? t.search.similar({ query }) : t.search.places}
-              active={active}
+              active={current}
               listId={listId}
               onChoose={choose}
             />
@@ -159,7 +161,7 @@ export function SearchBox({ large = false }: { readonly large?: boolean }) {
 interface GroupsProps {
   readonly suggestions: readonly Suggestion[];
   readonly placesLabel: string;
-  readonly active: number;
+  readonly active: Suggestion | undefined;
   readonly listId: string;
   readonly onChoose: (suggestion: Suggestion) => void;
 }
@@ -182,7 +184,7 @@ function Groups({ suggestions, placesLabel, active, listId, onChoose }: GroupsPr
             key={each.id}
             id={listId + each.id}
             role="option"
-            aria-selected={suggestions[active] === each}
+            aria-selected={active === each}
             className="search-option"
             // Keeps the focus in the field, so that the list is not closed before the click.
             onMouseDown={(event) => event.preventDefault()}
@@ -208,8 +210,8 @@ function useSuggestions(typed: string) {
   const { t, language, compare } = spoken;
   const navigate = useNavigate();
   const rested = useDebounced(typed, pause).trim();
-  const { data: countries = [] } = useQuery(countriesQuery(stoa, language));
-  const { data: others = [] } = useQuery(countriesFoundQuery(stoa, rested));
+  const { data: countries = [], isPending: isWithoutCountries } = useQuery(countriesQuery(stoa, language));
+  const found = useQuery(countriesFoundQuery(stoa, rested));
   const places = useQuery(openingQuery(stoa, { q: rested }));
   const byCode = new Map(countries.map((country) => [country._id, country]));
   const query = typed.trim();
@@ -220,7 +222,8 @@ function useSuggestions(typed: string) {
 
   const known = matchCountries(countries, typed, language, compare);
   // Beginnings of names in all languages are many, and mostly not meant.
-  const inOtherLanguages = query === rested && known.length === 0 ? others.flatMap((id) => byCode.get(id) ?? []) : [];
+  const inOtherLanguages =
+    query === rested && known.length === 0 ? (found.data ?? []).flatMap((id) => byCode.get(id) ?? []) : [];
   const suggestions = [...known, ...inOtherLanguages].slice(0, mostCountries).map((country): Suggestion => ({
     id: `-${country._id}`,
     group: 'countries',
@@ -252,10 +255,18 @@ function useSuggestions(typed: string) {
       go: () => void navigate({ to: '/places', search: { q: query } }),
     });
   }
-  return { suggestions, state: stateOf(), query, isSimilar: isAnswer && answer?.reading === 'similar' };
+  return {
+    suggestions,
+    state: stateOf(),
+    query,
+    isSimilar: isAnswer && answer?.reading === 'similar' && answer.isComplete,
+  };
 
   function stateOf(): 'searching' | 'failed' | 'building' | 'ready' {
     if (query !== rested || places.isPlaceholderData) return 'searching';
+    // Countries stand first: until they are known it is not known what Enter means.
+    const isUnsettled = isWithoutCountries || (known.length === 0 && found.isPending);
+    if (isSearched(rested) && isUnsettled) return 'searching';
     if (places.isError) return 'failed';
     if (answer?.isComplete === false) return 'building';
     return places.isFetching && answer === undefined ? 'searching' : 'ready';

