@@ -23,7 +23,8 @@ async fn both(app: &TestApp) -> Arc<Site> {
     let levels =
         json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
     let fields = json!([{ "key": "place", "type": "TEXT" }, { "key": "n", "type": "NUMBER" }]);
-    let object = json!({ "collection": { "id": "c", "fields": fields, "dataPermissions": levels } });
+    let object =
+        json!({ "collection": { "id": "c", "fields": fields, "dataPermissions": levels, "cacheSeconds": 60 } });
     assert_eq!(app.app().post("/v2/collections", &object).await.verdict(), "200");
     let (content, store) = (&app.app.content, &app.kit.store);
     content.environment_create(store, &app.site, &operator()).await.unwrap();
@@ -149,10 +150,15 @@ on_both_engines! {
                     check(call.name, &ask(client, &call, environment).await);
                 }
                 let address = format!("dataCollectionId=c&environment={environment}");
-                check("get", &client.get(&format!("/v2/items/a?{address}")).await);
+                let single = client.get(&format!("/v2/items/a?{address}")).await;
+                check("get", &single);
                 let packed = client.get(&format!("/v2/items/query?{address}&query.paging.limit=5")).await;
                 check("query by GET", &packed);
-                assert!(packed.headers.get("cache-control").is_none_or(|it| !it.to_str().unwrap().contains("public")));
+                for reply in [&single, &packed] {
+                    // An address that others are answered from elsewhere is for no cache that they share.
+                    let is_shared = reply.headers.get("cache-control").is_some_and(|it| it.to_str().unwrap().contains("public"));
+                    assert_eq!(is_shared, environment == "LIVE" && reply.verdict() == "200", "{name} {environment}");
+                }
                 // Counts tell nothing of where they come from.
                 let count = client.post("/v2/items/count", &json!({ "dataCollectionId": "c", "environment": environment, "filter": { "place": "SANDBOX" } })).await;
                 let found = match count.verdict().as_str() {
@@ -204,21 +210,70 @@ on_both_engines! {
         assert!(wrong.is_empty(), "\n{wrong}");
     }
 
+    async fn references_in_the_sandbox_lead_into_it(engine) {
+        let app = TestApp::new(engine).await;
+        let sandbox = both(&app).await;
+        let levels = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
+        let object = json!({ "id": "books", "dataPermissions": levels, "fields": [
+            { "key": "one", "type": "REFERENCE", "typeMetadata": { "reference": { "referencedCollectionId": "c" } } },
+            { "key": "many", "type": "MULTI_REFERENCE", "typeMetadata": { "multiReference": {
+                "referencedCollectionId": "c", "referencingFieldKey": "books", "referencingDisplayName": "books" } } },
+        ] });
+        for site in [&app.site, &sandbox] {
+            app.app.content.collection_create(site, &operator(), &object).await.unwrap();
+        }
+        let editor = app.editor().await;
+        let ask = async |environment: &str, path: &str, mut body: Value| {
+            body["dataCollectionId"] = json!("books");
+            body["environment"] = json!(environment);
+            editor.post(path, &body).await
+        };
+        let link = json!({ "referringItemFieldName": "many", "referringItemId": "k", "referencedItemId": "a" });
+        let linked = async |environment: &str| ask(environment, "/v2/items/is-referenced", link.clone()).await.json()["isReferenced"] == true;
+        for environment in ["LIVE", "SANDBOX"] {
+            let item = json!({ "dataItem": { "data": { "_id": "k", "one": "a" } } });
+            assert_eq!(ask(environment, "/v2/items", item).await.verdict(), "200");
+        }
+        let links = json!({ "dataItemReferences": [link] });
+        assert_eq!(ask("SANDBOX", "/v2/bulk/items/insert-references", links.clone()).await.verdict(), "200");
+        assert_eq!([linked("LIVE").await, linked("SANDBOX").await, linked("SANDBOX_PREFERRED").await], [false, true, true]);
+        let has_some = json!({ "filter": { "many": { "$hasSome": ["a"] } } });
+        for (environment, wants, count) in [("LIVE", "live", 0), ("SANDBOX", "sandbox", 1)] {
+            let included = ask(environment, "/v2/items/query", json!({ "query": {}, "includeReferencedItems": ["one"] })).await;
+            assert_eq!(origin(&included), wants);
+            assert_eq!(ask(environment, "/v2/items/count", has_some.clone()).await.json()["totalCount"], count, "{environment}");
+        }
+        let of = json!({ "referringItemFieldName": "many", "referringItemId": "k" });
+        assert_eq!(origin(&ask("SANDBOX", "/v2/items/query-referenced", of).await), "sandbox");
+        let other = json!({ "referringItemFieldName": "many", "referringItemId": "k", "newReferencedItemIds": [] });
+        assert_eq!(ask("LIVE", "/v2/items/replace-references", other).await.verdict(), "200");
+        assert!(linked("SANDBOX").await);
+        assert_eq!(ask("SANDBOX", "/v2/bulk/items/remove-references", links).await.verdict(), "200");
+        assert!(!linked("SANDBOX").await);
+    }
+
     async fn search_in_the_sandbox(engine) {
         let app = TestApp::new(engine).await;
         let sandbox = both(&app).await;
         let _serving = app.searched().await;
         app.app.content.search_subscribe(&sandbox).await.unwrap();
         let search = json!({ "dataCollectionId": "c", "environment": "SANDBOX", "search": { "search": { "expression": "sandbox" } } });
+        let lag = "/_api/search/v1/lag?environment=";
         for _ in 0..2_000 {
-            let reply = app.app().post("/v2/items/search", &search).await;
+            let reply = app.app().get(&format!("{lag}SANDBOX")).await;
             assert_eq!(reply.verdict(), "200");
-            if origin(&reply) == "sandbox" {
-                return;
+            if reply.json()["isCurrent"] == true {
+                break;
             }
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
-        panic!("the sandbox is not searched");
+        assert_eq!(origin(&app.app().post("/v2/items/search", &search).await), "sandbox");
+        let visitor = app.visitor().await;
+        for (environment, wants) in [("LIVE", "200"), ("SANDBOX", "403 WDE0027"), ("SANDBOX_PREFERRED", "200"), ("MARS", "400 WDE0018")] {
+            assert_eq!(visitor.get(&format!("{lag}{environment}")).await.verdict(), wants, "{environment}");
+        }
+        app.app.content.environment_delete(&app.kit.store, &app.site, &operator(), &[]).await.unwrap();
+        assert_eq!(app.app().get(&format!("{lag}SANDBOX")).await.verdict(), "403 WDE0179");
     }
 
     async fn without_a_sandbox_it_is_refused_by_name(engine) {

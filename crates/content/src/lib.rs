@@ -33,7 +33,10 @@ pub use collection::{
     known::{ItemRights, KnownCollection, KnownCollections, KnownField, KnownKey},
     list::{CollectionList, ListOptions},
 };
-pub use environment::{copy::CopyWish, retention::UNDO_KEPT};
+pub use environment::{
+    copy::CopyWish,
+    retention::{READ_OUT, UNDO_KEPT},
+};
 pub use event::read::{ContentChange, ContentEntry, ItemChange, ItemEvent, ItemEvents, LinkChanges};
 pub use hook::{
     deploy::{HookVersion, HookWish},
@@ -62,6 +65,7 @@ pub use wire::{
 use async_job::run::JobRuns;
 use collection::{cache::SchemaCache, job::JobQueue, site_key};
 use drafts::Drafts;
+use environment::copy::CopiesAtWork;
 use hook::{log::HookLog, version::HookVersions};
 use index::{auto::QueryStatistics, build::BuildQueue};
 use item::ownership::RecordedVisitors;
@@ -99,6 +103,7 @@ struct State {
     query_statistics: QueryStatistics,
     jobs: JobQueue,
     job_runs: JobRuns,
+    copies: CopiesAtWork,
     /// Who makes a segment of an index of words holds one: a segment takes tens of megabytes and a whole core.
     index_places: Arc<Semaphore>,
     /// When the place of deleted lists was given to others, by the clock that only goes forward; 0 if it never was.
@@ -168,6 +173,7 @@ impl Content {
             query_statistics: Default::default(),
             jobs: Default::default(),
             job_runs: Default::default(),
+            copies: Default::default(),
             index_places: Arc::new(Semaphore::new(INDEX_PLACES)),
             index_reclaimed: AtomicI64::default(),
             pipeline_memory,

@@ -49,6 +49,10 @@ pub trait Dialect: Send + Sync {
     /// Statements that take this back.
     fn open_items_table(&self, table: Table) -> Vec<String>;
 
+    /// Statements that remove a collection's table. These, and those that close and open one, wait but shortly for others
+    /// that are at work on it: the transaction then fails as one that may be tried again.
+    fn drop_items_table(&self, table: Table) -> Vec<String>;
+
     /// An expression that turns the bound text of a document into what `doc` stores.
     fn store_doc(&self, placeholder: &str) -> String;
 

@@ -6,6 +6,9 @@ use crate::{
     pattern::{self, Part},
 };
 
+/// For the rest of a transaction that changes a table: all writers of its site wait for it, and who reads the table behind it.
+const WAIT_SHORTLY: &str = "set local lock_timeout = '1s'";
+
 pub struct Postgres;
 
 impl Dialect for Postgres {
@@ -34,15 +37,20 @@ impl Dialect for Postgres {
 
     fn close_items_table(&self, table: Table) -> Vec<String> {
         let (name, n) = (self.table(table), table.number);
-        vec![format!(
+        let trigger = format!(
             "create trigger c{n}_closed before insert or update or delete on {name} \
              for each statement execute function stoa.refuse_write()"
-        )]
+        );
+        vec![WAIT_SHORTLY.to_owned(), trigger]
     }
 
     fn open_items_table(&self, table: Table) -> Vec<String> {
         let (name, n) = (self.table(table), table.number);
-        vec![format!("drop trigger if exists c{n}_closed on {name}")]
+        vec![WAIT_SHORTLY.to_owned(), format!("drop trigger if exists c{n}_closed on {name}")]
+    }
+
+    fn drop_items_table(&self, table: Table) -> Vec<String> {
+        vec![WAIT_SHORTLY.to_owned(), format!("drop table {}", self.table(table))]
     }
 
     fn store_doc(&self, placeholder: &str) -> String {

@@ -52,6 +52,10 @@ impl Dialect for Sqlite {
         WRITES.iter().map(|it| format!("drop trigger if exists stoa.c{n}_no_{it}")).collect()
     }
 
+    fn drop_items_table(&self, table: Table) -> Vec<String> {
+        vec![format!("drop table {}", self.table(table))]
+    }
+
     fn store_doc(&self, placeholder: &str) -> String {
         format!("jsonb({placeholder})")
     }

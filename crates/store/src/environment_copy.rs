@@ -53,7 +53,7 @@ pub struct CopyRecord {
     pub ended: Option<Millis>,
     /// How often it was taken up.
     pub attempts: i64,
-    /// The code and the sentence that it failed with.
+    /// The code and the sentence that it failed with, or that it failed to be undone with.
     pub fault: Option<(String, String)>,
 }
 

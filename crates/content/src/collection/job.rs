@@ -9,15 +9,18 @@
 //! Who asked for a job is written down with it. Each chunk asks for their right again, and a job whose caller has
 //! lost it ends where it is.
 
-use crate::collection::{
-    access::{JobAccess, ManageAccess},
-    asker,
+use crate::{
+    collection::{
+        access::{JobAccess, ManageAccess},
+        asker, stored,
+    },
+    fault,
 };
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 use stoa_kernel::{Caller, Result, SiteId, clock::Millis};
 use stoa_sql::{Table, params};
-use stoa_store::{Row, Site, Tx};
+use stoa_store::{Error, Row, Site, Tx};
 
 /// How long the process that works on a job may be silent before another takes it up.
 pub(crate) const LEASE: Millis = 10_000;
@@ -93,8 +96,17 @@ impl JobQueue {
 }
 
 /// Writes down what is to be done, and who asks for it.
+///
+/// # Errors
+/// UNAVAILABLE with `reason: "REPLACED"` for a table that a copy between environments has just replaced, WDE0025 for that
+/// of a collection that was deleted.
 pub(crate) async fn begin(tx: &mut Tx<'_>, site: &SiteId, job: NewJob<'_>, access: &ManageAccess) -> Result<()> {
     let NewJob { table, id, field, event, now } = job;
+    let sql = "select id from stoa.collection where site = $1 and number = $2 and deleted is not null";
+    let gone = tx.row(sql, &params![site, table.number], |row| row.get::<String>(0)).await?;
+    if let Some(id) = gone {
+        return Err(if stored::is_hidden(&id) { Error::Replaced.into() } else { fault::collection_not_found(&id) });
+    }
     let kind = if field.is_some() { "FIELD" } else { "TRUNCATE" };
     let sql = format!(
         "insert into stoa.sweep (site, collection, id, kind, field, upto, started, done, touched, event, asker) \

@@ -7,7 +7,7 @@ use super::{
     retention::{abandon, discard, expire},
     snapshot::{Snapshot, not_carried, obstacle},
     stage,
-    swap::{self, State},
+    swap::{self, State, Swap},
     switch::{self, done},
     undo,
 };
@@ -19,9 +19,10 @@ use crate::{
     },
     fault,
 };
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -112,6 +113,10 @@ impl Content {
     pub async fn environment_copies_resume(&self, store: &Arc<Store>, site: Option<&Site>) -> Result<()> {
         let open = store.copies_open().await?;
         for mut copy in open.into_iter().filter(|it| site.is_none_or(|site| site.id == it.site)) {
+            // One that this process is at work on looks left where the catalogue was not to be written for a while.
+            if self.state.copies.has(&copy.id) {
+                continue;
+            }
             if store.copy_claim(&copy.id, self.state.world.now()).await? {
                 tracing::info!(site = %copy.site, copy = copy.id, "a copy between environments is taken up");
                 copy.attempts += 1;
@@ -191,7 +196,31 @@ pub(super) async fn obstacles(site: &Site) -> Result<HashMap<String, Option<&'st
     read.await
 }
 
+/// The copies that this process is at work on.
+#[derive(Default)]
+pub(crate) struct CopiesAtWork(Mutex<HashSet<String>>);
+
+impl CopiesAtWork {
+    fn has(&self, id: &str) -> bool {
+        self.0.lock().contains(id)
+    }
+
+    /// Nothing where it is at work on it already.
+    fn add<'s>(&'s self, id: &'s str) -> Option<AtWork<'s>> {
+        self.0.lock().insert(id.to_owned()).then_some(AtWork(self, id))
+    }
+}
+
+struct AtWork<'s>(&'s CopiesAtWork, &'s str);
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        self.0.0.lock().remove(self.1);
+    }
+}
+
 async fn work(content: &Content, store: &Arc<Store>, copy: &CopyRecord) -> Result<()> {
+    let Some(_at_work) = content.state.copies.add(&copy.id) else { return Err(stage::lost()) };
     let items = AtomicU64::new(0);
     let ended = tokio::select! {
         ended = attempt(content, store, copy, &items) => ended,
@@ -200,26 +229,36 @@ async fn work(content: &Content, store: &Arc<Store>, copy: &CopyRecord) -> Resul
     };
     if let Err(fault) = &ended {
         tracing::warn!(site = %copy.site, copy = copy.id, "a copy between environments failed: {fault:?}");
+        // What is staged by now is that of another who has taken it up.
+        if !store.copy_touch(&copy.id, items.load(Relaxed), content.state.world.now()).await? {
+            return Err(stage::lost());
+        }
     }
-    let target = target_of(store, copy).await;
+    // Where it can't be asked what has happened the copy stays open, and is taken up again.
+    let target = match target_of(store, copy).await {
+        Ok(target) => Some(target),
+        Err(fault) if matches!(fault.code(), Code::SiteUnknown | Code::SandboxDisabled) => None,
+        Err(fault) => return Err(fault),
+    };
     let has_happened = match (&ended, &target) {
         (Ok(()), _) => true,
-        // Where that can't be asked the copy stays open, and is taken up again.
-        (Err(_), Ok(target)) => has_happened(target, copy, content.state.world.now()).await?,
-        // The site is gone.
-        (Err(_), Err(_)) => false,
+        (Err(_), Some(target)) => has_happened(target, copy, content.state.world.now()).await?,
+        (Err(_), None) => false,
     };
     let status = match (copy.status, has_happened) {
         (CopyStatus::Undoing, true) => CopyStatus::Undone,
         (CopyStatus::Undoing, false) | (_, true) => CopyStatus::Succeeded,
         (_, false) => CopyStatus::Failed,
     };
-    let fault = ended.as_ref().err().filter(|_| status == CopyStatus::Failed);
+    if let (CopyStatus::Succeeded, CopyStatus::Running, Some(target)) = (status, copy.status, &target) {
+        expire_others(target, copy, content.state.world.now()).await?;
+    }
+    let fault = ended.as_ref().err().filter(|_| !has_happened);
     let told = fault.map(|it| (it.code().name().to_owned(), it.message().to_string()));
     let count = Some(items.load(Relaxed)).filter(|it| *it > 0);
     store.copy_end(&copy.id, status, count, told, content.state.world.now()).await?;
-    if let Ok(target) = &target
-        && let Err(fault) = tend(content, store, target, copy, status).await
+    if let Some(target) = &target
+        && let Err(fault) = content.environment_tend(store, target).await
     {
         tracing::warn!(site = %copy.site, copy = copy.id, "what a copy left behind stays for now: {fault:?}");
     }
@@ -240,13 +279,18 @@ async fn has_happened(target: &Site, copy: &CopyRecord, now: Millis) -> Result<b
 async fn attempt(content: &Content, store: &Store, copy: &CopyRecord, items: &AtomicU64) -> Result<()> {
     let target = target_of(store, copy).await?;
     if copy.status == CopyStatus::Undoing {
-        let was_undone = copy.attempts > 1 && undo::is_undone(&target, &copy.id).await?;
-        return if was_undone { Ok(()) } else { undo::undo(content, &target, &copy.id, copy.collections.len()).await };
+        return if undo::is_undone(&target, &copy.id).await? {
+            Ok(())
+        } else {
+            undo::undo(content, &target, &copy.id, copy.collections.len()).await
+        };
     }
-    if !done(&target, &copy.id).await?.is_empty() {
+    // Read once: what has happened by then isn't discarded, and what happens after it is found to have changed.
+    let begun = swap::read(&target, Some(&copy.id)).await?;
+    if begun.iter().any(|it| it.state == State::Done) {
         return Ok(());
     }
-    for it in swap::read(&target, Some(&copy.id)).await? {
+    for it in begun {
         discard(&target, it, content.state.world.now()).await?;
     }
     if copy.attempts > ATTEMPTS {
@@ -254,6 +298,7 @@ async fn attempt(content: &Content, store: &Store, copy: &CopyRecord, items: &At
     }
     let site = store.site(&copy.site).await?;
     let Places { source, .. } = places(store, &site, copy.source).await?;
+    switch::check(&target, &copy.collections).await?;
     let snapshot = Snapshot::take(&source, &copy.collections).await?;
     let staged = stage::stage(content, &target, &copy.id, snapshot, items).await?;
     for it in &staged {
@@ -278,20 +323,13 @@ async fn beat(content: &Content, store: &Store, copy: &CopyRecord, items: &Atomi
     }
 }
 
-/// Removes what nobody needs once a copy has ended: what earlier ones replaced in the same environment as well.
-async fn tend(
-    content: &Content,
-    store: &Store,
-    target: &Arc<Site>,
-    copy: &CopyRecord,
-    status: CopyStatus,
-) -> Result<()> {
-    if status == CopyStatus::Succeeded && copy.status == CopyStatus::Running {
-        for it in swap::read(target, None).await?.into_iter().filter(|it| it.copy != copy.id) {
-            expire(target, &it.copy, content.state.world.now()).await?;
-        }
+/// Has what earlier copies replaced in the same environment go. While this copy is open none of them can be undone.
+async fn expire_others(target: &Site, copy: &CopyRecord, now: Millis) -> Result<()> {
+    let is_other = |it: &Swap| it.copy != copy.id && it.state == State::Done;
+    for it in swap::read(target, None).await?.into_iter().filter(is_other) {
+        expire(target, &it.copy, now).await?;
     }
-    content.environment_tend(store, target).await
+    Ok(())
 }
 
 /// Whether a site has a collection of this id, and its definition.

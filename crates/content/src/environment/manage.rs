@@ -128,16 +128,21 @@ impl Content {
 }
 
 async fn view(store: &Store, site: &Arc<Site>, copy: &CopyRecord) -> Result<Value> {
-    let CopyRecord { id, source, status, collections, items, started, .. } = copy;
+    let CopyRecord { id, source, status, collections, items, started, attempts, .. } = copy;
     let mut view = json!({
         "copyId": id, "from": source.name(), "to": source.other().name(), "status": status.name(),
-        "collections": collections, "items": items, "started": iso_from_millis(*started),
+        "collections": collections, "items": items, "attempts": attempts, "started": iso_from_millis(*started),
     });
     if let Some(ended) = copy.ended {
         view["ended"] = json!(iso_from_millis(ended));
     }
     if let Some((code, text)) = &copy.fault {
-        view["error"] = json!({ "code": code, "description": text });
+        // What has succeeded failed to be undone.
+        match status {
+            CopyStatus::Failed => view["error"] = json!({ "code": code, "description": text }),
+            CopyStatus::Succeeded => view["undoError"] = json!({ "code": code, "description": text }),
+            _ => {}
+        }
     }
     if *status == CopyStatus::Succeeded
         && let Ok(target) = target(store, site, *source).await

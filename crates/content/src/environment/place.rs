@@ -1,6 +1,6 @@
 //! Which environment a call is about (docs/protocol/content.md §3.0).
 
-use crate::{Content, collection, fault};
+use crate::{Content, Options, collection, fault};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Result};
@@ -38,6 +38,23 @@ impl Content {
         }
         members.remove("environment");
         Ok(sandbox)
+    }
+
+    /// The site that a call means by `environment` which is about no collection: SANDBOX_PREFERRED is LIVE.
+    ///
+    /// # Errors
+    /// WDE0018 for what is no environment, WDE0027 for callers who can't use a SANDBOX, WDE0179 without one.
+    pub async fn environment_of_all(
+        &self,
+        store: &Store,
+        site: &Arc<Site>,
+        caller: &Caller,
+        members: &Map<String, Value>,
+    ) -> Result<Arc<Site>> {
+        match Options::parse(members)?.refuse_sandbox(caller) {
+            Err(it) if it.code() == Code::SandboxDisabled => store.sandbox(site).await?.ok_or(it),
+            answered => answered.map(|()| site.clone()),
+        }
     }
 
     /// [`Content::async_job_status`] of a job in either environment: calls about jobs name none.

@@ -1,4 +1,7 @@
 //! How long what a copy replaced is kept, and how it goes: in pieces, then the empty table.
+//!
+//! A table that a collection had is left alone for a while first. Requests that found it before read on in it, and would
+//! see fewer and fewer items.
 
 use super::swap::{self, State, Swap};
 use crate::{Content, collection::stored, item::truncate::chunk_end};
@@ -9,6 +12,9 @@ use stoa_store::{Site, Store, boxed};
 
 /// How long a copy can be undone, unless there is another one to the same environment before, in milliseconds: 7 days.
 pub const UNDO_KEPT: Millis = 7 * 24 * 60 * 60 * 1000;
+
+/// How long a table is left alone after a collection had it, in milliseconds: longer than any read takes.
+pub const READ_OUT: Millis = 60 * 1000;
 
 impl Content {
     /// Removes from an environment of a site what copies left there and nobody needs: what was cut off, and what was
@@ -26,14 +32,9 @@ impl Content {
         for it in swaps.into_iter().filter(|it| !open.contains(&it.copy)) {
             match it.state {
                 State::Done if it.changed <= now - UNDO_KEPT => expire(site, &it.copy, now).await?,
-                State::Done => {}
-                State::Staged | State::Going => discard(site, it, now).await?,
-            }
-        }
-        // What has expired just now.
-        for it in swap::read(site, None).await?.into_iter().filter(|it| !open.contains(&it.copy)) {
-            if it.state == State::Going {
-                discard(site, it, now).await?;
+                State::Staged => discard(site, it, now).await?,
+                State::Undone | State::Going if it.changed <= now - READ_OUT => discard(site, it, now).await?,
+                State::Done | State::Undone | State::Going => {}
             }
         }
         Ok(())
@@ -71,8 +72,11 @@ pub(super) async fn abandon(site: &Site, swap: Swap, now: Millis) -> Result<()> 
     written.await
 }
 
-/// Removes a table that no collection has.
+/// Removes a table that no collection has; one that a collection has stays.
 pub(super) async fn discard(site: &Arc<Site>, swap: Swap, now: Millis) -> Result<()> {
+    if swap.state == State::Done {
+        return Ok(());
+    }
     let going = Swap { state: State::Going, changed: now, ..swap.clone() };
     let begun = site.write_alone_with((site.clone(), swap, going.clone()), |tx, (site, swap, going)| {
         boxed!({
@@ -110,9 +114,10 @@ pub(super) async fn discard(site: &Arc<Site>, swap: Swap, now: Millis) -> Result
                 return Ok(());
             }
             let (id, number) = (&site.id, going.staged);
-            let name = tx.dialect().table(Table { site: site.number, number });
-            tx.batch(&format!("drop table {name}")).await?;
-            for table in ["content_index", "special_permission", "visitor_collection", "sweep"] {
+            for statement in tx.dialect().drop_items_table(Table { site: site.number, number }) {
+                tx.batch(&statement).await?;
+            }
+            for table in ["content_index", "special_permission", "visitor_collection", "sweep", "item_translation"] {
                 let sql = format!("delete from stoa.{table} where site = $1 and collection = $2");
                 tx.execute(&sql, &params![id, number]).await?;
             }

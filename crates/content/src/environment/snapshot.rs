@@ -10,7 +10,7 @@ use crate::{
     },
     fault,
     item::truncate::chunk_end,
-    schema::{field::is_encrypted, relation},
+    schema::{field::is_encrypted, index::Status, relation},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -172,6 +172,22 @@ pub(super) async fn check(tx: &mut Tx<'_>, site: &SiteId, stored: &StoredCollect
                 "The collection {} is being emptied, or the values of a deleted field are being removed; copy it later.",
                 stored.id
             );
+            Err(Fault::because(Code::Unavailable, text).with("collectionName", stored.id.as_str()))
+        }
+    }
+}
+
+/// The same of a collection whose table another takes the place of. An index is built and removed beside the writers, and
+/// would have the transaction wait, and all writers behind it.
+///
+/// # Errors
+/// As for [`check`]; UNAVAILABLE while an index is built or removed.
+pub(super) async fn check_replaced(tx: &mut Tx<'_>, site: &SiteId, stored: &StoredCollection) -> Result<()> {
+    check(tx, site, stored).await?;
+    match stored.indexes.iter().find(|it| matches!(it.status, Status::Building | Status::Dropping)) {
+        None => Ok(()),
+        Some(index) => {
+            let text = format!("The index {} of {} is being built or removed; try again later.", index.name, stored.id);
             Err(Fault::because(Code::Unavailable, text).with("collectionName", stored.id.as_str()))
         }
     }

@@ -11,6 +11,8 @@ pub(super) enum State {
     Staged,
     /// Its collection has it, and what it had before is kept.
     Done,
+    /// The copy was taken back: it is on its way out once that has ended.
+    Undone,
     /// It is on its way out.
     Going,
 }
@@ -20,12 +22,13 @@ impl State {
         match self {
             Self::Staged => "STAGED",
             Self::Done => "DONE",
+            Self::Undone => "UNDONE",
             Self::Going => "GOING",
         }
     }
 
     fn parse(name: &str) -> Result<Self, Error> {
-        let found = [Self::Staged, Self::Done, Self::Going].into_iter().find(|it| it.name() == name);
+        let found = [Self::Staged, Self::Done, Self::Undone, Self::Going].into_iter().find(|it| it.name() == name);
         found.ok_or_else(|| Error::Other(format!("the state of a copied table: {name}")))
     }
 }

@@ -18,7 +18,7 @@ use serde_json::json;
 use std::sync::Arc;
 use stoa_kernel::{Code, EntryKind, Fault, Millis, Result, SiteId};
 use stoa_sql::{Table, params};
-use stoa_store::{Site, Tx, boxed, outbox};
+use stoa_store::{ReaderPool, Site, Tx, boxed, outbox};
 
 /// Puts what a copy filled in the place of what its collections had.
 ///
@@ -58,7 +58,7 @@ impl Switch {
         let (site, id, now) = (&self.site.id, &swap.collection, self.now);
         let old = stored::live(tx, site, id).await?;
         if let Some(old) = &old {
-            snapshot::check(tx, site, old).await?;
+            snapshot::check_replaced(tx, site, old).await?;
             hide(tx, &self.site, old, now).await?;
             move_rights(tx, site, old.number, swap.staged).await?;
         }
@@ -71,6 +71,25 @@ impl Switch {
             false => Err(lost()),
         }
     }
+}
+
+/// Refuses collections that can't be replaced, before they are copied: it is looked at again in the end.
+///
+/// # Errors
+/// As for [`switch`].
+pub(super) async fn check(target: &Site, ids: &[String]) -> Result<()> {
+    let (site, ids) = (target.id.clone(), ids.to_vec());
+    let checked = target.read(ReaderPool::Scan, move |tx| {
+        boxed!({
+            for id in &ids {
+                if let Some(old) = stored::live(tx, &site, id).await? {
+                    snapshot::check_replaced(tx, &site, &old).await?;
+                }
+            }
+            Ok(())
+        })
+    });
+    checked.await
 }
 
 /// Takes a collection's table from it. What is still about to be written there is refused.

@@ -1,9 +1,9 @@
 //! A copy taken back: its collections get what they had before. What was written to them since goes with it.
 
 use super::{
-    owner,
-    swap::{State, Swap},
-    switch::{Place, done, hide, move_rights, put_away},
+    owner, snapshot,
+    swap::{self, State, Swap},
+    switch::{self, Place, done, hide, move_rights, put_away},
 };
 use crate::{
     Content,
@@ -11,22 +11,24 @@ use crate::{
 };
 use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Millis, Result};
-use stoa_sql::Table;
+use stoa_sql::{Table, params};
 use stoa_store::{Site, Tx, boxed};
 
 /// Undoes a copy of so many collections.
 ///
 /// # Errors
-/// NOT_FOUND when what it replaced isn't kept any more, ALREADY_EXISTS for a collection that was made anew since.
+/// NOT_FOUND when what it replaced isn't kept any more, ALREADY_EXISTS for a collection that was made anew since; WDE0119
+/// and UNAVAILABLE for one that has by now what no copy carries, or that a background job works on.
 pub(super) async fn undo(content: &Content, target: &Arc<Site>, copy: &str, count: usize) -> Result<()> {
     let swaps = done(target, copy).await?;
     if swaps.len() != count {
         return Err(gone());
     }
+    let ids: Vec<String> = swaps.iter().map(|it| it.collection.clone()).collect();
+    switch::check(target, &ids).await?;
     for swap in &swaps {
         reopen(target, swap).await?;
     }
-    let ids: Vec<String> = swaps.iter().map(|it| it.collection.clone()).collect();
     let now = content.state.world.now();
     let taken_back = target.write_alone_with((target.clone(), swaps), move |tx, (site, swaps)| {
         boxed!({
@@ -44,9 +46,10 @@ fn gone() -> Fault {
     Fault::because(Code::NotFound, "What the copy replaced is not kept any more.")
 }
 
-/// Whether a copy has been undone as far as its environment knows.
+/// Whether a copy has been undone as far as its environment knows: as long as that hasn't ended. What isn't kept any more
+/// wasn't undone.
 pub(super) async fn is_undone(target: &Site, copy: &str) -> Result<bool> {
-    Ok(done(target, copy).await?.is_empty())
+    Ok(swap::read(target, Some(copy)).await?.iter().any(|it| it.state == State::Undone))
 }
 
 /// Lets the table be written to that a collection had before, and settles whose its items are.
@@ -68,7 +71,10 @@ async fn take_back(tx: &mut Tx<'_>, target: &Arc<Site>, swap: &Swap, now: Millis
     let (site, id) = (&target.id, &swap.collection);
     let live = stored::live(tx, site, id).await?;
     match &live {
-        Some(it) if it.number == swap.staged => hide(tx, target, it, now).await?,
+        Some(it) if it.number == swap.staged => {
+            snapshot::check_replaced(tx, site, it).await?;
+            hide(tx, target, it, now).await?;
+        }
         // It was deleted since.
         None => put_away(tx, site, swap.staged).await?,
         Some(_) => {
@@ -78,6 +84,9 @@ async fn take_back(tx: &mut Tx<'_>, target: &Arc<Site>, swap: &Swap, now: Millis
     }
     if let Some(number) = swap.replaced {
         move_rights(tx, site, swap.staged, number).await?;
+        // A job that was begun on it since was refused, and told so; there was none when it was replaced.
+        let sql = "delete from stoa.sweep where site = $1 and collection = $2";
+        tx.execute(sql, &params![site, number]).await?;
         let Some(before) = stored::by_number(tx, site, number).await? else { return Err(gone()) };
         let place = Place { site, id, now, access: access::server().restoration(id)? };
         let newest = match live {
@@ -86,7 +95,7 @@ async fn take_back(tx: &mut Tx<'_>, target: &Arc<Site>, swap: &Swap, now: Millis
         };
         place.show(tx, &before, newest.as_ref()).await?;
     }
-    let next = Swap { state: State::Going, replaced: None, changed: now, ..swap.clone() };
+    let next = Swap { state: State::Undone, replaced: None, changed: now, ..swap.clone() };
     match swap.replace(tx, site, &next).await? {
         true => Ok(()),
         false => Err(gone()),

@@ -9,6 +9,7 @@
 
 use crate::{
     Content,
+    collection::stored::is_hidden,
     log::payload,
     schema::index::{self, Failure, Index, Status},
 };
@@ -184,7 +185,8 @@ impl Build<'_> {
             only_if: (sql.to_owned(), row.into()),
             statements,
             then,
-            event: Some(event),
+            // Nobody knows a table that no collection has.
+            event: (!is_hidden(&self.collection)).then_some(event),
         }
     }
 

@@ -7,7 +7,7 @@
 use crate::transfer::{FileOf, Format, cell, commanded, translations};
 use crate::{
     Content, RequestContext,
-    collection::{Collection, field_view},
+    collection::{Collection, field_view, stored},
     drafts::Drafts,
     reference::{self, Reference, link::FieldLinks},
     schema::{
@@ -17,7 +17,7 @@ use crate::{
 };
 use serde_json::{Map, Value};
 use std::{io::Write, sync::Arc};
-use stoa_kernel::{Caller, Fault, Result};
+use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::item::members as parts;
 use stoa_sql::{json::quoted, params};
 use stoa_store::{ReaderPool, Row, Site, boxed};
@@ -36,7 +36,8 @@ impl Content {
     /// only of declared fields; JSON and JSON Lines keep everything.
     ///
     /// # Errors
-    /// WDE0027 unless the caller is privileged, WDE0025, an internal fault when `out` can't be written.
+    /// WDE0027 unless the caller is privileged, WDE0025, an internal fault when `out` can't be written; UNAVAILABLE when the
+    /// collection was deleted, or replaced by a copy between environments, before the end: what is written may then be a part.
     pub async fn export(
         &self,
         site: &Site,
@@ -68,8 +69,22 @@ impl Content {
             count += chunk.len() as u64;
             tell(count);
         }
+        still(site, &source.collection).await?;
         sink.end()?;
         Ok(count)
+    }
+}
+
+/// Refuses a collection whose table is no longer that of its items.
+async fn still(site: &Site, collection: &Collection) -> Result<()> {
+    let (site_id, id) = (site.id.clone(), collection.id.as_str().to_owned());
+    let now = site.read(ReaderPool::Point, move |tx| boxed!(stored::live(tx, &site_id, &id).await)).await?;
+    match now.is_some_and(|it| it.number == collection.table.number) {
+        true => Ok(()),
+        false => {
+            let text = "The collection was deleted or replaced before the end of the export, so it may be only a part.";
+            Err(Fault::because(Code::Unavailable, text).with("collectionName", collection.id.as_str()))
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::common::*;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, sync::Arc};
 use stoa_content::{
-    CopyWish, GetRequest, Request, UNDO_KEPT,
+    Content, ContentLimits, CopyWish, GetRequest, READ_OUT, Request, UNDO_KEPT,
     transfer::{FileOf, Format},
 };
 use stoa_kernel::{Caller, Result};
@@ -50,7 +50,7 @@ impl Pair {
         }
     }
 
-    fn content(&self) -> &stoa_content::Content {
+    fn content(&self) -> &Content {
         &self.world.content
     }
 
@@ -97,6 +97,37 @@ impl Pair {
             definition.as_object_mut().unwrap().remove(name);
         }
         definition
+    }
+
+    /// Removes what isn't needed, once nobody reads it.
+    async fn tend(&self) {
+        self.world.test.clock.advance(READ_OUT + 1);
+        for site in [&self.world.site, &self.sandbox] {
+            self.content().environment_tend(&self.world.test.store, site).await.unwrap();
+        }
+    }
+
+    /// The number of the table that `c` has.
+    async fn number(&self, site: &Site) -> i64 {
+        let id = site.id.clone();
+        let number = site.read(ReaderPool::Scan, move |tx| {
+            boxed!({
+                let sql = "select number from stoa.collection where site = $1 and id = 'c'";
+                Ok(tx.row(sql, &params![&id], |row| row.get::<i64>(0)).await?)
+            })
+        });
+        number.await.unwrap().unwrap()
+    }
+
+    async fn rows(&self, site: &Site, table: &'static str) -> i64 {
+        let id = site.id.clone();
+        let counted = site.read(ReaderPool::Scan, move |tx| {
+            boxed!({
+                let sql = format!("select count(*) from stoa.{table} where site = $1");
+                Ok(tx.row(&sql, &params![&id], |row| row.get::<i64>(0)).await?)
+            })
+        });
+        counted.await.unwrap().unwrap()
     }
 
     /// Tables of items, of collections or not.
@@ -183,6 +214,8 @@ on_both_engines! {
         assert_eq!(pair.definition(&live).await, definition);
         assert_eq!(code(content.item_insert(&live, &app(), &item_of(&twice)).await), "WDE0123");
         assert_eq!(pair.diff(TO_LIVE).await["collections"][0], said);
+        assert_eq!(pair.tables(&live).await, 2, "somebody may read what was there");
+        pair.tend().await;
         assert_eq!((pair.tables(&live).await, pair.tables(&sandbox).await), (1, 1), "nothing is left behind");
         // The copy before it went to the other environment.
         assert_eq!(pair.undo().await.unwrap()["to"], "SANDBOX");
@@ -195,6 +228,7 @@ on_both_engines! {
         assert_eq!(pair.undo().await.unwrap()["status"], "UNDONE");
         let status = pair.status().await;
         assert_eq!(status["environments"], json!([{ "name": "LIVE", "collections": ["c"] }, { "name": "SANDBOX", "collections": [] }]));
+        pair.tend().await;
         assert_eq!(pair.tables(&pair.sandbox).await, 0);
         // None of it is restored by another way.
         for id in ["c", "\u{1}1", "\u{1}2"] {
@@ -360,6 +394,7 @@ on_both_engines! {
         let pair = Pair::with_items(engine, 600).await;
         for _ in 0..3 {
             pair.copy(TO_SANDBOX, &[]).await.unwrap();
+            pair.tend().await;
             assert!(pair.tables(&pair.sandbox).await <= 2);
         }
         let status = pair.status().await;
@@ -367,6 +402,7 @@ on_both_engines! {
         assert_eq!(undoable.iter().filter(|it| **it).count(), 1, "{status}");
         pair.world.test.clock.advance(UNDO_KEPT + 1);
         pair.content().environment_tend(&pair.world.test.store, &pair.sandbox).await.unwrap();
+        pair.tend().await;
         assert_eq!(pair.tables(&pair.sandbox).await, 1);
         assert_eq!(code(pair.undo().await), "NOT_FOUND");
         assert_eq!(pair.export(&pair.sandbox).await, pair.export(&pair.world.site).await);
@@ -385,6 +421,108 @@ on_both_engines! {
         pair.content().collection_delete(&pair.world.site, &app(), "c").await.unwrap();
         assert_eq!(pair.undo().await.unwrap()["status"], "UNDONE");
         assert_eq!(pair.export(&pair.world.site).await.lines().count(), 5);
+    }
+
+    async fn what_no_copy_carries_is_in_the_way_of_undo(engine) {
+        let pair = Pair::with_items(engine, 3).await;
+        let (content, live) = (pair.content(), pair.world.site.clone());
+        pair.world.create("other", json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" })).await;
+        pair.copy(TO_SANDBOX, &["c"]).await.unwrap();
+        pair.fill(&pair.sandbox, 3..4).await;
+        pair.copy(TO_LIVE, &["c"]).await.unwrap();
+        let after = pair.export(&live).await;
+        let refused = async |what: &str| {
+            let fault = pair.undo().await.unwrap_err();
+            assert_eq!((fault.code().name(), &fault.data()["collectionName"]), ("WDE0119", &json!("c")), "{what}");
+            let copy = pair.status().await["copies"][0].clone();
+            assert_eq!((&copy["status"], &copy["undoError"]["code"]), (&json!("SUCCEEDED"), &json!("WDE0119")), "{what}");
+            assert!(copy.get("canBeUndoneUntil").is_some() && copy.get("error").is_none(), "{copy}");
+            assert_eq!(pair.export(&live).await, after, "{what}");
+        };
+        content.plugin_add(&live, &app(), "c", &json!({ "type": "DRAFT_ITEMS" }), None).await.unwrap();
+        refused("drafts").await;
+        content.plugin_delete(&live, &app(), "c", "DRAFT_ITEMS", Some(&json!("DISCARD_EXISTING_DRAFT_ITEMS"))).await.unwrap();
+        let link = json!({ "key": "others", "type": "MULTI_REFERENCE", "typeMetadata": { "multiReference": {
+            "referencedCollectionId": "c", "referencingFieldKey": "back", "referencingDisplayName": "back" } } });
+        content.field_create(&live, &app(), "other", &link).await.unwrap();
+        refused("a link to it").await;
+        content.field_delete(&live, &app(), "other", "others").await.unwrap();
+        while pair.rows(&live, "sweep").await > 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        assert_eq!(pair.undo().await.unwrap()["status"], "UNDONE");
+        assert_eq!(pair.export(&live).await.lines().count(), 3);
+    }
+
+    async fn truncate_that_was_refused_never_happens(engine) {
+        let pair = Pair::with_items(engine, 7).await;
+        let live = &pair.world.site;
+        pair.copy(TO_SANDBOX, &[]).await.unwrap();
+        let before = pair.export(live).await;
+        let replaced = pair.number(live).await;
+        // Another process has the collection in its memory, and isn't told in time.
+        let other = Content::new(pair.world.test.world.clone(), ContentLimits::default());
+        let request = json!({ "dataCollectionId": "c" }).to_string();
+        other.item_get(live, &app(), &GetRequest { collection: "c".to_owned(), id: "i00000".to_owned(), ..GetRequest::default() }).await.unwrap();
+        pair.copy(TO_LIVE, &[]).await.unwrap();
+        let _ = other.item_truncate(live, &app(), &item_of(&request)).await;
+        assert_eq!(pair.rows(live, "sweep").await, 0, "nothing is written down of what is refused");
+        // And where one was written down all the same.
+        let planted = live.write_with(live.id.clone(), move |tx, id| boxed!({
+            let sql = "insert into stoa.sweep (site, collection, id, kind, upto, started, done, touched)                        values ($1, $2, 'late', 'TRUNCATE', 1000, $3, 0, 1)";
+            tx.execute(sql, &params![id, replaced, i64::MAX]).await?;
+            Ok(())
+        }));
+        planted.await.unwrap();
+        assert_eq!(pair.undo().await.unwrap()["status"], "UNDONE");
+        assert_eq!(pair.rows(live, "sweep").await, 0);
+        assert_eq!(pair.export(live).await, before);
+    }
+
+    async fn undo_of_what_expired_meanwhile_is_told_as_failed(engine) {
+        let pair = Pair::with_items(engine, 2).await;
+        let (content, store, site) = (pair.content(), &pair.world.test.store, &pair.world.site);
+        pair.copy(TO_SANDBOX, &[]).await.unwrap();
+        pair.fill(&pair.sandbox, 2..3).await;
+        pair.copy(TO_LIVE, &[]).await.unwrap();
+        let after = pair.export(site).await;
+        let copy = content.environment_undo_begin(store, site, &app(), None).await.unwrap();
+        // As by one who looked which copies are open just before.
+        let expired = site.write_with(site.id.clone(), |tx, id| boxed!({
+            tx.execute("delete from stoa.environment_swap where site = $1", &params![id]).await?;
+            Ok(())
+        }));
+        expired.await.unwrap();
+        assert_eq!(code(content.environment_work(store, copy).await), "NOT_FOUND");
+        let copy = pair.status().await["copies"][0].clone();
+        assert_eq!((&copy["status"], &copy["undoError"]["code"]), (&json!("SUCCEEDED"), &json!("NOT_FOUND")));
+        assert_eq!(pair.export(site).await, after);
+    }
+
+    async fn index_in_work_is_in_the_way(engine) {
+        let pair = Pair::with_items(engine, 2).await;
+        let live = &pair.world.site;
+        pair.copy(TO_SANDBOX, &[]).await.unwrap();
+        pair.content().index_create(live, &app(), "c", &json!({ "name": "n", "fields": [{ "path": "n" }] })).await.unwrap();
+        assert_eq!(code(pair.copy(TO_LIVE, &[]).await), "UNAVAILABLE");
+        assert_eq!(pair.status().await["copies"][0]["status"], "FAILED");
+        while pair.content().index_work_do(live).await.unwrap() {}
+        pair.copy(TO_LIVE, &[]).await.unwrap();
+    }
+
+    async fn export_that_meets_an_undo_fails(engine) {
+        let pair = Pair::with_items(engine, 1_100).await;
+        pair.copy(TO_SANDBOX, &[]).await.unwrap();
+        pair.copy(TO_LIVE, &[]).await.unwrap();
+        let (live, mut out, mut undone) = (pair.world.site.clone(), Vec::new(), None);
+        let file = FileOf { collection: "c", format: Format::JsonLines };
+        let undo = |_: u64| {
+            let undo = || tokio::runtime::Handle::current().block_on(pair.undo());
+            undone.get_or_insert_with(|| tokio::task::block_in_place(undo).unwrap()["status"].clone());
+        };
+        assert_eq!(code(pair.content().export(&live, &app(), file, &mut out, undo).await), "UNAVAILABLE");
+        assert_eq!(undone, Some(json!("UNDONE")));
+        assert_eq!(String::from_utf8(out).unwrap().lines().count(), 1_100, "nothing is taken from who reads");
     }
 
     async fn preferred_is_decided_for_each_collection(engine) {

@@ -35,7 +35,8 @@ impl Address {
     }
 
     /// The answer to a request with these members, which shared caches may keep for so many seconds if it is one for
-    /// everybody. A request for what is stored at this moment (`consistentRead`) is none.
+    /// everybody. A request for what is stored at this moment (`consistentRead`) is none, and one that is answered from
+    /// another environment to others is none.
     pub(super) async fn share(
         &self,
         app: &App,
@@ -44,7 +45,9 @@ impl Address {
         seconds: Option<u32>,
         mut response: Response,
     ) -> Response {
-        let (Some(seconds), Self(Some(address)), false) = (seconds, self, flag(members, "consistentRead")) else {
+        let is_live = members.get("environment").is_none_or(|it| it.is_null() || *it == "LIVE");
+        let is_for_all = is_live && !flag(members, "consistentRead");
+        let (Some(seconds), Self(Some(address)), true) = (seconds, self, is_for_all) else {
             return response;
         };
         let is_found_without_token = address.find_site(app).await.is_ok_and(|it| it.id == call.site.id);

@@ -76,8 +76,10 @@ pub(crate) async fn search(State(app): State<App>, call: Call, body: body::Raw) 
 }
 
 /// `GET /_api/search/v1/lag`.
-pub(crate) async fn search_lag(State(app): State<App>, call: Call) -> Result<Response, Problem> {
-    let lag = app.content.search_lag(&call.site).await?;
+pub(crate) async fn search_lag(State(app): State<App>, call: Call, uri: Uri) -> Result<Response, Problem> {
+    let members = params::members(&uri)?;
+    let site = app.content.environment_of_all(&app.store, &call.site, &call.caller, &members).await?;
+    let lag = app.content.search_lag(&site).await?;
     let mut answer = json!({ "isCurrent": lag.is_none(), "lagMilliseconds": lag.waited });
     // Rows of the log are about members as well, and collections may be hidden.
     if call.caller.bare().is_editor() {

@@ -68,15 +68,25 @@ fn with_things(engine: Engine) -> Deployment {
 
 fn kill_copies(engine: Engine, rounds: usize) {
     let deployment = with_things(engine);
-    let (mut done, mut cut_off) = (0, 0);
-    for round in 0..rounds {
+    let (mut done, mut cut_off, mut taken_up, mut undos) = (0, 0, 0, 0);
+    // More rounds than asked for, until one has hit a copy.
+    for round in 0..rounds * 5 {
+        if round >= rounds && taken_up > 0 {
+            break;
+        }
         let (from, to) = if round % 2 == 0 { ("live", "sandbox") } else { ("sandbox", "live") };
         let item = json!({ "_id": format!("round{round}"), "n": round }).to_string();
         deployment.json(&["item", "insert", "things", &item, "--environment", from]);
         let (source, before, known) = (export(&deployment, from), export(&deployment, to), status(&deployment));
         let server = deployment.serve(|_| {});
-        let server = kill_during(&deployment, server, &["environments", "copy", "--from", from, "--to", to], 1_200);
+        let server = kill_during(
+            &deployment,
+            server,
+            &["environments", "copy", "--from", from, "--to", to],
+            (Some("RUNNING"), 300),
+        );
         let latest = ended(&deployment);
+        taken_up += usize::from(latest["attempts"].as_i64() > Some(1));
         let (after, is_new) = (export(&deployment, to), latest["copyId"] != known["copies"][0]["copyId"]);
         match latest["status"].as_str() {
             Some("SUCCEEDED") if is_new => assert!(after == source, "{latest} says done, and isn't"),
@@ -86,23 +96,36 @@ fn kill_copies(engine: Engine, rounds: usize) {
         (done, cut_off) = if is_new { (done + 1, cut_off) } else { (done, cut_off + 1) };
         if is_new {
             // Undone, and killed in the middle as well.
-            let server = kill_during(&deployment, server, &["environments", "undo"], 400);
+            let server = kill_during(&deployment, server, &["environments", "undo"], (None, 400));
             let undone = ended(&deployment);
+            undos += usize::from(undone["status"] == "UNDONE");
             let wants = if undone["status"] == "UNDONE" { &before } else { &source };
             assert!(export(&deployment, to) == *wants, "{undone}");
             assert!(server.stop());
         }
     }
+    println!(
+        "{engine:?}: {done} copies begun, {taken_up} of them taken up, {undos} undone; {cut_off} kills were too early"
+    );
     assert!(done > 0, "{cut_off} rounds were too early for anything");
+    assert!(taken_up > 0, "no copy was hit");
     // Nothing is in the way of the next.
     let copied = deployment.json(&["environments", "copy", "--from", "live", "--to", "sandbox"]);
     assert_eq!(copied["status"], "SUCCEEDED");
     assert!(export(&deployment, "live") == export(&deployment, "sandbox"));
 }
 
-/// Kills the server while it carries a command out, and starts the next.
-fn kill_during(deployment: &Deployment, mut server: Server, command: &[&str], most: u64) -> Server {
+/// Kills the server while it carries a command out, so many milliseconds after that is seen at the most, and starts the next.
+fn kill_during(
+    deployment: &Deployment,
+    mut server: Server,
+    command: &[&str],
+    (seen, most): (Option<&str>, u64),
+) -> Server {
     let mut child = deployment.stoa(command).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while seen.is_some_and(|it| status(deployment)["copies"][0]["status"] != it) && child.try_wait().unwrap().is_none()
+    {
+    }
     let moment = u64::from_le_bytes(World::real().bytes::<8>()) % most;
     std::thread::sleep(Duration::from_millis(moment));
     server.kill();

@@ -5,7 +5,8 @@ create table stoa.environment_swap (
     copy {text} not null,
     -- The collection's id.
     collection {text} not null,
-    -- STAGED while the table is filled, DONE once the collection has it, GOING while it is removed.
+    -- STAGED while the table is filled, DONE once the collection has it; UNDONE when it was taken back, GOING while it is
+    -- removed.
     state {text} not null,
     -- The number of the table, and that of the one which the collection had before.
     staged bigint not null,

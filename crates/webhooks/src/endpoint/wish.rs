@@ -195,7 +195,7 @@ impl<'b> Fields<'b> {
     fn environment(&mut self) {
         let environment = self.text("environment");
         if environment.is_some_and(|it| it != "LIVE") {
-            self.add("environment", "FORMAT", "only LIVE is built: there is no sandbox");
+            self.add("environment", "FORMAT", "only LIVE: nothing is told of what happens in a sandbox");
         }
     }
 

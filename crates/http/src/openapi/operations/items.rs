@@ -18,6 +18,12 @@ const ENVIRONMENT: Parameter = Parameter::one_of(
     "The data of which environment. `SANDBOX` is for those who work on the site, and apps; for others \
      `SANDBOX_PREFERRED` is `LIVE`.",
 );
+const ENVIRONMENT_OF_ALL: Parameter = Parameter::one_of(
+    "environment",
+    &["LIVE", "SANDBOX_PREFERRED", "SANDBOX"],
+    "The data of which environment. `SANDBOX` is for those who work on the site, and apps; `SANDBOX_PREFERRED` is `LIVE`: \
+     it is decided for a collection.",
+);
 const FIELDS: Parameter = Parameter::texts("fields", "Fields that are wanted, by dotted names; all without.");
 const INCLUDES: Parameter =
     Parameter::texts("includeReferencedItems", "Reference fields whose items are wanted in the place of their ids.");
@@ -163,7 +169,9 @@ pub(crate) const ITEM_SEARCH: Operation = item("itemSearch", "Finds items by wor
 pub(crate) const SEARCH_LAG_GET: Operation =
     Operation::new("searchLagGet", Subject::Search, Callers::Known, "Reads how late the index of words is")
         .notes("When `isCurrent` is true, a search finds all that was written before this call.")
-        .answers(&[Answer::json("SearchLag", "How late it is.")]);
+        .query(&[ENVIRONMENT_OF_ALL])
+        .answers(&[Answer::json("SearchLag", "How late it is.")])
+        .errors(&[&[Code::BadRequest, Code::OptionsInvalid, Code::PermissionDenied, Code::SandboxDisabled]]);
 
 pub(crate) const ITEM_UPDATE: Operation =
     item("itemUpdate", "Replaces an item that is there").takes("ItemUpdateRequest").answers(ITEM).errors(CHANGES);
