@@ -286,7 +286,11 @@ function oldRows() {
     }),
     row('authentication.verify', 'a code of an authenticator signs in, once', true, async (world) => {
       await world.withPolicy(untyped({ secondFactor: 'OPTIONAL' }), async () => {
-        const { email, password, client } = await world.member('a second factor');
+        const { id, email, password, client } = await world.member('a second factor');
+        const { verificationId } = await world.app.verification.start({ identityId: id, target: 'EMAIL' });
+        const { code } = await world.mail(email);
+        const stateToken = present(verificationId);
+        await world.visitor().verification.verifyDuringAuthentication(String(code), { stateToken });
         const own = async (/** @type {string} */ path, /** @type {object} */ body) => {
           const address = `https://www.wixapis.com/_api/identity/v1/${path}`;
           const answer = await client.fetchWithAuth(address, {

@@ -2,6 +2,7 @@
 // remembered.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
+import { messagesTo } from '../../conformance/lib/mail.mjs';
 import { member, present, text } from '../../conformance/lib/parse.mjs';
 import { codeAt, currentStep } from '../../conformance/lib/totp.mjs';
 import { checkAccessibility } from '../lib/axe.mjs';
@@ -9,7 +10,7 @@ import { checkWidth, newCredentials, tabTo, title } from '../lib/steps.mjs';
 
 /** @import { Page } from 'playwright-core' */
 /** @import { Credentials } from '../lib/steps.mjs' */
-/** @import { Test } from '../lib/run-tests.mjs' */
+/** @import { Test, World } from '../lib/run-tests.mjs' */
 
 const QUESTION = 'Confirm that it is you';
 
@@ -23,7 +24,7 @@ export const tests = [
       const clientId = text(client, 'clientId');
       const redirectUri = text(member(client, 'redirectUris'), '0');
       const credentials = newCredentials();
-      const { secret, recoveryCodes, step } = await enrolled(url, { clientId, redirectUri }, credentials);
+      const { secret, recoveryCodes, step } = await enrolled({ url, stoa }, { clientId, redirectUri }, credentials);
       const start = `${url}/account/sign-in?clientId=${clientId}`;
       for (const dark of [false, true]) {
         await browser.visit({ width: 390, height: 800, dark }, async (page) => {
@@ -78,13 +79,17 @@ async function sendPassword(page, { email, password }) {
 
 /**
  * A new member with an authenticator.
- * @param {string} url @param {{ clientId: string, redirectUri: string }} client @param {Credentials} credentials
+ * @param {Pick<World, 'url' | 'stoa'>} world @param {{ clientId: string, redirectUri: string }} client @param {Credentials} credentials
  */
-async function enrolled(url, client, { email, password }) {
+async function enrolled({ url, stoa }, client, { email, password }) {
   const { clientId } = client;
   const visitor = text(await call(url, '/oauth2/token', '', { clientId, grantType: 'anonymous' }), 'access_token');
   const registered = await call(url, '/v2/register', visitor, { loginId: { email }, password });
   const token = await memberToken(url, client, visitor, text(registered, 'sessionToken'));
+  const identityId = text(member(registered, 'identity'), 'id');
+  const started = await call(url, '/v1/start', token, { identityId, target: 'EMAIL' });
+  const code = await codeTo(stoa.data, email);
+  await call(url, '/v1/auth/verify', visitor, { code, stateToken: text(started, 'verificationId') });
   const own = '/_api/identity/v1';
   await call(url, `${own}/proof`, token, { password });
   const begun = await call(url, `${own}/factors`, token, {});
@@ -95,6 +100,16 @@ async function enrolled(url, client, { email, password }) {
   const codes = member(confirmed, 'recoveryCodes');
   assert.ok(Array.isArray(codes));
   return { secret, recoveryCodes: codes.map(String), step };
+}
+
+/** The code that was sent to an address. @param {string} data @param {string} email */
+async function codeTo(data, email) {
+  for (let tries = 0; tries < 100; tries++) {
+    const code = messagesTo(data, email).at(-1)?.code;
+    if (code) return code;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`no code to ${email}`);
 }
 
 /** The next step of time in which a code counts. @param {number} last */

@@ -39,6 +39,8 @@ pub(crate) enum Event {
     RecoveryCodeUsed,
     /// Answers to the question for a second factor have to wait from now on.
     FactorSlowed,
+    /// A second factor is asked for in every browser again.
+    BrowsersForgotten,
 }
 
 impl Event {
@@ -64,6 +66,7 @@ impl Event {
             Self::RecoveryCodesRenewed => "recovery_code_renew".to_owned(),
             Self::RecoveryCodeUsed => "recovery_code_use".to_owned(),
             Self::FactorSlowed => "factor_slowed".to_owned(),
+            Self::BrowsersForgotten => "remembered_browser_forget".to_owned(),
         }
     }
 }

@@ -58,20 +58,20 @@ impl SecondFactorPolicy {
     }
 
     /// Reads the policy's member, when there is one.
-    fn parse(sent: Option<&Value>) -> Result<Option<Self>, Violation> {
-        const FIELD: &str = "signOnPolicy.secondFactor";
-        match sent {
-            None | Some(Value::Null) => Ok(None),
+    fn parse(sent: Option<&Value>, violations: &mut Vec<Violation>) -> Option<Self> {
+        let (rule, why) = match sent {
+            None | Some(Value::Null) => return None,
             Some(Value::String(name)) => match Self::ALL.into_iter().find(|it| it.name() == name) {
-                Some(known) => Ok(Some(known)),
+                Some(known) => return Some(known),
                 None if name == "REQUIRED" => {
-                    let why = "REQUIRED is not built; OFF or OPTIONAL is expected";
-                    Err(Violation::new(FIELD, "INVALID_ENUM_VALUE", why))
+                    ("INVALID_ENUM_VALUE", "REQUIRED is not built; OFF or OPTIONAL is expected")
                 }
-                None => Err(Violation::new(FIELD, "INVALID_ENUM_VALUE", "OFF or OPTIONAL is expected")),
+                None => ("INVALID_ENUM_VALUE", "OFF or OPTIONAL is expected"),
             },
-            Some(_) => Err(Violation::new(FIELD, "FORMAT", "OFF or OPTIONAL is expected, for all members alike")),
-        }
+            Some(_) => ("FORMAT", "OFF or OPTIONAL is expected, for all members alike"),
+        };
+        violations.push(Violation::new("signOnPolicy.secondFactor", rule, why));
+        None
     }
 }
 
@@ -140,10 +140,8 @@ impl PolicyChange {
             required_fields: None,
             second_factor: None,
         };
-        match SecondFactorPolicy::parse(body.get("signOnPolicy").and_then(|it| it.get("secondFactor"))) {
-            Ok(second_factor) => change.second_factor = second_factor,
-            Err(violation) => violations.push(violation),
-        }
+        let second_factor = body.get("signOnPolicy").and_then(|it| it.get("secondFactor"));
+        change.second_factor = SecondFactorPolicy::parse(second_factor, &mut violations);
         match body.get("signOnPolicy").and_then(|it| it.get("requiredFields")) {
             None | Some(Value::Null) => {}
             Some(list) => match serde_json::from_value::<Vec<Field>>(list.clone()) {

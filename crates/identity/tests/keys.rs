@@ -400,7 +400,7 @@ on_both_engines! {
         kit.identity.seal_end(&second.id).await.unwrap();
         assert_eq!(code(kit.identity.seal_forget().await), Some(Code::Forbidden), "it may still be under way");
         kit.base.clock.advance(61 * 60_000);
-        assert_eq!(kit.identity.seal_forget().await.unwrap(), 8);
+        assert_eq!(kit.identity.seal_forget().await.unwrap(), 10);
         assert_eq!(kit.keys().await, [1; 5]);
         let restarted = kit.second_node().await;
         assert_eq!(signs(&restarted, &kit.app, SigningKey::Active).await.unwrap(), kit.key);

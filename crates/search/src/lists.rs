@@ -26,7 +26,7 @@ pub struct Lists {
     /// How many items the segment was made of.
     pub(crate) items: usize,
     /// Those that were written again or removed since.
-    pub(crate) dead: Rows,
+    pub(crate) dead: Arc<Rows>,
     /// Those that are found in lists of another language.
     pub(crate) hidden: Arc<Rows>,
     /// Whether its items are counted in other lists.
@@ -40,7 +40,7 @@ impl Lists {
     ///
     /// # Errors
     /// If a part of a list is missing, or there twice. What is inside of a part is checked when it is read.
-    pub fn new(items: usize, dead: Rows, mut rows: Vec<Row>) -> Result<Self, Damaged> {
+    pub fn new(items: usize, dead: impl Into<Arc<Rows>>, mut rows: Vec<Row>) -> Result<Self, Damaged> {
         rows.retain(|it| it.term != ITEMS);
         rows.sort_by(|a, b| (&a.term, a.number).cmp(&(&b.term, b.number)));
         let mut terms: Vec<(String, Vec<Part>)> = Vec::new();
@@ -58,8 +58,8 @@ impl Lists {
     }
 
     /// Lists without terms.
-    pub(crate) fn of_items(items: usize, dead: Rows) -> Self {
-        Self { items, dead, ..Self::default() }
+    pub(crate) fn of_items(items: usize, dead: impl Into<Arc<Rows>>) -> Self {
+        Self { items, dead: dead.into(), ..Self::default() }
     }
 
     /// The same where each item is asked for in one language. Lists of a language have the items that are translated into
@@ -68,6 +68,11 @@ impl Lists {
     #[must_use]
     pub fn in_language(self, is_translation: bool, hidden: Arc<Rows>) -> Self {
         Self { is_translation, hidden, ..self }
+    }
+
+    /// Whether no item is found in them, whatever is hidden.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
     }
 
     /// How many items of the segment are live, but for those that other lists count.

@@ -9,7 +9,7 @@ use crate::lists::{ITEMS, Lists, Row};
 use crate::rows::Rows;
 use crate::varint::Damaged;
 use crate::words::VERSION;
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 /// A whole segment, as the job that builds the index has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl Segment {
 
     /// Marks items as written again or removed; says how many of them were live here.
     pub fn bury(&mut self, rids: &Rows) -> usize {
-        self.lists.dead.add_if(rids, &self.items)
+        Arc::make_mut(&mut self.lists.dead).add_if(rids, &self.items)
     }
 
     /// One segment with what is live in some; it equals one that is built of those items.
@@ -139,7 +139,7 @@ impl Segment {
         if segments.iter().any(|it| it.version != version) {
             return Err(CannotMerge::Versions);
         }
-        let items = merged_items(segments.iter().map(|it| (&it.items, &it.lists.dead)))?;
+        let items = merged_items(segments.iter().map(|it| (&it.items, &*it.lists.dead)))?;
         Ok(Segment::whole(version, items, merged_lists(segments)?))
     }
 }

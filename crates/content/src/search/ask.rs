@@ -1,10 +1,17 @@
 //! What the index of a collection answers, and whether an item does.
 
-use super::{layout::Layout, memory::SearchMemory, row::Index, state};
+use super::{
+    layout::Layout,
+    memory::SearchMemory,
+    row::{Index, StoredSegment},
+    state,
+};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use stoa_kernel::{Code, Fault, Result};
 use stoa_search::{
+    Damaged,
+    lists::{Lists, Row},
     question::{Hits, Question},
     rows::Rows,
     words::VERSION,
@@ -73,29 +80,70 @@ impl Index {
         if !state.is_some_and(|it| it.is_on && it.is_of(&layout.text())) {
             return Ok((Hits::default(), memory));
         }
-        let mut segments = self.segments(tx).await?;
+        let languages: Vec<&str> = asked.languages.iter().map(String::as_str).chain([PRIMARY]).collect();
+        let mut segments = self.segments_in(tx, languages.iter().map(|it| (*it).to_owned()).collect()).await?;
         segments.retain(|it| it.version == VERSION && it.items > it.dead.len());
-        let (mut lists, mut hidden) = (Vec::new(), Arc::new(Rows::default()));
-        for language in asked.languages.iter().map(String::as_str).chain([PRIMARY]) {
-            let (is_translation, mut nearer) = (language != PRIMARY, hidden.as_slice().to_vec());
-            for segment in segments.iter().filter(|it| it.language == language) {
-                let found = self.lists(tx, segment, question, &mut memory).await?;
-                lists.push(found.in_language(is_translation, hidden.clone()));
-                if is_translation {
-                    memory.take(ITEM_BYTES * segment.items)?;
-                    nearer.extend(self.items(tx, segment).await?.without(&segment.dead));
-                }
+        let mut groups = Vec::with_capacity(languages.len());
+        for language in languages {
+            let (of_language, others) = segments.into_iter().partition(|it| it.language == language);
+            segments = others;
+            let mut group = OfLanguage {
+                is_translation: language != PRIMARY,
+                lists: Vec::new(),
+                segments: of_language,
+                items: Vec::new(),
+            };
+            for segment in &group.segments {
+                group.lists.push(self.lists(tx, segment, question, &mut memory).await?);
             }
-            if nearer.len() > hidden.len() {
-                hidden = Arc::new(Rows::new(nearer));
+            groups.push(group);
+        }
+        // Where nothing is found behind a language it hides nothing there.
+        let last = groups.iter().rposition(|it| it.lists.iter().any(|it| !it.is_empty())).unwrap_or_default();
+        for group in &mut groups[..last] {
+            for segment in &group.segments {
+                memory.take(ITEM_BYTES * segment.items)?;
+                group.items.push(self.item_parts(tx, segment).await?);
             }
         }
-        memory.take(Question::working_bytes(&lists))?;
+        memory.take(Question::working_bytes(&groups.iter().flat_map(|it| &it.lists).collect::<Vec<_>>()))?;
         let (asked, index) = (asked.clone(), self.clone());
         tx.compute(move |deadline| {
+            let time_over = || Fault::new(Code::TimeLimit);
+            let lists = in_languages(groups, &|| deadline.is_over()).map_err(|it| index.damaged(it))?;
+            let lists = lists.ok_or_else(time_over)?;
             let hits = asked.question.ask_until(&lists, &|| deadline.is_over()).map_err(|it| index.damaged(it))?;
-            Ok((hits.ok_or_else(|| Fault::new(Code::TimeLimit))?, memory))
+            Ok((hits.ok_or_else(time_over)?, memory))
         })
         .await
     }
+}
+
+/// What a question reads in a language.
+struct OfLanguage {
+    is_translation: bool,
+    segments: Vec<StoredSegment>,
+    /// Of each segment.
+    lists: Vec<Lists>,
+    /// The same, as they are stored; none where they hide nothing.
+    items: Vec<Vec<Row>>,
+}
+
+/// The lists of languages, the nearest first, where each item is found in one of them; nothing once `is_over` says so.
+fn in_languages(groups: Vec<OfLanguage>, is_over: &dyn Fn() -> bool) -> Result<Option<Vec<Lists>>, Damaged> {
+    let (mut all, mut hidden) = (Vec::new(), Arc::new(Rows::default()));
+    for OfLanguage { is_translation, segments, lists, items } in groups {
+        all.extend(lists.into_iter().map(|it| it.in_language(is_translation, hidden.clone())));
+        let mut nearer = Vec::with_capacity(items.len());
+        for (segment, parts) in segments.iter().zip(&items) {
+            if is_over() {
+                return Ok(None);
+            }
+            nearer.push((segment.items_in(parts)?, &segment.dead));
+        }
+        if !nearer.is_empty() {
+            hidden = Arc::new(hidden.and(nearer.iter().map(|(items, dead)| (items, *dead))));
+        }
+    }
+    Ok(Some(all))
 }

@@ -10,7 +10,7 @@ use super::{
 use crate::Content;
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
 };
 use stoa_kernel::{Code, Fault, Millis, Result, clock::elapsing};
 use stoa_search::rows::Rows;
@@ -84,7 +84,9 @@ pub(super) struct Indexer {
     /// Whether there may be segments that no question reads.
     pub has_waste: bool,
     /// Whether some were deleted whose bytes the engine may still have.
-    pub has_erased: bool,
+    pub has_erased: Arc<AtomicBool>,
+    /// How many segments were published since the last turn of merging.
+    pub published: usize,
     /// Collections that were met by a fault and wait.
     pub resting: HashMap<i64, Rest>,
     /// When the log was read last, by the clock that only goes forward.
@@ -107,7 +109,9 @@ impl Indexer {
             merged_last: 0,
             sizes: HashMap::new(),
             has_waste: true,
-            has_erased: false,
+            // The one that held the lease before may have ended between the two.
+            has_erased: Arc::new(AtomicBool::new(true)),
+            published: 0,
             resting: HashMap::new(),
             followed: None,
             has_unread: false,
@@ -177,6 +181,8 @@ impl Indexer {
             Err(Stop::Lost) => return Err(Stop::Lost),
             Err(Stop::Fault(fault)) => fault,
         };
+        // What was being written is swept before it is tried again: it would fill the disk.
+        self.has_waste = true;
         let pause = self.resting.get(&collection).map_or(FIRST_REST, |it| LONGEST_REST.min(2 * it.pause));
         tracing::warn!(site = %self.site.id, collection, "an index of words is left alone for {pause} ms: {fault:?}");
         self.resting.insert(collection, Rest { until: elapsing() + pause, pause });

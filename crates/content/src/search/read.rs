@@ -17,10 +17,7 @@ use stoa_sql::{Value, params};
 use stoa_store::{Error, Tx};
 
 /// Bytes of a row in memory beside its term and its list.
-const ROW_BYTES: usize = 128;
-
-/// Rows of lists that a merge reads of a segment at once.
-pub(super) const WINDOW: usize = 256;
+pub(super) const ROW_BYTES: usize = 128;
 
 const SELECT: &str = "select term, part, postings, list from stoa.search_list \
                       where site = $1 and collection = $2 and segment = $3";
@@ -69,7 +66,7 @@ impl Index {
         if whole.items().len() == segment.items { Ok(whole) } else { Err(self.damaged(Damaged { at: 0 })) }
     }
 
-    /// The next rows of a segment's lists behind one, in order; fewer than [`WINDOW`] at the end.
+    /// The next rows of a segment's lists behind one, in order; fewer than `most` at the end.
     ///
     /// # Errors
     /// As for [`Self::lists`].
@@ -78,8 +75,9 @@ impl Index {
         tx: &mut Tx<'_>,
         segment: &StoredSegment,
         (term, number): (&str, u32),
+        most: usize,
     ) -> Result<Vec<Row>> {
-        let sql = format!("{SELECT} and (term, part) > ($4, $5) order by term, part limit {WINDOW}");
+        let sql = format!("{SELECT} and (term, part) > ($4, $5) order by term, part limit {most}");
         self.rows(tx, segment, &sql, params![term, number], unbounded).await
     }
 
@@ -113,10 +111,14 @@ impl Index {
 
     /// The rows of a segment's items.
     pub(super) async fn items(&self, tx: &mut Tx<'_>, segment: &StoredSegment) -> Result<Rows> {
+        let parts = self.item_parts(tx, segment).await?;
+        segment.items_in(&parts).map_err(|it| self.damaged(it))
+    }
+
+    /// The same as they are stored: [`StoredSegment::items_in`] reads them.
+    pub(super) async fn item_parts(&self, tx: &mut Tx<'_>, segment: &StoredSegment) -> Result<Vec<Row>> {
         let sql = format!("{SELECT} and term = $4 order by part");
-        let parts = self.rows(tx, segment, &sql, params![ITEMS], unbounded).await?;
-        let items = Rows::decode(parts.iter().map(|it| &it.part.bytes[..])).map_err(|it| self.damaged(it))?;
-        if items.len() == segment.items { Ok(items) } else { Err(self.damaged(Damaged { at: 0 })) }
+        self.rows(tx, segment, &sql, params![ITEMS], unbounded).await
     }
 
     /// The terms of a segment that begin so and are near enough to a word with errors.
@@ -163,6 +165,14 @@ impl Index {
         };
         let rows = tx.rows(sql, &params, read).await.map_err(Fault::from);
         refused.map_or(rows, Err)?.into_iter().collect::<Result<_, Damaged>>().map_err(|it| self.damaged(it))
+    }
+}
+
+impl StoredSegment {
+    /// The rows of its items in the parts that are stored of them.
+    pub(super) fn items_in(&self, parts: &[Row]) -> Result<Rows, Damaged> {
+        let items = Rows::decode(parts.iter().map(|it| &it.part.bytes[..]))?;
+        if items.len() == self.items { Ok(items) } else { Err(Damaged { at: 0 }) }
     }
 }
 

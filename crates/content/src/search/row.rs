@@ -1,5 +1,6 @@
 //! Segments as they are listed.
 
+use std::collections::BTreeSet;
 use stoa_kernel::{Fault, Millis, Result, SiteId};
 use stoa_search::{Damaged, rows::Rows};
 use stoa_sql::params;
@@ -32,8 +33,9 @@ pub struct StoredSegment {
     pub died: Option<Millis>,
 }
 
-/// The columns of [`StoredSegment`].
-const COLUMNS: &str = "segment, level, version, items, first_row, last_row, died, dead, language";
+/// Reads [`StoredSegment`].
+const SELECT: &str = "select segment, level, version, items, first_row, last_row, died, dead, language \
+                      from stoa.search_segment where site = $1 and collection = $2 and state = 'LIVE'";
 
 impl Index {
     /// The segments that questions read, by number.
@@ -41,12 +43,23 @@ impl Index {
     /// # Errors
     /// [`stoa_kernel::Code::Internal`] where what is stored is damaged: the index is to be built anew.
     pub async fn segments(&self, tx: &mut Tx<'_>) -> Result<Vec<StoredSegment>> {
-        let sql = format!(
-            "select {COLUMNS} from stoa.search_segment \
-             where site = $1 and collection = $2 and state = 'LIVE' order by segment"
-        );
+        let sql = format!("{SELECT} order by segment");
         let rows = tx.rows(&sql, &params![&self.site, self.collection], segment).await?;
         rows.into_iter().map(|it| it.map_err(|it| self.damaged(it))).collect()
+    }
+
+    /// Those of some languages alone.
+    pub(super) async fn segments_in(&self, tx: &mut Tx<'_>, languages: Vec<String>) -> Result<Vec<StoredSegment>> {
+        let sql = format!("{SELECT} and {} order by segment", tx.dialect().any_of("language", "$3"));
+        let rows = tx.rows(&sql, &params![&self.site, self.collection, languages], segment).await?;
+        rows.into_iter().map(|it| it.map_err(|it| self.damaged(it))).collect()
+    }
+
+    /// The languages that it has segments of.
+    pub(super) async fn languages(&self, tx: &mut Tx<'_>) -> Result<BTreeSet<String>> {
+        let sql = "select distinct language from stoa.search_segment \
+                   where site = $1 and collection = $2 and state = 'LIVE' and language <> ''";
+        Ok(tx.rows(sql, &params![&self.site, self.collection], |row| row.get(0)).await?.into_iter().collect())
     }
 
     pub(super) fn damaged(&self, damaged: Damaged) -> Fault {

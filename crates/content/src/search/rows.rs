@@ -2,7 +2,7 @@
 
 use super::{indexer::Known, layout::Layout, write::NewSegment};
 use serde_json::{Map, Value as Json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use stoa_kernel::{Fault, LanguageTag, Result};
 use stoa_search::segment::Builder;
 use stoa_sql::{Value, params};
@@ -11,6 +11,10 @@ use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
 /// The most items of a segment that is made of items, and bytes of their documents, which are in memory at once.
 const GROUP: usize = 5_000;
 const GROUP_BYTES: usize = 8_000_000;
+
+/// The most languages of a collection that have lists of their own, beside the primary text: each question and each batch
+/// meets the segments of more than one, and a tag is free to whoever may write.
+pub(super) const LANGUAGES: usize = 200;
 
 /// Which items are looked for.
 #[derive(Debug, Clone)]
@@ -92,7 +96,7 @@ pub(super) fn groups(found: &[Found]) -> Vec<&[Found]> {
 }
 
 /// Segments of the items of these rows, as far as they are there: one of the primary text, and one for each language that
-/// any of them is translated into.
+/// any of them is translated into, up to [`LANGUAGES`] in all: those that had lists first keep them.
 pub(super) async fn segments_of(site: &Site, known: &Known, group: &[Found]) -> Result<Vec<NewSegment>> {
     if group.is_empty() {
         return Ok(Vec::new());
@@ -105,13 +109,17 @@ pub(super) async fn segments_of(site: &Site, known: &Known, group: &[Found]) -> 
             let document = |row: &Row<'_>| Ok((row.get::<i64>(0)?.unsigned_abs(), row.doc(1)?.into_owned()));
             let documents: BTreeMap<u64, String> =
                 tx.rows(&sql, &params![rids.clone()], document).await?.into_iter().collect();
-            let values = if of.layout.has_translations() { values(tx, &of, rids).await? } else { Languages::new() };
-            Ok((documents, values))
+            if !of.layout.has_translations() {
+                return Ok((documents, Languages::new(), BTreeSet::new()));
+            }
+            let values = values(tx, &of, rids).await?;
+            let listed = listed(of.index.languages(tx).await?, values.keys());
+            Ok((documents, values, listed))
         })
     });
-    let ((documents, values), layout) = (read.await?, known.layout.clone());
+    let ((documents, values, listed), layout) = (read.await?, known.layout.clone());
     // Words take longer than reading.
-    tokio::task::spawn_blocking(move || built(&layout, &documents, &values)).await.map_err(Fault::internal)
+    tokio::task::spawn_blocking(move || built(&layout, &documents, &values, &listed)).await.map_err(Fault::internal)
 }
 
 /// Values of fields by language and row, those of fields whose words are searched.
@@ -132,11 +140,24 @@ async fn values(tx: &mut Tx<'_>, known: &Known, rids: Vec<String>) -> Result<Lan
     Ok(all)
 }
 
+/// The languages that have lists: those that have some already, and others while there are few enough.
+fn listed<'l>(mut listed: BTreeSet<String>, others: impl IntoIterator<Item = &'l String>) -> BTreeSet<String> {
+    let new: Vec<String> = others.into_iter().filter(|it| !listed.contains(*it)).cloned().collect();
+    let left = LANGUAGES.saturating_sub(listed.len());
+    listed.extend(new.into_iter().take(left));
+    listed
+}
+
 /// One language after the other, so that words of one alone are in memory.
-fn built(layout: &Layout, documents: &BTreeMap<u64, String>, values: &Languages) -> Vec<NewSegment> {
+fn built(
+    layout: &Layout,
+    documents: &BTreeMap<u64, String>,
+    values: &Languages,
+    listed: &BTreeSet<String>,
+) -> Vec<NewSegment> {
     let primary = documents.iter().map(|(rid, document)| (*rid, document.as_str(), Vec::new()));
     let mut segments = vec![segment(layout, primary)];
-    for (language, items) in values {
+    for (language, items) in values.iter().filter(|it| listed.contains(it.0)) {
         let lookup = LanguageTag::parse(language).map_or_else(|| vec![language.clone()], |it| it.lookup());
         let items = items.keys().filter_map(|rid| {
             // The nearest language comes last.
@@ -177,6 +198,16 @@ fn texts(numbers: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn languages_with_lists_are_bounded_and_keep_them() {
+        let tags = |from: usize, to: usize| (from..to).map(|it| format!("de-x-{it:04}")).collect::<BTreeSet<_>>();
+        let first = listed(BTreeSet::new(), &tags(500, 1_000));
+        assert_eq!(first, tags(500, 500 + LANGUAGES));
+        assert_eq!(listed(first.clone(), &tags(0, 600)), first, "none takes the place of another");
+        assert_eq!(listed(tags(0, LANGUAGES - 1), &tags(0, 999)), tags(0, LANGUAGES));
+        assert_eq!(listed(tags(0, 3), &tags(2, 5)), tags(0, 5));
+    }
 
     #[test]
     fn groups_are_bounded_in_items_and_bytes() {

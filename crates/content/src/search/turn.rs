@@ -42,7 +42,14 @@ impl Indexer {
         let is_gathering = !self.has_unread && self.followed.is_some_and(|it| elapsing() - it < GATHERING);
         let has_more = !is_gathering && self.follow().await?;
         let is_building = self.build().await?;
-        let is_merging = self.merge().await?;
+        let mut is_merging = self.merge().await?;
+        // Each language gets a segment: they become fewer as fast as they become more.
+        for _ in 1..std::mem::take(&mut self.published) {
+            if !self.merge().await? {
+                break;
+            }
+            is_merging = true;
+        }
         let is_sweeping = self.sweep().await?;
         self.reclaim();
         let is_looking = self.looked.is_none();
@@ -137,6 +144,7 @@ impl Indexer {
             let _place = self.place().await?;
             let segments = segments_of(&self.site, known, group).await?;
             let dead = self.buried(&known.index, rids).await?;
+            self.published += segments.len();
             self.publish(known.index.clone(), Made { segments, dead, ..Made::default() }).await?;
             self.unmerged.insert(known.index.collection);
         }
@@ -167,6 +175,7 @@ impl Indexer {
             }
             None => (Vec::new(), WHOLE),
         };
+        self.published += segments.len();
         let made = Made { segments, built: Some(built), ..Made::default() };
         self.publish(known.index.clone(), made).await?;
         self.unmerged.insert(known.index.collection);

@@ -14,7 +14,7 @@ use std::{
 };
 use stoa_content::{
     Request,
-    search::Index,
+    search::{Index, NewSegment},
     transfer::{FileOf, Format},
 };
 use stoa_search::{
@@ -26,7 +26,7 @@ use stoa_store::{
     Consumers, Held, Names, ReaderPool, Serving, TxFuture, Worker, boxed,
     outbox::{self, LeaseTimes, RESTORED},
 };
-use stoa_testkit::{on_both_engines, rounds};
+use stoa_testkit::{Engine, on_both_engines, rounds};
 
 const TIMES: LeaseTimes = LeaseTimes { look: 10, renewal: 30, life: 60_000 };
 
@@ -319,9 +319,43 @@ on_both_engines! {
         touch_definitions(&world).await;
         until("the word is gone", async || count(&world, secrets).await == 0).await;
         is_as_built_anew(&world).await;
+        // SQLite overwrites them, PostgreSQL gives their place to others.
+        let vacuums = "select coalesce(sum(vacuum_count), 0)::bigint from pg_stat_user_tables \
+                       where schemaname = 'stoa' and relname in ('search_list', 'search_segment')";
+        let before = if engine == Engine::Postgres { count(&world, vacuums).await } else { 0 };
         for table in ["stoa.search_list", "stoa.search_segment"] {
             world.site.reclaim(table).await.unwrap();
         }
+        if engine == Engine::Postgres {
+            until("both are vacuumed", async || count(&world, vacuums).await >= before + 2).await;
+        }
+    }
+
+    /// As where the disk is full: what a failed merge or group has written must not be added to by the next try.
+    async fn what_a_failed_try_has_written_is_swept_before_the_next(engine) {
+        let world = World::open(engine).await;
+        jobs::fill(&world, 300).await;
+        touch_definitions(&world).await;
+        let table = world.site.dialect().table(Table { site: world.site.number, number: number(&world).await.unwrap() });
+        let rename = async |sql: String| {
+            world.site.write_with(sql, |tx, sql| boxed!(Ok(tx.execute(sql, &[]).await?))).await.unwrap();
+        };
+        rename(format!("alter table {table} rename to hidden")).await;
+        let _serving = serve(&world).await;
+        let left = "select count(*) from stoa.search_segment where state = 'WRITING'";
+        let whole = "select count(*) from stoa.search_collection where built = 9223372036854775807";
+        until("the other one is built", async || count(&world, whole).await == 1).await;
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        // What a try that was cut off would have left, while the collection rests.
+        let index = Index { site: world.site.id.clone(), collection: number(&world).await.unwrap() };
+        let cut_off = NewSegment { segment: Builder::default().build(), level: 0, language: String::new() };
+        let begun = world.site.write_with((index, cut_off), |tx, (index, new)| boxed!(index.begin(tx, new).await));
+        begun.await.unwrap();
+        until("it is swept after the next try", async || count(&world, left).await == 0).await;
+        assert_eq!(count(&world, whole).await, 1, "which failed too");
+        let (schema, name) = table.split_once('.').unwrap();
+        rename(format!("alter table {schema}.hidden rename to {name}")).await;
+        is_as_built_anew(&world).await;
     }
 
     async fn index_is_built_anew_where_it_can_not_be_trusted(engine) {

@@ -124,20 +124,20 @@ pub(crate) async fn confirm(State(app): State<App>, info: RequestInfo, call: Api
 }
 
 /// `DELETE /_api/identity/v1/factors/{id}`.
-pub(crate) async fn remove(State(app): State<App>, call: ApiCall) -> Answer {
-    app.identity.factor_remove(&call.site, &call.caller, &call.id).await?;
+pub(crate) async fn remove(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
+    app.identity.factor_remove(&call.site, &call.caller, &call.id, info.address).await?;
     done()
 }
 
 /// `POST /_api/identity/v1/recovery-codes`: new ones; those before end.
-pub(crate) async fn renew_codes(State(app): State<App>, call: ApiCall) -> Answer {
-    let codes = app.identity.recovery_codes_renew(&call.site, &call.caller).await?;
+pub(crate) async fn renew_codes(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
+    let codes = app.identity.recovery_codes_renew(&call.site, &call.caller, info.address).await?;
     secret(&json!({ "recoveryCodes": codes }))
 }
 
 /// `DELETE /_api/identity/v1/remembered-browsers`: all of them.
-pub(crate) async fn forget(State(app): State<App>, call: ApiCall) -> Answer {
-    app.identity.remembered_browsers_forget(&call.site, &call.caller).await?;
+pub(crate) async fn forget(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
+    app.identity.remembered_browsers_forget(&call.site, &call.caller, info.address).await?;
     done()
 }
 

@@ -46,7 +46,8 @@ pub struct ThrottleLimits {
     pub address: Rate,
     /// Registrations at a site from one address: each may send a message to a stranger.
     pub registration: Rate,
-    /// New passwords of one account, wherever they come from: each costs a hash.
+    /// New passwords of one account, wherever they come from: each costs a hash. Changes of its second factors as many, by
+    /// themselves.
     pub password: Rate,
     /// Recovery links asked for at a site from one address.
     pub recovery: Rate,
@@ -74,6 +75,8 @@ pub(crate) enum AttemptKind {
     SignIn,
     /// A second factor. Wrong ones are counted by member in the database (`crate::factor`).
     Factor,
+    /// A change of an account's second factors: each may send a message.
+    FactorChange,
     Registration,
     Password,
     Recovery,
@@ -174,7 +177,8 @@ impl Throttle {
                 let lock = Some(self.lock_of(site, account));
                 self.take(now, &[by_account(), by_network(limits.address), by_site(limits.site.sign_in)], lock)
             }
-            AttemptKind::Factor => self.take(now, &[by_network(limits.address), by_site(limits.site.sign_in)], None),
+            // Not for the site as a whole, as for captcha tokens.
+            AttemptKind::Factor => self.take(now, &[by_network(limits.address)], None),
             AttemptKind::Registration => {
                 let site = by_site(limits.site.registration);
                 self.take(now, &[by_account(), by_network(limits.registration), site], None)
@@ -185,7 +189,7 @@ impl Throttle {
             // Not for the site as a whole: one sender of nonsense would use up what all need.
             AttemptKind::Captcha => self.take(now, &[by_network(limits.captcha)], None),
             AttemptKind::Flow => self.take(now, &[by_network(limits.flow), by_site(limits.site.flow)], None),
-            AttemptKind::Password => {
+            AttemptKind::Password | AttemptKind::FactorChange => {
                 let key = self.hasher.hash_one((site.as_str(), kind, account));
                 self.take(now, &[(key, limits.password)], None)
             }
@@ -310,6 +314,17 @@ mod tests {
         assert_eq!(refused, Some((Code::Throttled, Some(1.into()))));
         assert!(attempt("t", 6).is_ok(), "another site");
         assert!(throttle.attempt_known(0, &SiteId::from("s"), b"a browser").is_ok());
+    }
+
+    #[test]
+    fn throttle_of_second_factors_is_used_up_for_no_other_network() {
+        let throttle = Throttle::new(ThrottleLimits::default());
+        let site = SiteId::from("s");
+        let from = |n: u8| IpAddr::V4(Ipv4Addr::new(10, 0, 0, n));
+        for n in 0..20 {
+            while throttle.attempt(AttemptKind::Factor, 0, &site, from(n), "").is_ok() {}
+        }
+        assert!(throttle.attempt(AttemptKind::Factor, 0, &site, from(20), "").is_ok());
     }
 
     #[test]

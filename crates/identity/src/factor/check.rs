@@ -57,7 +57,7 @@ pub(crate) async fn compare(core: &Core, site: &Site, member: &MemberId, shown: 
     Ok(Compared { factor, found })
 }
 
-/// Counts an attempt inside a transaction, and uses up what was shown when it is right. The count is kept whatever it comes
+/// Counts an attempt at a code inside a transaction, and uses up what was shown when it is right. The count is kept whatever it comes
 /// to: the caller makes no error of it.
 ///
 /// # Errors
@@ -72,10 +72,13 @@ pub(crate) async fn count(
 ) -> Result<Verdict> {
     let (id, now) = (&member.id, core.now());
     let wrong = || Verdict::Refused(Fault::new(Code::VerificationFailed));
-    let attempted = match guard::attempt(tx, &site.id, id, compared.factor, now).await? {
-        None => return Ok(wrong()),
-        Some(Err(throttled)) => return Ok(Verdict::Refused(throttled)),
-        Some(Ok(attempted)) => attempted,
+    let attempted = match compared.factor {
+        FactorType::RecoveryCode => None,
+        FactorType::Totp => match guard::attempt(tx, &site.id, id, now).await? {
+            None => return Ok(wrong()),
+            Some(Err(throttled)) => return Ok(Verdict::Refused(throttled)),
+            Some(Ok(attempted)) => Some(attempted),
+        },
     };
     let is_right = match &compared.found {
         Found::Nothing => false,
@@ -84,15 +87,17 @@ pub(crate) async fn count(
     };
     let record = |event| audit::Entry::by_oneself(id, event).at_address(Some(address));
     if !is_right {
-        if attempted.is_last_free() {
+        if attempted.is_some_and(|it| it.is_last_free()) {
             audit::record(core, tx, &site.id, record(audit::Event::FactorSlowed)).await?;
         }
         return Ok(wrong());
     }
-    guard::absolve(tx, &site.id, id, compared.factor).await?;
-    if compared.factor == FactorType::RecoveryCode {
-        audit::record(core, tx, &site.id, record(audit::Event::RecoveryCodeUsed)).await?;
-        notice::recovery_code_used(core, tx, &site.id, member).await?;
+    match compared.factor {
+        FactorType::Totp => guard::absolve(tx, &site.id, id).await?,
+        FactorType::RecoveryCode => {
+            audit::record(core, tx, &site.id, record(audit::Event::RecoveryCodeUsed)).await?;
+            notice::recovery_code_used(core, tx, &site.id, member).await?;
+        }
     }
     Ok(Verdict::Right)
 }

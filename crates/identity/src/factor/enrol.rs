@@ -13,7 +13,7 @@ use crate::{
     policy::{self, SecondFactorPolicy},
 };
 use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, Secret, SessionId, Violation};
+use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, Secret, SessionId, SiteId, Violation};
 use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// How long a factor waits for its first code.
@@ -92,11 +92,13 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is a member with their whole right, and where the site's policy is OFF;
-    /// [`Code::ProofNeeded`]; [`Code::TooMany`]; [`Code::Validation`] for the name.
+    /// [`Code::ProofNeeded`]; [`Code::VerificationRequired`] while nobody has shown that the member's address is theirs;
+    /// [`Code::TooMany`]; [`Code::Throttled`]; [`Code::Validation`] for the name.
     pub async fn factor_begin(&self, site: &Arc<Site>, caller: &Caller, name: Option<&str>) -> Result<Enrolment> {
         let core = &self.core;
         let (member, session) = proof::oneself(caller)?;
         let name = checked_name(name)?;
+        proof::count_change(core, site, &member, &session).await?;
         let email = member::find(site, &member).await?.ok_or_else(|| Fault::new(Code::NotFound))?.email;
         let (id, secret, now) = (core.world().uuid(), totp::new_secret(core.world()), core.now());
         let sealed = secret::seal(core, &site.id, &member, &id, &secret)?;
@@ -137,6 +139,7 @@ impl Identity {
     ) -> Result<Enrolled> {
         let core = &self.core;
         let (member, session) = proof::oneself(caller)?;
+        proof::count_change(core, site, &member, &session).await?;
         let waiting =
             secret::of_member(core, site, &member).await?.into_iter().find(|(it, _)| it.id == id && waits(core, it));
         let (_, secret) = waiting.ok_or_else(|| Fault::new(Code::NotFound))?;
@@ -156,7 +159,7 @@ impl Identity {
                     if let Some(codes) = &recovery_codes {
                         recovery_code::replace(tx, &site.id, member, codes).await?;
                     }
-                    guard::end_sign_ins(tx, &site.id, member).await?;
+                    guard::end_sign_ins(tx, &site.id, member, Some(session)).await?;
                     let entry = audit::Entry::by_oneself(member, audit::Event::FactorAdded).at_address(Some(address));
                     audit::record(core, tx, &site.id, entry).await?;
                     notice::changed(core, tx, &site.id, &person, FactorChange::Added).await?;
@@ -176,13 +179,14 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is a member with their whole right; [`Code::ProofNeeded`];
-    /// [`Code::NotFound`].
-    pub async fn factor_remove(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<()> {
+    /// [`Code::NotFound`]; [`Code::Throttled`].
+    pub async fn factor_remove(&self, site: &Arc<Site>, caller: &Caller, id: &str, address: IpAddr) -> Result<()> {
         let core = &self.core;
         let (member, session) = proof::oneself(caller)?;
+        proof::count_change(core, site, &member, &session).await?;
         let removed = site.write_with(
             (core.clone(), site.clone(), member, session, id.to_owned()),
-            |tx, (core, site, member, session, id)| {
+            move |tx, (core, site, member, session, id)| {
                 boxed!({
                     let person = proof::require(core, tx, site, member, session).await?;
                     if !row::remove(tx, &site.id, member, id).await? {
@@ -191,8 +195,8 @@ impl Identity {
                     if guard::generation(tx, &site.id, member).await?.is_none() {
                         recovery_code::remove(tx, &site.id, member).await?;
                     }
-                    guard::end_sign_ins(tx, &site.id, member).await?;
-                    let entry = audit::Entry::by_oneself(member, audit::Event::FactorRemoved);
+                    guard::end_sign_ins(tx, &site.id, member, Some(session)).await?;
+                    let entry = audit::Entry::by_oneself(member, audit::Event::FactorRemoved).at_address(Some(address));
                     audit::record(core, tx, &site.id, entry).await?;
                     notice::changed(core, tx, &site.id, &person, FactorChange::Removed).await
                 })
@@ -207,11 +211,17 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is a member with their whole right; [`Code::ProofNeeded`];
-    /// [`Code::NotFound`] for one who has no factor.
-    pub async fn recovery_codes_renew(&self, site: &Arc<Site>, caller: &Caller) -> Result<Vec<String>> {
+    /// [`Code::NotFound`] for one who has no factor; [`Code::Throttled`].
+    pub async fn recovery_codes_renew(
+        &self,
+        site: &Arc<Site>,
+        caller: &Caller,
+        address: IpAddr,
+    ) -> Result<Vec<String>> {
         let core = &self.core;
         let (member, session) = proof::oneself(caller)?;
-        let renewed = site.write_with((core.clone(), site.clone(), member, session), |tx, input| {
+        proof::count_change(core, site, &member, &session).await?;
+        let renewed = site.write_with((core.clone(), site.clone(), member, session), move |tx, input| {
             boxed!({
                 let (core, site, member, session) = input;
                 let person = proof::require(core, tx, site, member, session).await?;
@@ -220,8 +230,9 @@ impl Identity {
                 }
                 let codes = recovery_code::draw(core.world());
                 recovery_code::replace(tx, &site.id, member, &codes).await?;
-                guard::end_sign_ins(tx, &site.id, member).await?;
-                let entry = audit::Entry::by_oneself(member, audit::Event::RecoveryCodesRenewed);
+                guard::end_sign_ins(tx, &site.id, member, Some(session)).await?;
+                let entry =
+                    audit::Entry::by_oneself(member, audit::Event::RecoveryCodesRenewed).at_address(Some(address));
                 audit::record(core, tx, &site.id, entry).await?;
                 notice::changed(core, tx, &site.id, &person, FactorChange::RecoveryCodesRenewed).await?;
                 Ok(codes)
@@ -236,10 +247,18 @@ impl Identity {
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is a member with their whole right.
-    pub async fn remembered_browsers_forget(&self, site: &Arc<Site>, caller: &Caller) -> Result<()> {
+    pub async fn remembered_browsers_forget(&self, site: &Arc<Site>, caller: &Caller, address: IpAddr) -> Result<()> {
         let (member, _) = proof::oneself(caller)?;
-        let forgotten = site.write_with((site.id.clone(), member), |tx, (site, member)| {
-            boxed!(remembered::forget(tx, site, member).await)
+        let input = (self.core.clone(), site.id.clone(), member);
+        let forgotten = site.write_with(input, move |tx, (core, site, member)| {
+            boxed!({
+                // Where there was none nothing is written, however often it is called.
+                if remembered::forget(tx, site, member).await? == 0 {
+                    return Ok(());
+                }
+                let entry = audit::Entry::by_oneself(member, audit::Event::BrowsersForgotten);
+                audit::record(core, tx, site, entry.at_address(Some(address))).await
+            })
         });
         forgotten.await
     }
@@ -258,13 +277,8 @@ impl Identity {
                 boxed!({
                     let person = member::get(tx, &site.id, id).await?.filter(|it| it.status != Status::Deleted);
                     let person = person.ok_or_else(|| Fault::new(Code::NotFound))?;
-                    guard::lock(tx, &site.id, id).await?;
-                    let count = row::remove_all(tx, &site.id, id).await?;
-                    recovery_code::remove(tx, &site.id, id).await?;
-                    guard::end_sign_ins(tx, &site.id, id).await?;
+                    let count = drop_all(core, tx, &site.id, caller, id).await?;
                     if count > 0 {
-                        audit::record(core, tx, &site.id, audit::Entry::by(caller, audit::Event::FactorsReset, id))
-                            .await?;
                         notice::changed(core, tx, &site.id, &person, FactorChange::Removed).await?;
                     }
                     Ok(count)
@@ -277,7 +291,27 @@ impl Identity {
     }
 }
 
-/// Whether a member may enrol one more, in this transaction; locks their guard.
+/// Takes inside a transaction all second factors of a member away, and what rests on them, and writes down who did. Answers
+/// how many authenticators there were.
+pub(crate) async fn drop_all(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    caller: &Caller,
+    member: &MemberId,
+) -> Result<u64> {
+    guard::lock(tx, site, member).await?;
+    let count = row::remove_all(tx, site, member).await?;
+    recovery_code::remove(tx, site, member).await?;
+    guard::end_sign_ins(tx, site, member, None).await?;
+    if count > 0 {
+        audit::record(core, tx, site, audit::Entry::by(caller, audit::Event::FactorsReset, member)).await?;
+    }
+    Ok(count)
+}
+
+/// Whether a member may enrol one more, in this transaction; locks their guard. One whose address nobody has shown to be theirs
+/// may not: who registers another's address would keep its owner out by a factor.
 async fn may_enrol(
     core: &Core,
     tx: &mut Tx<'_>,
@@ -288,6 +322,9 @@ async fn may_enrol(
     let person = proof::require(core, tx, site, member, session).await?;
     if policy::read(tx, &site.id).await?.second_factor == SecondFactorPolicy::Off {
         return Err(Fault::because(Code::Forbidden, "Members of this site can not add a second factor."));
+    }
+    if !person.email_verified {
+        return Err(Fault::new(Code::VerificationRequired));
     }
     let confirmed = row::of_member(tx, &site.id, member).await?.iter().filter(|it| it.confirmed.is_some()).count();
     if i64::try_from(confirmed).unwrap_or(MOST) >= MOST {

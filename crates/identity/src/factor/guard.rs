@@ -2,11 +2,10 @@
 //!
 //! An attempt counts as a wrong one before it is looked at, and stops counting when it was right: a hundred at once are no way
 //! around. After some wrong ones each further one has to wait, twice as long every time. The counts are stored, so they
-//! hold on all nodes and after a restart; codes and recovery codes are counted apart, so that who guesses at one does
-//! not keep the member from the other.
+//! hold on all nodes and after a restart. Recovery codes are not counted: their 80 bits can't be guessed, and a count would let
+//! a thief of the password keep the member out.
 
-use crate::factor::FactorType;
-use stoa_kernel::{Code, Fault, MemberId, Millis, Result, SiteId};
+use stoa_kernel::{Code, Fault, MemberId, Millis, Result, SessionId, SiteId};
 use stoa_sql::params;
 use stoa_store::Tx;
 
@@ -30,7 +29,7 @@ impl Attempted {
     }
 }
 
-/// Counts an attempt inside a transaction, and locks the row.
+/// Counts an attempt at a code inside a transaction, and locks the row.
 ///
 /// # Errors
 /// [`Code::Throttled`] while attempts have to wait. `None` for a member without a guard, who has nothing to guess at.
@@ -38,35 +37,32 @@ pub(super) async fn attempt(
     tx: &mut Tx<'_>,
     site: &SiteId,
     member: &MemberId,
-    factor: FactorType,
     now: Millis,
 ) -> Result<Option<Result<Attempted>>> {
-    let (count, until) = columns(factor);
-    let sql = format!(
-        "update stoa.factor_guard set {count} = {count} + 1 where site = $1 and member = $2 and {until} <= $3 \
-         returning {count}"
-    );
-    let wrong: Option<i64> = tx.row(&sql, &params![site, member, now], |row| row.get(0)).await?;
+    let sql = "update stoa.factor_guard set wrong_codes = wrong_codes + 1 \
+               where site = $1 and member = $2 and codes_after <= $3 returning wrong_codes";
+    let wrong: Option<i64> = tx.row(sql, &params![site, member, now], |row| row.get(0)).await?;
     if let Some(wrong) = wrong {
         if wrong >= FREE {
-            let sql = format!("update stoa.factor_guard set {until} = $1 where site = $2 and member = $3");
-            tx.send(&sql, params![now + wait(wrong), site, member]).await?;
+            let sql = "update stoa.factor_guard set codes_after = $1 where site = $2 and member = $3";
+            tx.send(sql, params![now + wait(wrong), site, member]).await?;
         }
         return Ok(Some(Ok(Attempted { wrong })));
     }
-    let sql = format!("select {until} from stoa.factor_guard where site = $1 and member = $2");
-    let until: Option<Millis> = tx.row(&sql, &params![site, member], |row| row.get(0)).await?;
-    Ok(until.map(|until| {
-        let seconds = (until - now).max(1_000).div_euclid(1_000);
-        Err(Fault::new(Code::Throttled).with("retryAfterSeconds", seconds))
-    }))
+    let sql = "select codes_after from stoa.factor_guard where site = $1 and member = $2";
+    let until: Option<Millis> = tx.row(sql, &params![site, member], |row| row.get(0)).await?;
+    Ok(until.map(|until| Err(Fault::new(Code::Throttled).with("retryAfterSeconds", seconds(until - now)))))
+}
+
+/// Whole seconds, so many that the wait is over after them.
+fn seconds(left: Millis) -> i64 {
+    (left.max(1) + 999) / 1_000
 }
 
 /// The attempt was right: none is counted any more.
-pub(super) async fn absolve(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, factor: FactorType) -> Result<()> {
-    let (count, until) = columns(factor);
-    let sql = format!("update stoa.factor_guard set {count} = 0, {until} = 0 where site = $1 and member = $2");
-    tx.send(&sql, params![site, member]).await?;
+pub(super) async fn absolve(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
+    let sql = "update stoa.factor_guard set wrong_codes = 0, codes_after = 0 where site = $1 and member = $2";
+    tx.send(sql, params![site, member]).await?;
     Ok(())
 }
 
@@ -78,12 +74,21 @@ pub(super) async fn lock(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> R
     Ok(())
 }
 
-/// Ends every sign-in that waits for a factor, and every browser in which the member is not asked: what they rest on has
-/// changed.
-pub(super) async fn end_sign_ins(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
+/// Ends every sign-in that waits for a factor, every browser in which the member is not asked, and what was proven in other
+/// sessions than the one that acts: what they rest on has changed.
+pub(super) async fn end_sign_ins(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    acting: Option<&SessionId>,
+) -> Result<()> {
     let sql = "update stoa.factor_guard set generation = generation + 1 where site = $1 and member = $2";
     tx.send(sql, params![site, member]).await?;
-    super::remembered::forget(tx, site, member).await
+    let sql =
+        "update stoa.session set proved = null where site = $1 and member = $2 and id <> $3 and proved is not null";
+    tx.send(sql, params![site, member, acting.map_or("", SessionId::as_str)]).await?;
+    super::remembered::forget(tx, site, member).await?;
+    Ok(())
 }
 
 /// What a sign-in of this member names that waits for a factor; nothing for members who have none.
@@ -98,16 +103,14 @@ fn wait(wrong: i64) -> Millis {
     FIRST_WAIT.saturating_mul(1 << doublings).min(LONGEST_WAIT)
 }
 
-fn columns(factor: FactorType) -> (&'static str, &'static str) {
-    match factor {
-        FactorType::Totp => ("wrong_codes", "codes_after"),
-        FactorType::RecoveryCode => ("wrong_recovery", "recovery_after"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wait_that_is_told_is_long_enough() {
+        assert_eq!([1, 999, 1_000, 1_001, 1_900, 30_000].map(seconds), [1, 1, 1, 2, 2, 30]);
+    }
 
     #[test]
     fn waits_double_up_to_the_longest() {

@@ -16,6 +16,7 @@ mod secret;
 mod totp;
 
 pub(crate) use check::{Compared, Verdict, compare, count};
+pub(crate) use enrol::drop_all;
 pub use enrol::{Authenticator, Enrolled, Enrolment, FactorList};
 pub(crate) use guard::generation;
 pub use proof::Proof;

@@ -21,10 +21,10 @@ use crate::{
     password::Match,
     session,
 };
-use std::sync::Arc;
+use std::{net::Ipv4Addr, sync::Arc};
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, Secret, SessionId, SiteId};
 use stoa_sql::params;
-use stoa_store::{Site, Tx, boxed};
+use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// How long a proof holds in its session.
 const LIFE: Millis = 10 * 60_000;
@@ -73,6 +73,10 @@ async fn by_password(
 ) -> Result<()> {
     let member = member::find(site, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
     let email = Email::parse(&member.email).ok_or_else(|| Fault::new(Code::PasswordWrong))?;
+    // Before the hash: whether the password is right is not told, and the right one is no failed sign-in.
+    if has_factor(site, &id).await? {
+        return Err(not_by_password());
+    }
     let permit = attempt::sign_in(core, site, attempt, Account::Member(&email)).await?;
     let share = core.passwords.share(attempt.address, site.id.as_str(), email.folded());
     let stored = member.password_hash;
@@ -90,10 +94,7 @@ async fn by_password(
                 }
                 guard::lock(tx, &site.id, id).await?;
                 if guard::generation(tx, &site.id, id).await?.is_some() {
-                    return Err(Fault::because(
-                        Code::ProofNeeded,
-                        "A code of a second factor is needed, not the password.",
-                    ));
+                    return Err(not_by_password());
                 }
                 if was_set_lately(tx, &site.id, id, core.now()).await? {
                     let why =
@@ -106,6 +107,16 @@ async fn by_password(
     proved.await?;
     core.throttle.refund(permit);
     Ok(())
+}
+
+async fn has_factor(site: &Site, member: &MemberId) -> Result<bool> {
+    let (id, member) = (site.id.clone(), member.clone());
+    let read = site.read(ReaderPool::Point, move |tx| boxed!(guard::generation(tx, &id, &member).await));
+    Ok(read.await?.is_some())
+}
+
+fn not_by_password() -> Fault {
+    Fault::because(Code::ProofNeeded, "A code of a second factor is needed, not the password.")
 }
 
 async fn by_factor(
@@ -149,6 +160,21 @@ pub(super) fn oneself(caller: &Caller) -> Result<(MemberId, SessionId)> {
         Caller::Member { id, session, .. } => Ok((id.clone(), session.clone())),
         _ => Err(Fault::new(Code::Forbidden)),
     }
+}
+
+/// Counts a change that a member wants to make, who has lately shown in this session who they are: each writes to them. What
+/// others send is not counted, so that a session which was stolen uses up nothing; the change itself decides by [`require`].
+///
+/// # Errors
+/// [`Code::ProofNeeded`]; [`Code::Throttled`].
+pub(super) async fn count_change(core: &Core, site: &Site, member: &MemberId, session: &SessionId) -> Result<()> {
+    let (id, session, now) = (site.id.clone(), session.clone(), core.now());
+    let proved = site.read(ReaderPool::Point, move |tx| boxed!(until(tx, &id, &session, now).await));
+    if proved.await?.is_none() {
+        return Err(Fault::new(Code::ProofNeeded));
+    }
+    let anywhere = Ipv4Addr::UNSPECIFIED.into();
+    core.throttle.attempt(AttemptKind::FactorChange, now, &site.id, anywhere, member.as_str()).map(drop)
 }
 
 /// The member, if they have lately shown in this session who they are; locks their guard.

@@ -84,12 +84,7 @@ mod tests {
     fn code_is_read_as_people_type_it() {
         let (anna, ben) = (MemberId::from("anna"), MemberId::from("ben"));
         let right = hash(&anna, "ABOI-EFGH-IJKL-MNOP");
-        for typed in [
-            "aboiefghijklmnop",
-            " abo1 efgh ijkl mnop ",
-            "AB0I–EFGH–IJKL–MNOP",
-            "A8OI-EFGH-IJKL-MNOP".replace("A8", "AB").as_str(),
-        ] {
+        for typed in ["aboiefghijklmnop", " abo1 efgh ijkl mnop ", "AB0I–EFGH–IJKL–MNOP", "A8OI-EFGH-IJKL-MNOP"] {
             assert_eq!(hash(&anna, typed), right, "{typed}");
         }
         assert_ne!(hash(&anna, "ABOI-EFGH-IJKL-MNOQ"), right);

@@ -45,11 +45,17 @@ pub(crate) async fn is_remembered(
     Ok(tx.row(sql, &params![site, hash(member, cookie), core.now()], |_| Ok(())).await?.is_some())
 }
 
-/// Forgets all of a member.
-pub(super) async fn forget(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
-    let sql = "delete from stoa.remembered_browser where site = $1 and member = $2";
-    tx.send(sql, params![site, member]).await?;
-    Ok(())
+/// Forgets all of a member, and those that a sign-in on its way would add. Answers how many there were.
+pub(super) async fn forget(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<u64> {
+    let mut count = 0;
+    for sql in [
+        "delete from stoa.remembered_browser where site = $1 and member = $2",
+        "update stoa.session_token set remembers = 0 where site = $1 and member = $2 and remembers <> 0",
+        "update stoa.redirect_session set remembers = 0 where site = $1 and member = $2 and remembers <> 0",
+    ] {
+        count += tx.execute(sql, &params![site, member]).await?;
+    }
+    Ok(count)
 }
 
 /// How many there are.

@@ -78,8 +78,11 @@ pub(super) async fn remove(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, id
     Ok(tx.execute(sql, &params![site, id, member]).await? == 1)
 }
 
-/// Removes all of a member.
+/// Removes all of a member: how many of them were confirmed.
 pub(super) async fn remove_all(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<u64> {
+    let sql = "delete from stoa.factor where site = $1 and member = $2 and confirmed is not null";
+    let count = tx.execute(sql, &params![site, member]).await?;
     let sql = "delete from stoa.factor where site = $1 and member = $2";
-    Ok(tx.execute(sql, &params![site, member]).await?)
+    tx.send(sql, params![site, member]).await?;
+    Ok(count)
 }

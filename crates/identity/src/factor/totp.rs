@@ -25,7 +25,7 @@ pub(crate) fn step_of(secret: &str, code: &str, now: Millis, last: i64) -> Optio
     let current = step_at(now);
     // All of them are made, so that the time taken tells nothing of which one it was.
     let matching = (current - DRIFT..=current + DRIFT).filter(|step| is_same(&code_at(&key, *step), code));
-    matching.filter(|step| *step > last).last()
+    matching.filter(|step| *step > last).max()
 }
 
 /// The step of time, counted from 1970.

@@ -136,3 +136,24 @@ fn next(member: &Member) -> Next {
         Status::Active | Status::Pending => Next::Open,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    /// How often files below a folder call a function, its own definition not counted.
+    fn calls(folder: &Path, call: &str) -> usize {
+        let count = |path: &Path| {
+            fs::read_to_string(path).unwrap_or_default().replace(&format!("fn {call}"), "").matches(call).count()
+        };
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|it| it.path());
+        entries.map(|it| if it.is_dir() { calls(&it, call) } else { count(&it) }).sum()
+    }
+
+    #[test]
+    fn session_tokens_are_made_in_one_place() {
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        assert_eq!(calls(&sources, concat!("issue_", "token(")), 1);
+        assert_eq!(calls(&sources, concat!("insert into stoa.session_", "token ")), 1);
+    }
+}

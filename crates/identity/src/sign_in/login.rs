@@ -331,6 +331,8 @@ async fn sign_on_in(core: &Core, tx: &mut Tx<'_>, site: &Site, vouched: &Vouched
         noted = Some(audit::Event::PasswordDropped);
         (member.password_hash, member.must_reset) = (None, false);
         ended = SessionSelector::Member(member.id.clone()).end(tx, &site.id, now).await?;
+        // Who set the password may have added them.
+        factor::drop_all(core, tx, &site.id, &vouched.app, &member.id).await?;
         notice::password_dropped(core, tx, &site.id, &member).await?;
     }
     member.email_verified |= vouched.is_verified;

@@ -28,9 +28,6 @@ create table stoa.factor_guard (
     -- Wrong codes of authenticators since the last right one, and until when no other counts.
     wrong_codes bigint not null default 0,
     codes_after bigint not null default 0,
-    -- The same for recovery codes.
-    wrong_recovery bigint not null default 0,
-    recovery_after bigint not null default 0,
     -- When a session set the password without showing the one before.
     password_set bigint,
     primary key (site, member)

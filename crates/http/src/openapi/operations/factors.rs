@@ -36,24 +36,29 @@ pub(crate) const FACTOR_LIST: Operation = own("factorList", "Lists the calling m
     .errors(&[REFUSED]);
 
 pub(crate) const FACTOR_BEGIN: Operation = own("factorBegin", "Begins to add an authenticator")
-    .notes("It counts once a code of it was shown, within a quarter of an hour.")
+    .notes("It counts once a code of it was shown, within a quarter of an hour. Members show first that their address is theirs.")
     .may_take("FactorBeginRequest")
     .answers(&[Answer::json("FactorBeginResponse", "The secret for the authenticator.")])
-    .errors(&[INVALID, PROVED, &[Code::TooMany]]);
+    .errors(&[INVALID, PROVED, &[Code::VerificationRequired, Code::TooMany]])
+    .counts(Throttle::Password);
 
 pub(crate) const FACTOR_CONFIRM: Operation = own("factorConfirm", "Shows the first code of an authenticator")
     .takes("FactorConfirmRequest")
     .answers(&[Answer::json("FactorConfirmResponse", "The authenticator; with the first one recovery codes.")])
-    .errors(&[NOT_FOUND, PROVED, &[Code::VerificationFailed]]);
+    .errors(&[NOT_FOUND, PROVED, &[Code::VerificationRequired, Code::VerificationFailed]])
+    .counts(Throttle::Password);
 
-pub(crate) const FACTOR_REMOVE: Operation =
-    own("factorRemove", "Removes an authenticator").answers(DONE).errors(&[NOT_FOUND, PROVED]);
+pub(crate) const FACTOR_REMOVE: Operation = own("factorRemove", "Removes an authenticator")
+    .answers(DONE)
+    .errors(&[NOT_FOUND, PROVED])
+    .counts(Throttle::Password);
 
 pub(crate) const RECOVERY_CODES_RENEW: Operation = own("recoveryCodesRenew", "Makes new recovery codes")
     .notes("Those before are worth nothing from then on.")
     .may_take("Empty")
     .answers(CODES)
-    .errors(&[NOT_FOUND, PROVED]);
+    .errors(&[NOT_FOUND, PROVED])
+    .counts(Throttle::Password);
 
 pub(crate) const REMEMBERED_BROWSERS_FORGET: Operation =
     own("rememberedBrowsersForget", "Asks for a second factor in every browser again").answers(DONE).errors(&[REFUSED]);
