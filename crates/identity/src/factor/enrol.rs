@@ -249,17 +249,17 @@ impl Identity {
     /// [`Code::Forbidden`] unless the caller is a member with their whole right.
     pub async fn remembered_browsers_forget(&self, site: &Arc<Site>, caller: &Caller, address: IpAddr) -> Result<()> {
         let (member, _) = proof::oneself(caller)?;
-        let input = (self.core.clone(), site.id.clone(), member);
-        let forgotten = site.write_with(input, move |tx, (core, site, member)| {
-            boxed!({
-                // Where there was none nothing is written, however often it is called.
-                if remembered::forget(tx, site, member).await? == 0 {
-                    return Ok(());
-                }
-                let entry = audit::Entry::by_oneself(member, audit::Event::BrowsersForgotten);
-                audit::record(core, tx, site, entry.at_address(Some(address))).await
-            })
-        });
+        let forgotten =
+            site.write_with((self.core.clone(), site.id.clone(), member), move |tx, (core, site, member)| {
+                boxed!({
+                    // Where there was none nothing is written, however often it is called.
+                    if remembered::forget(tx, site, member).await? == 0 {
+                        return Ok(());
+                    }
+                    let entry = audit::Entry::by_oneself(member, audit::Event::BrowsersForgotten);
+                    audit::record(core, tx, site, entry.at_address(Some(address))).await
+                })
+            });
         forgotten.await
     }
 
