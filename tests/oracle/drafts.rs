@@ -89,14 +89,14 @@ impl<'a> Paper<'a> {
             }
             2 => self.save(caller, random, with_drafts).await,
             3 if random.one_in(3) => self.remove(caller, random, with_drafts).await,
-            _ => return self.read(caller, random).await,
+            _ => return self.read(caller, random, None).await,
         };
         let context = format!("{} after {call} of {:?} {}", self.name, caller.kind, caller.id);
         assert_eq!(stored(self.app, &self.side.id).await, self.side.items, "{context}");
         call
     }
 
-    pub async fn read(&self, caller: &Caller<'_>, random: &mut Random) -> &'static str {
+    pub async fn read(&self, caller: &Caller<'_>, random: &mut Random, kind: Option<usize>) -> &'static str {
         let (with_drafts, right) = (random.one_in(2), right(caller, &self.side, READ));
         let items = self.side.readable(caller).into_iter().map(|it| it.1);
         // The order tells of all items where all are there for the call.
@@ -111,7 +111,7 @@ impl<'a> Paper<'a> {
             frequencies: counts_all.then(|| Frequencies::of(self.side.items.values())),
         };
         self.app.search_caught_up().await;
-        shown.read(caller, random).await
+        shown.read(caller, random, kind).await
     }
 
     async fn set_status(&mut self, caller: &Caller<'_>, id: &str, status: &str, with_drafts: bool) -> &'static str {
@@ -230,7 +230,7 @@ impl<'a> Pair<'a> {
             2 => self.publish(caller, random).await,
             3 => self.unpublish(caller, random).await,
             4 => self.write(caller, random).await,
-            _ => return self.read(caller, random).await,
+            _ => return self.read(caller, random, None).await,
         };
         let context = format!("{} after {call} of {:?} {}", self.name, caller.kind, caller.id);
         for side in [&self.published, &self.drafts] {
@@ -243,7 +243,7 @@ impl<'a> Pair<'a> {
         format!("{:?}, drafts {}, publish {}", self.published.levels, self.drafts.levels[0], self.publish)
     }
 
-    pub async fn read(&self, caller: &Caller<'_>, random: &mut Random) -> &'static str {
+    pub async fn read(&self, caller: &Caller<'_>, random: &mut Random, kind: Option<usize>) -> &'static str {
         let side = if random.one_in(2) { &self.published } else { &self.drafts };
         let right = right(caller, side, READ);
         let shown = Shown {
@@ -257,7 +257,7 @@ impl<'a> Pair<'a> {
             frequencies: (right == Right::All).then(|| Frequencies::of(side.items.values())),
         };
         self.app.search_caught_up().await;
-        shown.read(caller, random).await
+        shown.read(caller, random, kind).await
     }
 
     /// Whether a caller may publish and take back.

@@ -56,7 +56,7 @@ impl<'a> Book<'a> {
             0..3 => self.translate(caller, random).await,
             3 => self.write(caller, random).await,
             4 if random.one_in(3) => self.remove(caller, random).await,
-            _ => return self.read(caller, random).await,
+            _ => return self.read(caller, random, None).await,
         };
         let everyone = Caller { kind: Kind::App, id: String::new(), client: self.app.app() };
         for language in [None, ASKED[random.below(ASKED.len())]] {
@@ -72,7 +72,7 @@ impl<'a> Book<'a> {
         call
     }
 
-    pub async fn read(&self, caller: &Caller<'_>, random: &mut Random) -> &'static str {
+    pub async fn read(&self, caller: &Caller<'_>, random: &mut Random, kind: Option<usize>) -> &'static str {
         let language = ASKED[random.below(ASKED.len())];
         let right = right(caller, &self.side, READ);
         let everyone = Caller { kind: Kind::App, id: String::new(), client: self.app.app() };
@@ -87,7 +87,7 @@ impl<'a> Book<'a> {
             frequencies: (right == Right::All).then(|| Frequencies::of(all.iter())),
         };
         self.app.search_caught_up().await;
-        shown.read(caller, random).await
+        shown.read(caller, random, kind).await
     }
 
     /// What a caller may read, as it is shown in a language.

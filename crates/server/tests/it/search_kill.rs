@@ -4,6 +4,7 @@ use crate::process::{Deployment, Server, get, post};
 use serde_json::{Value, json};
 use std::time::Duration;
 use stoa_kernel::World;
+use stoa_store::{ReaderPool, Store, boxed};
 use stoa_testkit::{Engine, rounds};
 
 /// Items that are written in a round, and ids that there are.
@@ -15,22 +16,42 @@ const APART: Duration = Duration::from_millis(260);
 
 #[test]
 fn index_killed_while_it_is_made_on_sqlite() {
-    killed(Engine::Sqlite, rounds(4), indexing);
+    killed(Engine::Sqlite, rounds(4), None, indexing);
 }
 
 #[test]
 fn index_killed_while_it_is_made_on_postgres() {
-    killed(Engine::Postgres, rounds(4), indexing);
+    killed(Engine::Postgres, rounds(4), None, indexing);
 }
 
 #[test]
 fn index_killed_while_it_is_merged_on_sqlite() {
-    killed(Engine::Sqlite, rounds(2), merging);
+    killed(Engine::Sqlite, rounds(2), Some(MERGED), merging);
 }
 
 #[test]
 fn index_killed_while_it_is_merged_on_postgres() {
-    killed(Engine::Postgres, rounds(2), merging);
+    killed(Engine::Postgres, rounds(2), Some(MERGED), merging);
+}
+
+/// What is left by a merge that is killed while it writes, or before what it has replaced is swept.
+const MERGED: &str =
+    "select count(*) from stoa.search_segment where state = 'WRITING' and level > 0 or state = 'REMOVED'";
+
+/// Rounds that are added while no kill was in time.
+const FURTHER: usize = 10;
+
+fn count(deployment: &Deployment, sql: &'static str) -> i64 {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = Store::open(&deployment.store_config()).await.unwrap();
+        let (id, _) = store.sites().await.unwrap().remove(0);
+        let site = store.site(&id).await.unwrap();
+        let read = site.read(ReaderPool::Scan, move |tx| boxed!(Ok(tx.row(sql, &[], |row| row.get(0)).await?)));
+        let count = read.await.unwrap();
+        store.close();
+        count.unwrap()
+    })
 }
 
 fn below(most: usize) -> usize {
@@ -41,8 +62,15 @@ fn text() -> String {
     (0..1 + below(6)).map(|_| WORDS[below(WORDS.len())]).collect::<Vec<_>>().join(" ")
 }
 
-/// `write` is what is done before each kill.
-fn killed(engine: Engine, rounds: usize, write: fn(&Server, &str)) {
+/// Many words, so that a segment is written and merged in several transactions.
+fn long_text() -> String {
+    let others = (0..30).map(|_| format!("w{}", below(20_000))).collect::<Vec<_>>();
+    format!("{} {}", text(), others.join(" "))
+}
+
+/// `write` is what is done before each kill. `cut` counts what a kill in the middle leaves: some kill must, in further rounds
+/// if it must be.
+fn killed(engine: Engine, rounds: usize, cut: Option<&'static str>, write: fn(&Server, &str)) {
     let deployment = Deployment::new(engine);
     let key = deployment.site_with_things();
     let mut server = deployment.serve(|_| {});
@@ -50,12 +78,20 @@ fn killed(engine: Engine, rounds: usize, write: fn(&Server, &str)) {
         { "key": "name", "type": "TEXT" }, { "key": "note", "type": "TEXT" },
     ], "permissions": { "read": "ANYONE", "insert": "ADMIN", "update": "ADMIN", "remove": "ADMIN" } });
     call(&server, &key, "/v2/collections", &json!({ "collection": object }));
-    for _ in 0..rounds {
+    let plugin = json!({ "dataCollectionId": "places", "multilingualOptions": { "translatableFieldKeys": ["note"] } });
+    call(&server, &key, "/v2/collections/add-multilingual-plugin", &plugin);
+    let mut cuts = 0;
+    for round in 0..rounds + FURTHER {
+        if round >= rounds && (cuts > 0 || cut.is_none()) {
+            break;
+        }
         write(&server, &key);
         server.kill();
         deployment.wait_for_database();
+        cuts += cut.map_or(0, |sql| usize::from(count(&deployment, sql) > 0));
         server = deployment.serve(|_| {});
     }
+    assert!(cuts > 0 || cut.is_none(), "no kill met what it is about");
     caught_up(&server, &key);
     let killed = answers(&server, &key);
     assert!(killed.iter().any(|it| it.len() > 100), "there is something to find");
@@ -82,16 +118,26 @@ fn merging(server: &Server, key: &str) {
         std::thread::sleep(APART);
     }
     remove(server, key);
-    std::thread::sleep(Duration::from_millis(below(300) as u64));
+    std::thread::sleep(Duration::from_millis(below(1_200) as u64));
 }
 
 fn save(server: &Server, key: &str, count: usize) {
     let item = |_| {
         let id = format!("p{}", below(IDS));
-        json!({ "id": id, "data": { "_id": id, "name": text(), "note": text() } })
+        json!({ "id": id, "data": { "_id": id, "name": text(), "note": long_text() } })
     };
     let items: Vec<Value> = (0..count).map(item).collect();
     call(server, key, "/v2/bulk/items/save", &json!({ "dataCollectionId": "places", "dataItems": items }));
+    for item in &items[..3] {
+        let set = json!({ "fieldPath": "note", "action": "SET_FIELD", "setFieldOptions": { "value": long_text() } });
+        let patch = json!({ "dataItemId": item["id"], "fieldModifications": [set] });
+        call(
+            server,
+            key,
+            "/v2/items/patch",
+            &json!({ "dataCollectionId": "places", "language": "de", "patch": patch }),
+        );
+    }
 }
 
 fn remove(server: &Server, key: &str) {
@@ -127,11 +173,17 @@ fn answers(server: &Server, key: &str) -> Vec<Vec<String>> {
         ("東京", "AND"),
         ("york boat bird", "AND"),
     ];
-    let ask = |(expression, mode): (&str, &str)| {
+    let ask = |(language, (expression, mode)): (Option<&str>, (&str, &str))| {
         let search = json!({ "search": { "expression": expression, "mode": mode }, "paging": { "limit": 1000 } });
-        let page = call(server, key, "/v2/items/search", &json!({ "dataCollectionId": "places", "search": search }));
+        let page = call(
+            server,
+            key,
+            "/v2/items/search",
+            &json!({ "dataCollectionId": "places", "language": language, "search": search }),
+        );
         let items = page["dataItems"].as_array().unwrap();
         items.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
     };
-    questions.into_iter().map(ask).collect()
+    let of_language = |language| questions.map(|it| (language, it));
+    [None, Some("de")].into_iter().flat_map(of_language).map(ask).collect()
 }
