@@ -1032,7 +1032,7 @@ export type FieldMetadata = {
     defaultValue?: FieldValue;
   } | null;
   pageLink?: {
-    /** At most one member is not null. */
+    /** At most one member is not null. With one the value is calculated from other fields: a `pattern` is `/products/{title}` (docs/page-links.md). */
     calculator?: {
       fieldsPattern?: {
         pattern?: string | null;
@@ -1247,6 +1247,7 @@ export type SingleItemOptions = {
   singleItemId?: string;
 };
 
+/** How values stand in page links (docs/page-links.md). `ORIGINAL`: in lower-case letters, with a hyphen for each run of spaces, tabs and line feeds. `PLAIN`: as they are. Both are percent-encoded. Anything else is `ORIGINAL`. */
 export type UrlizedOptions = {
   format?: 'UNKNOWN_FORMAT' | 'ORIGINAL' | 'PLAIN';
 };
@@ -1255,6 +1256,7 @@ export type MultilingualOptions = {
   translatableFieldKeys?: Array<string>;
 };
 
+/** `isPersisted`: page links are stored when items are written, and stay. `isMutable`, which needs it: writers may set others (docs/page-links.md). */
 export type EditablePageLinkOptions = {
   isPersisted?: boolean;
   isMutable?: boolean;
@@ -1269,7 +1271,7 @@ export type CmsOptions = {
   };
 };
 
-/** Keys of fields. Names without `FieldKey` are deprecated, and kept as they are sent. */
+/** Keys of fields of the collection, each of a type that fits; a field that is deleted leaves them. Names without `FieldKey` are deprecated, and kept as they are sent. */
 export type CatalogOptions = {
   nameFieldKey?: string;
   priceFieldKey?: string;
@@ -1321,7 +1323,7 @@ export type Plugin = {
   draftItemsOptions?: DraftItemsOptions;
 };
 
-/** A plugin as it is sent: options of other types are refused. `URLIZED`, `CATALOG` and `DRAFT_ITEMS` are not supported yet (WDE0119); a collection that has one keeps it. */
+/** A plugin as it is sent: options of other types are refused. */
 export type PluginInput = {
   type: PluginType;
   publishOptions?: PublishOptions | null;
@@ -6339,7 +6341,10 @@ export interface Calls {
   searchLagGet: {
     method: 'GET';
     path: '/_api/search/v1/lag';
-    query: Record<string, never>;
+    query: {
+      /** The data of which environment. `SANDBOX` is for those who work on the site, and apps; `SANDBOX_PREFERRED` is `LIVE`: it is decided for a collection. */
+      environment?: 'LIVE' | 'SANDBOX_PREFERRED' | 'SANDBOX';
+    };
     request: undefined;
     answer: SearchLag;
   };
