@@ -55,7 +55,8 @@ export default {
   recoveryCode: 'Código de recuperación',
   useRecoveryCode: 'Usar un código de recuperación',
   useAuthenticator: 'Usar la aplicación de autenticación',
-  rememberBrowser: 'No volver a preguntar en este navegador durante {n, plural, one {# día} many {# días} other {# días}}',
+  rememberBrowser:
+    'No volver a preguntar en este navegador durante {n, plural, one {# día} many {# días} other {# días}}',
 
   approvalTitle: 'Ya casi está',
   approvalText:

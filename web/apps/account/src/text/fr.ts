@@ -55,7 +55,8 @@ export default {
   recoveryCode: 'Code de secours',
   useRecoveryCode: 'Utiliser un code de secours',
   useAuthenticator: 'Utiliser l’application d’authentification',
-  rememberBrowser: 'Ne plus demander dans ce navigateur pendant {n, plural, one {# jour} many {# jours} other {# jours}}',
+  rememberBrowser:
+    'Ne plus demander dans ce navigateur pendant {n, plural, one {# jour} many {# jours} other {# jours}}',
 
   approvalTitle: 'Presque terminé',
   approvalText:
