@@ -391,9 +391,12 @@ function pageLinkRows() {
         const { _id, linkOf } = await collectionWithLink(world);
         const link = String(await linkOf('Red  Shoes - Größe 42'));
         const part = decodeURIComponent(link.slice('/products/'.length));
-        const { items } = await undocumented(world.app.items.query(_id))._matchesUrlized('title', part).find();
+        /** @typedef {{ find: () => Promise<{ items: { _id: string }[] }> }} Found */
+        /** @type {{ _matchesUrlized: (field: string, part: string) => Found }} */
+        const query = untyped(world.app.items.query(_id));
+        const { items } = await query._matchesUrlized('title', part).find();
         assert.deepEqual(
-          items.map((/** @type {{ _id: string }} */ item) => item._id),
+          items.map((item) => item._id),
           ['a'],
         );
       },

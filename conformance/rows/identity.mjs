@@ -308,7 +308,7 @@ function oldRows() {
         const visitor = world.oldVisitor().authentication;
         const asked = await visitor.loginV2({ email }, { password });
         assert.equal(asked.state, 'MFA_CHALLENGE');
-        assert.equal(asked.mfaChallengeData?.factorType, 'TOTP');
+        assert.equal(text(member(asked, 'mfaChallengeData'), 'factorType'), 'TOTP');
         const answer = { stateToken: present(asked.stateToken), totpData: { code: codeAt(secret, step + 1) } };
         assert.equal((await visitor.verify('TOTP', answer)).state, 'SUCCESS');
         const again = await failure(visitor.verify('TOTP', answer));
