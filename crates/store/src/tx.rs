@@ -56,8 +56,9 @@ impl Tx<'_> {
         self.note(done)
     }
 
-    /// Deletes rows whose bytes are to leave the disk as well. SQLite overwrites them in the file at once, and empties its
-    /// log within two hours; PostgreSQL has them until [`crate::Database::reclaim`] gave their place to others.
+    /// Deletes rows whose bytes are to leave the disk as well. SQLite overwrites them in the file at once, but for a few of
+    /// which it has a copy in unused space of a page, and empties its log within two hours; PostgreSQL has them until
+    /// [`crate::Database::reclaim`] gave their place to others.
     pub async fn erase(&mut self, sql: &str, params: &[Value]) -> Result<u64, Error> {
         trace::statement(sql);
         let done = match (refuse_nul(params), &mut self.engine) {
