@@ -53,7 +53,7 @@ stoa_kernel::limits! {
         registration_burst: usize = 100, 1..=1_000_000;
         /// So many more as each hour passes.
         registration_per_hour: usize = 720, 1..=10_000_000;
-        /// New passwords of one account, wherever they come from.
+        /// New passwords of one account, wherever they come from; changes of its second factors as many, by themselves.
         password_burst: usize = 20, 1..=1_000_000;
         /// So many more as each hour passes.
         password_per_hour: usize = 60, 1..=10_000_000;
