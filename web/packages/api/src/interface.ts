@@ -4382,6 +4382,10 @@ export type FlowStep = {
   emailHint: string | null;
   passwordMinLength: number;
 } | {
+  type: 'SECOND_FACTOR';
+  factors: Array<FactorType>;
+  rememberDays: number;
+} | {
   type: 'CONFIRM_SIGN_OUT';
   displayName: string | null;
 } | {
@@ -4439,6 +4443,11 @@ export type FlowInput = {
 } | {
   type: 'NEW_PASSWORD';
   password: string;
+} | {
+  type: 'SECOND_FACTOR';
+  factor: FactorType;
+  code: string;
+  remember: boolean;
 } | {
   type: 'CONFIRM_SIGN_OUT';
 } | {
