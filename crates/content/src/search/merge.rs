@@ -324,7 +324,7 @@ impl Place {
 
     /// About as many as fill up these bytes.
     fn rows_to_read(&self, bytes: usize) -> usize {
-        let usual = if self.count == 0 { USUAL_ROW } else { (self.bytes / self.count).max(1) };
+        let usual = self.bytes.checked_div(self.count).map_or(USUAL_ROW, |it| it.max(1));
         (bytes.saturating_sub(self.bytes) / usual).clamp(*ROWS.start(), *ROWS.end())
     }
 }
