@@ -391,10 +391,9 @@ function pageLinkRows() {
         const { _id, linkOf } = await collectionWithLink(world);
         const link = String(await linkOf('Red  Shoes - Größe 42'));
         const part = decodeURIComponent(link.slice('/products/'.length));
-        /** @typedef {{ find: () => Promise<{ items: { _id: string }[] }> }} Found */
-        /** @type {{ _matchesUrlized: (field: string, part: string) => Found }} */
-        const query = untyped(world.app.items.query(_id));
-        const { items } = await query._matchesUrlized('title', part).find();
+        /** @type {{ _matchesUrlized: (field: string, part: string) => never }} */
+        const filter = untyped(world.app.items.filter());
+        const { items } = await world.app.items.query(_id).and(filter._matchesUrlized('title', part)).find();
         assert.deepEqual(
           items.map((item) => item._id),
           ['a'],
