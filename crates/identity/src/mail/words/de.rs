@@ -79,14 +79,14 @@ pub(super) const TEXT: Language = Language {
     },
     recovery_codes_renewed: Words {
         subject: "Neue Wiederherstellungscodes für {site}",
-        title: "Es gibt neue Wiederherstellungscodes",
+        title: "Es gibt neue Wieder\u{ad}herstellungs\u{ad}codes",
         body: "Ihr Konto bei {site} hat neue Wiederherstellungscodes. Die bisherigen gelten nicht mehr.\n{time}",
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden, und sagen Sie denen Bescheid, die {site} betreiben.",
     },
     recovery_code_used: Words {
         subject: "Ein Wiederherstellungscode für {site} wurde benutzt",
-        title: "Ein Wiederherstellungscode wurde benutzt",
+        title: "Ein Wieder\u{ad}herstellungs\u{ad}code wurde benutzt",
         body: "Einer der Wiederherstellungscodes Ihres Kontos bei {site} wurde benutzt. Er gilt kein zweites Mal.\n{time}",
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden, und sagen Sie denen Bescheid, die {site} betreiben.",
