@@ -109,7 +109,7 @@ impl Store {
         written.await
     }
 
-    /// Takes up a copy on which nobody works any more, and answers whether it is this node's now.
+    /// Takes up a copy on which no process works any more, and answers whether it is this node's now.
     ///
     /// # Errors
     /// When the catalogue can't be written.

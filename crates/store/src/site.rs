@@ -268,7 +268,7 @@ impl Store {
     }
 
     /// The site, opened if it is not. [`Code::SiteUnknown`] when the catalogue does not have it, and for the SANDBOX of
-    /// another, which nobody names ([`Store::sandbox`]).
+    /// another, which no request names ([`Store::sandbox`]).
     pub async fn site(&self, id: &SiteId) -> Result<Arc<Site>> {
         let site = self.site_for_work(id).await?;
         if site.is_sandbox() { Err(Fault::new(Code::SiteUnknown)) } else { Ok(site) }

@@ -1,5 +1,5 @@
 //! A copy from its beginning to its end. It is written down in the catalogue first, where a site has one at a time; a node
-//! that is at work on it says so, and one that says nothing any more is followed by another, which begins it anew. Whether
+//! that is at work on it says so, and one that says nothing any more is followed by another, which begins it again. Whether
 //! it has happened is told by the environment that it goes to.
 
 use super::{
@@ -105,7 +105,7 @@ impl Content {
         work.await.unwrap_or_else(|it| Err(Fault::internal(format!("a copy ended: {it}"))))
     }
 
-    /// Takes up the copies on which nobody works any more, of one site or of all, one after the other. To be called now and
+    /// Takes up the copies on which no process works any more, of one site or of all, one after the other. To be called now and
     /// then.
     ///
     /// # Errors

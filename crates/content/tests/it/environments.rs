@@ -99,7 +99,7 @@ impl Pair {
         definition
     }
 
-    /// Removes what isn't needed, once nobody reads it.
+    /// Removes what isn't needed, once it is not read.
     async fn tend(&self) {
         self.world.test.clock.advance(READ_OUT + 1);
         for site in [&self.world.site, &self.sandbox] {

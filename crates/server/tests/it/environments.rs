@@ -39,7 +39,7 @@ fn status(deployment: &Deployment) -> Value {
     deployment.json(&["environments", "status"])
 }
 
-/// The latest copy, once nobody is to work on it any more.
+/// The latest copy, once no process is to work on it.
 fn ended(deployment: &Deployment) -> Value {
     for _ in 0..600 {
         let latest = status(deployment)["copies"][0].clone();

@@ -1,4 +1,4 @@
-//! Killing the program while it makes and merges the segments of an index leaves, in the end, what is built anew.
+//! Killing the program while it makes and merges the segments of an index leaves, in the end, what is built from the start.
 
 use crate::process::{Deployment, Server, get, post};
 use serde_json::{Value, json};

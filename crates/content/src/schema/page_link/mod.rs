@@ -220,7 +220,7 @@ impl PageLink {
     }
 
     /// What is stored of the link with an item. What isn't sent stays as it is, unseen too while the plugin is away; null and
-    /// the empty text have it calculated anew.
+    /// the empty text have it calculated again.
     fn stored(&self, found: &Found<'_>, before: &Found<'_>, writer: LinkWriter) -> Result<Option<String>> {
         let old = before.get(self.quoted.as_str()).copied();
         let kept = old.and_then(path).map(str::to_owned);
