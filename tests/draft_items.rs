@@ -476,6 +476,14 @@ on_both_engines! {
             assert_eq!(published["_createdDate"], mine["_createdDate"]);
         }
 
+        // Nor is a draft that waits in its place a way to one that is taken back.
+        for (id, unpublished) in [("a", "first"), ("mine", "bob's")] {
+            ok(put(&bob, "news__drafts", json!({ "_id": id, "title": "bob's trap" })).await);
+            ok(call(&editor, "unpublish", id).await);
+            assert_eq!(title(&bob, "news__drafts", id).await, "404 WDE0073", "{id}");
+            assert_eq!(title(&editor, "news__drafts", id).await, unpublished, "{id}");
+        }
+
         // What a visitor's item becomes on its way goes to the member that the visitor becomes.
         let visitor = app.visitor().await;
         for id in ["back", "copied"] {

@@ -259,10 +259,12 @@ impl WriteContext {
         };
         let item = kept.as_ref().unwrap_or(item);
         let (created, owner) = match self.access.publishes() {
-            true => (None, None),
-            false => (self.requested_time(item), self.requested_owner(item)),
+            true => (None, before.owner),
+            // An item of no owner stays so where it takes the place of a draft that has one.
+            false if self.access.moves() => (self.requested_time(item), self.requested_owner(item)),
+            false => (self.requested_time(item), self.requested_owner(item).or(before.owner)),
         };
-        self.row(id, item, created.unwrap_or(before.created), owner.or(before.owner), Some(before.doc))
+        self.row(id, item, created.unwrap_or(before.created), owner, Some(before.doc))
     }
 
     fn may_publish(&self) -> bool {
