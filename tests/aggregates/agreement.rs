@@ -1,8 +1,10 @@
 //! Pipelines and older aggregations by chance: what the server answers is what a plain reading of the stages gives,
-//! to the last bit of sums, on every page.
+//! to the last bit of sums, on every page. `STOA_AGGREGATES_SEED` repeats what a fresh seed drew.
 
 use super::{AGGREGATE, PIPELINE, fill, model, open, random::Draw, stored};
+use crate::oracle::fresh_seed;
 use serde_json::{Value as Json, json};
+use std::io::Write;
 use stoa_testkit::{Engine, TestApp, on_both_engines, rounds};
 
 /// Collections, and requests of each.
@@ -56,6 +58,12 @@ on_both_engines! {
         let mut draw = Draw::new(19);
         let times = rounds(1);
         for n in 0..COLLECTIONS * times {
+            if n == COLLECTIONS {
+                // Each run of the more that is asked for draws something else.
+                let seed = from_environment().unwrap_or_else(fresh_seed);
+                let _ = writeln!(std::io::stdout(), "\naggregations on {engine:?}, seed {seed}");
+                draw.go_on_from(seed);
+            }
             let id = format!("c{n}");
             open(&app, &id).await;
             let size = if n == 0 { 0 } else { 70 };
@@ -99,6 +107,11 @@ on_both_engines! {
         }
         assert!(refused > times / 10, "{refused}");
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the environment repeats a run")]
+fn from_environment() -> Option<u64> {
+    std::env::var("STOA_AGGREGATES_SEED").ok()?.parse().ok()
 }
 
 async fn index(app: &TestApp, id: &str) {

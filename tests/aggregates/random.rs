@@ -31,6 +31,11 @@ impl Draw {
         Self { state: seed, counts: BTreeMap::new() }
     }
 
+    /// Draws from another seed, and keeps what was counted.
+    pub(super) fn go_on_from(&mut self, seed: u64) {
+        self.state = seed;
+    }
+
     pub(super) fn below(&mut self, n: usize) -> usize {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;

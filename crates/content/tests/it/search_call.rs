@@ -7,6 +7,7 @@ use crate::{
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use stoa_content::{Content, ContentLimits, Page, search::Layout};
 use stoa_kernel::{Caller, Code, Result};
 use stoa_search::{
@@ -19,6 +20,9 @@ use stoa_testkit::{on_both_engines, rounds};
 
 /// A member whose items some of them are.
 pub const OWNER: &str = "mona";
+
+/// How often each way to search is tried in a round at least.
+const LEAST: usize = 5;
 
 /// What is asked, beside the page.
 pub struct Asked {
@@ -52,6 +56,25 @@ impl Asked {
 
     pub fn in_language(self, language: Option<&'static str>) -> Self {
         Self { language, ..self }
+    }
+
+    /// The ways in which it searches; none where it has no words.
+    fn ways(&self) -> Vec<&'static str> {
+        let words: Vec<&str> = self.expression.split(' ').filter(|it| it.len() > 1).collect();
+        if words.is_empty() {
+            return Vec::new();
+        }
+        let has = |is_so: bool, way: &'static str| is_so.then_some(way);
+        let ways = [
+            Some(if self.and { "AND" } else { "OR" }),
+            Some(if self.is_sorted { "sort" } else { "rank" }),
+            has(words.iter().any(|it| it.ends_with('*')), "prefix"),
+            has(self.fuzzy || words.iter().any(|it| it.ends_with('~')), "fuzzy"),
+            has(words.iter().any(|it| !it.is_ascii()), "Unicode"),
+            has(!self.fields.is_empty(), "fields"),
+            has(self.least.is_some(), "filter"),
+        ];
+        ways.into_iter().flatten().collect()
     }
 
     pub fn body(&self, paging: (&str, Value)) -> Value {
@@ -98,6 +121,29 @@ impl Asked {
         }
         found.retain(|it| layout.with_texts_of(&fields, it, |texts| question.is_answered_by(texts)));
         Some(found.iter().map(|it| it["_id"].as_str().unwrap().to_owned()).collect())
+    }
+}
+
+/// How often each way to search was tried.
+#[derive(Debug)]
+pub struct Tally(BTreeMap<&'static str, usize>);
+
+impl Default for Tally {
+    fn default() -> Self {
+        let ways = ["AND", "OR", "sort", "rank", "prefix", "fuzzy", "Unicode", "fields", "filter"];
+        Self(ways.into_iter().map(|it| (it, 0)).collect())
+    }
+}
+
+impl Tally {
+    /// Counts one search.
+    pub fn count(&mut self, asked: &Asked) {
+        asked.ways().into_iter().for_each(|it| *self.0.get_mut(it).expect("a way") += 1);
+    }
+
+    /// How often the rarest way was.
+    pub fn least(&self) -> usize {
+        self.0.values().copied().min().unwrap_or_default()
     }
 }
 
@@ -177,8 +223,8 @@ pub fn layout() -> Layout {
 on_both_engines! {
     async fn random_histories_are_searched_as_a_plain_reading_says(engine) {
         let world = World::with_levels(engine, "SITE_MEMBER_AUTHOR", "ANYONE", "ANYONE", "ANYONE").await;
-        let (_serving, layout, mut some) = (serve(&world).await, layout(), 0);
-        for _ in 0..rounds(6) {
+        let (_serving, layout, mut some, mut tally) = (serve(&world).await, layout(), 0, Tally::default());
+        for round in 1..=rounds(6) {
             for _ in 0..random(&world, 25) {
                 write(&world).await;
                 let own = json!({ "_id": format!("o{}", random(&world, 6)), "title": words(&world), "n": random(&world, 9) });
@@ -187,18 +233,21 @@ on_both_engines! {
                 }
             }
             caught_up(&world).await;
-            let items = items(&world).await;
-            for _ in 0..12 {
+            let (items, mut asked_for) = (items(&world).await, 0);
+            while asked_for < 12 || tally.least() < LEAST * round {
+                asked_for += 1;
                 let asked = Asked::random(&world);
                 for (caller, owner) in [(app(), None), (member(OWNER), Some(OWNER))] {
                     let Some(expected) = asked.expected(&items, &layout, owner) else { continue };
                     some += usize::from(expected.len() > 1);
+                    tally.count(&asked);
                     let found = all(&world, &caller, &asked).await;
                     assert_eq!(found, expected, "{} {:?}", asked.body(("paging", Value::Null)), caller);
                 }
             }
         }
         assert!(some > 10, "only {some} searches found several");
+        assert!(tally.least() >= LEAST * rounds(6), "{tally:?}");
     }
 
     async fn items_that_the_index_has_not_met_are_shown_as_they_are(engine) {

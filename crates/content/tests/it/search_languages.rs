@@ -25,6 +25,9 @@ const WRITTEN: [&str; 3] = ["de", "de-AT", "fr"];
 /// Those that are asked for.
 const ASKED: [Option<&str>; 6] = [None, Some("de"), Some("DE-at"), Some("de-AT-1996"), Some("fr-CA"), Some("it")];
 
+/// How often each language is searched in a round at least.
+const LEAST: usize = 5;
+
 type Items = Vec<(u64, Map<String, Value>)>;
 
 /// Values by language, row and field.
@@ -148,7 +151,8 @@ on_both_engines! {
         let world = World::with_levels(engine, "SITE_MEMBER_AUTHOR", "ANYONE", "ANYONE", "ANYONE").await;
         translate_collection(&world).await;
         let (_serving, layout, mut found) = (serve(&world).await, layout(), BTreeMap::<Option<&str>, usize>::new());
-        for _ in 0..rounds(5) {
+        let mut tried = BTreeMap::<Option<&str>, usize>::new();
+        for round in 1..=rounds(5) {
             for _ in 0..random(&world, 25) {
                 write(&world).await;
                 translate(&world).await;
@@ -162,10 +166,13 @@ on_both_engines! {
             is_as_built_anew(&world, &items, &stored).await;
             for language in ASKED {
                 let shown = in_language(&items, &stored, language);
-                for _ in 0..4 {
+                let (mut asked_for, least) = (0, LEAST * round);
+                while asked_for < 4 || tried.get(&language).is_none_or(|it| *it < least) {
+                    asked_for += 1;
                     let asked = Asked::random(&world).in_language(language);
                     for (caller, owner) in [(app(), None), (member(OWNER), Some(OWNER))] {
                         let Some(expected) = asked.expected(&shown, &layout, owner) else { continue };
+                        *tried.entry(language).or_default() += 1;
                         *found.entry(language).or_default() += usize::from(expected.len() > 1);
                         let answer = all(&world, &caller, &asked).await;
                         assert_eq!(answer, expected, "{} {caller:?}", asked.body(("paging", Value::Null)));
@@ -190,6 +197,7 @@ on_both_engines! {
             }
         }
         assert!(ASKED.iter().all(|it| found.get(it).is_some_and(|it| *it > 1)), "{found:?}");
+        assert!(tried.values().all(|it| *it >= LEAST * rounds(5)), "{tried:?}");
     }
 
     async fn words_are_found_in_their_language_alone(engine) {
