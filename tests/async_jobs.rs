@@ -48,12 +48,12 @@ async fn count(app: &TestApp, filter: Value) -> Value {
     app.app().post("/v2/items/count", &body).await.json()["totalCount"].clone()
 }
 
-/// Holds a job of the caller as another process does that is in its midst.
-async fn hold_a_job(app: &TestApp, client: &TestClient<'_>) -> String {
+/// Holds a job of the caller on this request as another process does that is in its midst.
+async fn hold_a_job(app: &TestApp, client: &TestClient<'_>, request: &Value) -> String {
     let begun = patch(client, json!({ "n": { "$gte": 1_000 } })).await;
     ended(client, &begun).await;
     let id = begun.json()["jobId"].as_str().unwrap().to_owned();
-    let held = app.site.write_with((id.clone(), increments(json!({})).to_string()), |tx, (id, request)| {
+    let held = app.site.write_with((id.clone(), request.to_string()), |tx, (id, request)| {
         stoa_store::boxed!({
             let sql = "update stoa.async_job set status = 'PROCESSING', ended = null, done = '', runner = 'other', \
                        request = $1 where id = $2";
@@ -63,6 +63,26 @@ async fn hold_a_job(app: &TestApp, client: &TestClient<'_>) -> String {
     });
     held.await.unwrap();
     id
+}
+
+/// How a job stands that was held, once its process is missed and another has taken it up.
+async fn taken_up(app: &TestApp, id: &str) -> Value {
+    let mut state = Value::Null;
+    for _ in 0..1_000 {
+        state = app.app().get(&format!("/v2/async-jobs/{id}/status?jobId={id}")).await.json();
+        if state["status"] != "PROCESSING" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    state
+}
+
+/// Deploys a hook of the collection that leaves things as they are.
+async fn deploy_hook(app: &TestApp, hook: &str) {
+    let source = format!("export function c_{hook}(it) {{ return it; }}");
+    let deployed = app.app().post("/_api/hooks/v1/versions", &json!({ "source": source })).await;
+    assert_eq!(deployed.verdict(), "200", "{:?}", deployed.body);
 }
 
 on_both_engines! {
@@ -155,7 +175,7 @@ on_both_engines! {
         let (identity, site) = (&app.app.identity, &app.site);
         let mut jobs = Vec::new();
         for client in [&ada, &bob, &key, &owner] {
-            jobs.push(hold_a_job(&app, client).await);
+            jobs.push(hold_a_job(&app, client, &increments(json!({}))).await);
         }
         let caller = async |client: &TestClient<'_>| identity.authenticate(Some(&client.token), None).await.unwrap().caller;
         let Caller::Member { session, .. } = caller(&ada).await else { panic!("a member") };
@@ -172,16 +192,72 @@ on_both_engines! {
         gone.await.unwrap();
         app.kit.clock.advance(3_001);
         for id in jobs {
-            let mut state = Value::Null;
-            for _ in 0..1_000 {
-                state = app.app().get(&format!("/v2/async-jobs/{id}/status?jobId={id}")).await.json();
-                if state["status"] != "PROCESSING" {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
+            let state = taken_up(&app, &id).await;
             assert_eq!((&state["status"], &state["error"]["code"]), (&json!("FAILED"), &json!("WDE0027")), "{state}");
         }
         assert_eq!(count(&app, json!({ "n": 0 })).await, 10, "nothing was changed");
+    }
+
+    async fn jobs_that_would_pass_over_hooks_are_refused(engine) {
+        let app = TestApp::new(engine).await;
+        app.app.content.keep_hooks(crate::hooks::host());
+        collection(&app, open(), 3).await;
+        let (ada, editor) = (app.member("ada@example.org").await, app.editor().await);
+        let ask = async |client: &TestClient<'_>, call: &str, suppresses: bool| {
+            let mut body = increments(json!({ "n": { "$gte": 1_000 } }));
+            body["suppressHooks"] = suppresses.into();
+            client.post(&format!("/v2/bulk/items/async-{call}-by-filter"), &body).await
+        };
+        for (hook, refused) in [
+            ("beforeUpdate", "patch"), ("afterUpdate", "patch"), ("beforeRemove", "remove"), ("afterRemove", "remove"),
+            ("beforeInsert", "none"),
+        ] {
+            deploy_hook(&app, hook).await;
+            for call in ["patch", "remove"] {
+                for (client, suppresses, may) in [
+                    (&ada, false, false), (&ada, true, false), (&editor, false, false), (&editor, true, true),
+                    (&app.app(), false, false), (&app.app(), true, true),
+                ] {
+                    let reply = ask(client, call, suppresses).await;
+                    if call == refused && !may {
+                        assert_eq!(reply.verdict(), "428 WDE0119", "{call} {hook} {suppresses}");
+                        let data = reply.json()["details"]["applicationError"]["data"].clone();
+                        assert_eq!((&data["collectionName"], &data["hook"]), (&json!("c"), &json!(hook)), "{data}");
+                    } else {
+                        assert_eq!(ended(client, &reply).await["status"], "SUCCEEDED", "{call} {hook} {suppresses}");
+                    }
+                }
+            }
+        }
+        // Those who may change nothing aren't told of hooks.
+        deploy_hook(&app, "beforeUpdate").await;
+        let mut closed = open();
+        (closed["id"], closed["itemUpdate"]) = ("c".into(), "PRIVILEGED".into());
+        assert_eq!(app.app().post("/v1/permissions", &json!({ "dataPermissions": closed })).await.verdict(), "200");
+        assert_eq!(ask(&ada, "patch", true).await.verdict(), "403 WDE0027");
+    }
+
+    async fn job_ends_where_it_would_pass_over_a_hook_that_is_new(engine) {
+        let app = TestApp::new(engine).await;
+        app.app.content.keep_hooks(crate::hooks::host());
+        collection(&app, open(), 10).await;
+        let (ada, owner) = (app.member("ada@example.org").await, app.owner().await);
+        let mut suppressing = increments(json!({}));
+        suppressing["suppressHooks"] = true.into();
+        let mut jobs = Vec::new();
+        for (client, request) in
+            [(&ada, &increments(json!({}))), (&ada, &suppressing), (&owner, &increments(json!({}))), (&owner, &suppressing)]
+        {
+            jobs.push(hold_a_job(&app, client, request).await);
+        }
+        deploy_hook(&app, "beforeUpdate").await;
+        app.kit.clock.advance(3_001);
+        let last = taken_up(&app, &jobs.pop().unwrap()).await;
+        assert_eq!((&last["status"], &last["successCount"]), (&json!("SUCCEEDED"), &json!(10)), "{last}");
+        for id in jobs {
+            let state = taken_up(&app, &id).await;
+            assert_eq!((&state["status"], &state["error"]["code"]), (&json!("FAILED"), &json!("WDE0119")), "{state}");
+        }
+        assert_eq!(count(&app, json!({ "n": 1 })).await, 10, "one job changed the items");
     }
 }

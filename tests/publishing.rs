@@ -14,7 +14,7 @@ async fn world(engine: stoa_testkit::Engine, default: &str) -> TestApp {
     } } });
     let main = json!({ "key": "main", "type": "REFERENCE", "typeMetadata": { "reference": { "referencedCollectionId": "news" } } });
     let news = json!({
-        "id": "news", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": open, "plugins":
+        "id": "news", "fields": [{ "key": "n", "type": "NUMBER" }, { "key": "text", "type": "TEXT" }], "dataPermissions": open, "plugins":
         [{ "type": "PUBLISH", "publishOptions": { "defaultStatus": default } }],
     });
     for object in [news, json!({ "id": "desks", "fields": [links, main], "dataPermissions": open })] {
@@ -22,7 +22,7 @@ async fn world(engine: stoa_testkit::Engine, default: &str) -> TestApp {
         assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
     }
     for (id, status, n) in [("out", "PUBLISHED", 1), ("in", "DRAFT", 2)] {
-        let data = json!({ "_id": id, "n": n, "_publishStatus": status });
+        let data = json!({ "_id": id, "n": n, "text": "paper", "_publishStatus": status });
         let body = json!({ "dataCollectionId": "news", "dataItem": { "data": data } });
         assert_eq!(app.app().post("/v2/items", &body).await.verdict(), "200");
     }
@@ -52,6 +52,42 @@ async fn call(client: &TestClient<'_>, path: &str, mut body: Value, with_drafts:
     client.post(path, &body).await
 }
 
+/// How many elements a walk by cursor meets, one a page. The pages of an aggregation send nothing but the cursor.
+async fn walked(client: &TestClient<'_>, with_drafts: bool, is_aggregation: bool) -> usize {
+    let (path, list) = match is_aggregation {
+        true => ("/v2/items/aggregate", "results"),
+        false => ("/v2/items/query", "dataItems"),
+    };
+    let count = json!([{ "resultFieldName": "count", "itemCount": {} }]);
+    let (mut paging, mut elements) = (json!({ "limit": 1 }), 0);
+    loop {
+        let is_first = paging.get("cursor").is_none();
+        let mut body = match is_aggregation {
+            true => json!({ "cursorPaging": paging }),
+            false => json!({ "query": { "cursorPaging": paging } }),
+        };
+        if is_aggregation && is_first {
+            body["aggregation"] = json!({ "groupingFields": ["n"], "operations": count });
+        }
+        let page = call(client, path, body, with_drafts && (is_first || !is_aggregation)).await.json();
+        elements += page[list].as_array().unwrap_or_else(|| panic!("{page}")).len();
+        let next = &page["pagingMetadata"]["cursors"]["next"];
+        if next.is_null() {
+            return elements;
+        }
+        paging["cursor"] = next.clone();
+    }
+}
+
+/// Whether GraphQL, which has no word for drafts, shows the draft.
+async fn is_told_by_graphql(client: &TestClient<'_>) -> bool {
+    let document = "{ news(limit: 100) { items { _data } } newsItem(id: \"in\") { _data } newsCount }";
+    let reply = client.post("/graphql/v1", &json!({ "query": document })).await.json();
+    let news = &reply["data"];
+    assert_eq!(news["newsCount"], news["news"]["items"].as_array().unwrap_or_else(|| panic!("{reply}")).len(), "{reply}");
+    reply.to_string().contains(r#""in""#)
+}
+
 /// What reading calls tell of the draft, by name: those that tell something.
 async fn told(client: &TestClient<'_>, with_drafts: bool) -> Vec<&'static str> {
     let ask = async |path: &str, body: Value| call(client, path, body, with_drafts).await;
@@ -74,6 +110,9 @@ async fn told(client: &TestClient<'_>, with_drafts: bool) -> Vec<&'static str> {
     }
     let filtered = ask("/v2/items/query", json!({ "query": { "filter": { "_id": { "$in": ["in"] } } } })).await.json();
     told.extend((!filtered["dataItems"].as_array().unwrap().is_empty()).then_some("query by id"));
+    told.extend((walked(client, with_drafts, false).await == 2).then_some("query by cursor"));
+    let search = ask("/v2/items/search", json!({ "search": { "search": { "expression": "paper" } } })).await.json();
+    told.extend((search["dataItems"].as_array().unwrap().len() == 2).then_some("search"));
     let count = ask("/v2/items/count", json!({})).await.json();
     told.extend((count["totalCount"] == 2).then_some("count"));
     let values = ask("/v2/items/query-distinct-values", json!({ "fieldName": "n" })).await.json();
@@ -81,6 +120,7 @@ async fn told(client: &TestClient<'_>, with_drafts: bool) -> Vec<&'static str> {
     let sum = json!({ "aggregation": { "operations": [{ "resultFieldName": "s", "sum": { "itemFieldName": "n" } }] } });
     let older = ask("/v2/items/aggregate", sum).await.json();
     told.extend((older["results"][0]["s"] == 3).then_some("aggregate"));
+    told.extend((walked(client, with_drafts, true).await == 2).then_some("aggregate by cursor"));
     let sum = json!([{ "resultFieldName": "s", "sum": { "expression": { "numeric": 1 } } }]);
     let stages = json!([{ "group": { "groupIds": [], "accumulators": sum } }]);
     let pipeline = ask("/v2/items/aggregate-pipeline", json!({ "pipeline": { "stages": stages } })).await.json();
@@ -103,13 +143,16 @@ async fn told(client: &TestClient<'_>, with_drafts: bool) -> Vec<&'static str> {
     told
 }
 
-const READS: [&str; 12] = [
+const READS: [&str; 15] = [
     "get",
     "query",
     "query by id",
+    "query by cursor",
+    "search",
     "count",
     "distinct",
     "aggregate",
+    "aggregate by cursor",
     "pipeline",
     "is-referenced",
     "query-referenced",
@@ -171,9 +214,12 @@ on_both_engines! {
     async fn drafts_are_there_for_those_who_may_see_them_and_ask(engine) {
         for default in ["PUBLISHED", "DRAFT"] {
             let app = world(engine, default).await;
+            let _serving = app.searched().await;
+            app.search_caught_up().await;
             let ann = app.member("ann@example.org").await;
             for client in [app.visitor().await, ann, app.editor().await, app.owner().await, app.app()] {
                 assert_eq!(told(&client, false).await, [""; 0], "drafts are shown only where they are asked for");
+                assert!(!is_told_by_graphql(&client).await);
             }
             for client in [app.visitor().await, app.member("bob@example.org").await] {
                 assert_eq!(told(&client, true).await, [""; 0], "asking doesn't help those who may not");
@@ -238,12 +284,41 @@ on_both_engines! {
         }
     }
 
+    async fn pages_of_an_aggregation_are_about_what_the_first_was(engine) {
+        let app = world(engine, "PUBLISHED").await;
+        let more = json!({ "dataItem": { "data": { "_id": "more", "n": 3 } } });
+        assert_eq!(call(&app.app(), "/v2/items", more, false).await.verdict(), "200");
+        let count = json!([{ "resultFieldName": "count", "itemCount": {} }]);
+        let first = json!({ "aggregation": { "groupingFields": ["n"], "operations": count },
+            "sort": [{ "fieldName": "n" }], "cursorPaging": { "limit": 1 } });
+        let page = async |client: &TestClient<'_>, body: Value, with_drafts: bool| {
+            let page = call(client, "/v2/items/aggregate", body, with_drafts).await.json();
+            let next = page["pagingMetadata"]["cursors"]["next"].clone();
+            (page["results"][0]["n"].clone(), json!({ "cursorPaging": { "limit": 1, "cursor": next } }))
+        };
+        for (with_drafts, second) in [(true, 2), (false, 3)] {
+            // What a page says of drafts counts for nothing.
+            for says in [true, false] {
+                let (n, next) = page(&app.editor().await, first.clone(), with_drafts).await;
+                assert_eq!(n, 1);
+                assert_eq!(page(&app.editor().await, next, says).await.0, second, "{with_drafts} {says}");
+            }
+        }
+        // Where who asked may not see drafts, a page hasn't them either.
+        let (n, next) = page(&app.visitor().await, first, true).await;
+        assert_eq!((n, page(&app.visitor().await, next, true).await.0), (json!(1), json!(3)));
+    }
+
     async fn plugin_that_hides_items_is_taken_away_by_the_privileged_alone(engine) {
         let app = world(engine, "PUBLISHED").await;
+        let _serving = app.searched().await;
+        app.search_caught_up().await;
         let body = json!({ "dataCollectionId": "news" });
         assert_eq!(app.editor().await.post("/v2/collections/delete-publish-plugin", &body).await.verdict(), "403 WDE0027");
         assert_eq!(app.app().post("/v2/collections/delete-publish-plugin", &body).await.verdict(), "200");
+        app.search_caught_up().await;
         assert_eq!(told(&app.visitor().await, false).await, READS);
+        assert!(is_told_by_graphql(&app.visitor().await).await);
         let again = json!({ "dataCollectionId": "news", "publishOptions": { "defaultStatus": "DRAFT" } });
         assert_eq!(app.app().post("/v2/collections/add-publish-plugin", &again).await.verdict(), "200");
         assert_eq!(told(&app.visitor().await, false).await, [""; 0]);

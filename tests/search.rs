@@ -34,6 +34,24 @@ on_both_engines! {
         assert_eq!(lag, json!({ "isCurrent": true, "pendingEntries": 0, "lagMilliseconds": 0, "unbuiltCollections": 0 }));
     }
 
+    async fn searches_without_limit_and_words_have_a_hundred_items(engine) {
+        let app = TestApp::new(engine).await;
+        let _serving = app.searched().await;
+        places(&app).await;
+        let items: Vec<_> = (0..110).map(|n| json!({ "data": { "_id": format!("i{n}"), "name": "Elsewhere" } })).collect();
+        let body = json!({ "dataCollectionId": "places", "dataItems": items });
+        assert_eq!(app.app().post("/v2/bulk/items/insert", &body).await.verdict(), "200");
+        app.search_caught_up().await;
+        let visitor = app.visitor().await;
+        let found = async |search: Value| {
+            let page = visitor.post("/v2/items/search", &json!({ "dataCollectionId": "places", "search": search })).await.json();
+            (page["dataItems"].as_array().unwrap().len(), page["pagingMetadata"]["hasNext"].clone())
+        };
+        assert_eq!(found(json!({})).await, (100, json!(true)));
+        let of = json!({ "filter": { "name": { "$startsWith": "New" } } });
+        assert_eq!(found(of).await, (1, json!(false)));
+    }
+
     async fn wrong_searches_are_refused(engine) {
         let app = TestApp::new(engine).await;
         places(&app).await;

@@ -172,6 +172,23 @@ on_both_engines! {
         assert_eq!(all["dataItems"][0]["data"]["_createdDate"], json!({ "$date": "2026-01-01T00:00:00.000Z" }));
     }
 
+    async fn groups_of_fields_change_nothing(engine) {
+        let app = TestApp::new(engine).await;
+        let fields = json!([{ "key": "n", "type": "NUMBER", "condition": { "fieldGroup": "more" } }]);
+        let body = json!({ "collection": { "id": "c", "fields": fields, "dataPermissions": { "itemRead": "ANYONE" } } });
+        let made = app.app().post("/v2/collections", &body).await;
+        assert_eq!(made.verdict(), "200", "{:?}", made.body);
+        let fields = made.json()["collection"]["fields"].clone();
+        assert!(fields.as_array().unwrap().iter().all(|it| it.get("condition").is_none()), "{fields}");
+        assert_eq!(write(&app.app(), "", json!({ "_id": "a", "n": 1 })).await.verdict(), "200");
+        let client = app.visitor().await;
+        for groups in [Value::Null, json!([]), json!(["more"])] {
+            let body = json!({ "dataCollectionId": "c", "query": {}, "includeFieldGroups": groups });
+            let page = client.post("/v2/items/query", &body).await.json();
+            assert_eq!(page["dataItems"][0]["data"]["n"], 1, "{groups}");
+        }
+    }
+
     async fn options_that_need_nothing_are_accepted(engine) {
         let app = TestApp::new(engine).await;
         open(&app, "c").await;

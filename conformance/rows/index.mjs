@@ -11,7 +11,8 @@ import { rows as references } from './references.mjs';
 import { rows as permissions } from './permissions.mjs';
 import { rows as indexes } from './indexes.mjs';
 import { rows as itemsMany } from './items-many.mjs';
-import { rows as optionalItems } from './items-optional.mjs';
+import { rows as aggregates } from './aggregates.mjs';
+import { rows as draftItems } from './items-drafts.mjs';
 import { rows as optionalData } from './data-optional.mjs';
 import { rows as members } from './members.mjs';
 import { rows as headless } from './headless.mjs';
@@ -35,7 +36,8 @@ export const allRows = [
   ...permissions,
   ...indexes,
   ...itemsMany,
-  ...optionalItems,
+  ...aggregates,
+  ...draftItems,
   ...optionalData,
   ...members,
   ...headless,

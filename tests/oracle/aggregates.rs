@@ -17,7 +17,7 @@ impl World<'_> {
         }
     }
 
-    async fn aggregate(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
+    pub async fn aggregate(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
         let side = self.side(is_source);
         let (filter, passes) = self.filter(caller, random, is_source);
         let operations = json!([{ "resultFieldName": "count", "itemCount": {} }, { "resultFieldName": "nSum", "sum": { "itemFieldName": "n" } }]);
@@ -42,7 +42,7 @@ impl World<'_> {
     }
 
     /// Whole items, as a query shows them.
-    async fn pipeline(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
+    pub async fn pipeline(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
         let side = self.side(is_source);
         let (filter, passes) = self.filter(caller, random, is_source);
         let (limit, skip) = (1 + random.below(12), random.below(3));
@@ -64,7 +64,7 @@ impl World<'_> {
         reply.verdict()
     }
 
-    async fn grouping_pipeline(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
+    pub async fn grouping_pipeline(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
         let side = self.side(is_source);
         let (filter, passes) = self.filter(caller, random, is_source);
         let ids = json!([{ "resultFieldName": "ids", "push": { "expression": { "fieldPath": "_id" } } }]);

@@ -1,4 +1,5 @@
-//! Jobs by filter: what they change is what their caller may find with a query and change with a call.
+//! Jobs by filter: what they change is what their caller may find with a query and change with a call. Where hooks would
+//! have to be asked, there is none but for those who may do without hooks and say so.
 
 use super::*;
 use crate::async_jobs::ended;
@@ -8,9 +9,11 @@ impl World<'_> {
         let (filter, passes) = self.filter(caller, random, is_source);
         let value = random.below(1_000_000);
         let set = json!([{ "fieldPath": "mark", "action": "SET_FIELD", "setFieldOptions": { "value": value } }]);
-        let body = json!({ "dataCollectionId": self.side(is_source).id, "filter": filter, "fieldModifications": set });
+        let suppresses = self.suppresses(random);
+        let body = json!({ "dataCollectionId": self.side(is_source).id, "filter": filter, "fieldModifications": set,
+            "suppressHooks": suppresses });
         let reply = caller.client.post("/v2/bulk/items/async-patch-by-filter", &body).await;
-        let found = match self.found_by_job(caller, (is_source, UPDATE), &reply, &filter, &passes).await {
+        let found = match self.found_by_job(caller, (is_source, UPDATE, suppresses), &reply, &filter, &passes).await {
             Ok(it) => it,
             Err(verdict) => return verdict,
         };
@@ -29,14 +32,16 @@ impl World<'_> {
             filter = json!({ "$and": [filter, { "_id": id }] });
         }
         let holds_always = filter == json!({}) || filter["$or"][0] == json!({});
-        let body = json!({ "dataCollectionId": self.side(is_source).id, "filter": filter });
+        let suppresses = self.suppresses(random);
+        let id_of_side = &self.side(is_source).id;
+        let body = json!({ "dataCollectionId": id_of_side, "filter": filter, "suppressHooks": suppresses });
         let reply = caller.client.post("/v2/bulk/items/async-remove-by-filter", &body).await;
         if holds_always && !matches!(caller.kind, Kind::Owner | Kind::App) {
             assert_eq!(reply.verdict(), refusal(caller), "all items: {filter}");
             return reply.verdict();
         }
         let passes: Passes = Box::new(move |it| passes(it) && (!is_narrow || it["_id"] == id.as_str()));
-        let found = match self.found_by_job(caller, (is_source, REMOVE), &reply, &filter, &passes).await {
+        let found = match self.found_by_job(caller, (is_source, REMOVE, suppresses), &reply, &filter, &passes).await {
             Ok(it) => it,
             Err(verdict) => return verdict,
         };
@@ -44,11 +49,16 @@ impl World<'_> {
         reply.verdict()
     }
 
+    /// Whether a call is to do without the hooks that there are.
+    fn suppresses(&self, random: &mut Random) -> bool {
+        self.has_hooks && random.one_in(2)
+    }
+
     /// The items that a job must have changed, or how it was refused, as it must have been.
     async fn found_by_job(
         &self,
         caller: &Caller<'_>,
-        (is_source, operation): (bool, usize),
+        (is_source, operation, suppresses): (bool, usize, bool),
         reply: &Reply,
         filter: &Value,
         passes: &Passes,
@@ -57,6 +67,11 @@ impl World<'_> {
         let context = self.context(&format!("by filter {filter}"), caller, side, reply);
         if [READ, operation].iter().any(|it| right(caller, side, *it) == Right::Refused) {
             assert_eq!(reply.verdict(), refusal(caller), "{context}");
+            return Err(reply.verdict());
+        }
+        let does_without = suppresses && matches!(caller.kind, Kind::Editor | Kind::Owner | Kind::App);
+        if self.has_hooks && !does_without {
+            assert_eq!(reply.verdict(), "428 WDE0119", "{context}");
             return Err(reply.verdict());
         }
         let job = ended(&caller.client, reply).await;

@@ -6,6 +6,7 @@ use super::{
     search::Frequencies,
     *,
 };
+use crate::async_jobs::ended;
 
 const PAPERS: usize = 2;
 
@@ -82,13 +83,14 @@ impl<'a> Paper<'a> {
 
     async fn call(&mut self, caller: &Caller<'_>, random: &mut Random) -> &'static str {
         let with_drafts = random.one_in(2);
-        let call = match random.below(9) {
+        let call = match random.below(10) {
             0 | 1 => {
                 let (id, status) = (self.side.any_id(random), ["PUBLISHED", "DRAFT"][random.below(2)]);
                 self.set_status(caller, &id, status, with_drafts).await
             }
             2 => self.save(caller, random, with_drafts).await,
             3 if random.one_in(3) => self.remove(caller, random, with_drafts).await,
+            4 => self.change_by_filter(caller, random, with_drafts).await,
             _ => return self.read(caller, random, None).await,
         };
         let context = format!("{} after {call} of {:?} {}", self.name, caller.kind, caller.id);
@@ -194,6 +196,41 @@ impl<'a> Paper<'a> {
             self.side.items.remove(&id);
         }
         "remove"
+    }
+}
+
+impl Paper<'_> {
+    /// A job finds what a query of its caller finds, and changes what a call of theirs could.
+    async fn change_by_filter(
+        &mut self,
+        caller: &Caller<'_>,
+        random: &mut Random,
+        with_drafts: bool,
+    ) -> &'static str {
+        let (n, mark) = (random.below(4) as u64, random.below(1_000_000));
+        let (call, operation) = if random.one_in(6) { ("remove", REMOVE) } else { ("patch", UPDATE) };
+        let set = json!([{ "fieldPath": "mark", "action": "SET_FIELD", "setFieldOptions": { "value": mark } }]);
+        let body = json!({ "dataCollectionId": self.side.id, "filter": { "n": n }, "fieldModifications": set,
+            "publishPluginOptions": { "includeDraftItems": with_drafts } });
+        let reply = caller.client.post(&format!("/v2/bulk/items/async-{call}-by-filter"), &body).await;
+        let context = format!("{}: {call} {body} of {:?} {}: {:?}", self.name, caller.kind, caller.id, reply.body);
+        if [READ, operation].iter().any(|it| right(caller, &self.side, *it) == Right::Refused) {
+            assert_eq!(reply.verdict(), refusal(caller), "{context}");
+            return "job by filter";
+        }
+        let job = ended(&caller.client, &reply).await;
+        let may_both = |it: &Value| [READ, operation].iter().all(|right| may(caller, &self.side, *right, it));
+        let is_met = |it: &Value| it["n"] == n && self.is_there(caller, it, with_drafts) && may_both(it);
+        let met: Vec<_> = self.side.items.iter().filter(|it| is_met(it.1)).map(|it| it.0.clone()).collect();
+        let counts = (&job["status"], &job["successCount"], &job["failureCount"]);
+        assert_eq!(counts, (&json!("SUCCEEDED"), &json!(met.len()), &json!(0)), "{context} {met:?}");
+        for id in met {
+            match call {
+                "remove" => drop(self.side.items.remove(&id)),
+                _ => drop(self.side.items.entry(id).and_modify(|it| it["mark"] = mark.into())),
+            }
+        }
+        "job by filter"
     }
 }
 

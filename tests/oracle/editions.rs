@@ -4,7 +4,7 @@
 use super::*;
 
 /// The paths of the kinds of calls that read, by number.
-pub const PATHS: [&str; 8] = [
+pub const PATHS: [&str; 10] = [
     "/v2/items/i",
     "/v2/items/query ",
     "/v2/items/count",
@@ -13,6 +13,8 @@ pub const PATHS: [&str; 8] = [
     "/graphql/v1",
     "/v2/items/search",
     "/v2/items/search",
+    "/v2/items/aggregate ",
+    "/v2/items/query ",
 ];
 
 /// What each call that reads must tell a caller.
@@ -41,13 +43,14 @@ impl Shown<'_> {
             4 => self.pipeline(caller, random).await,
             5 => self.graphql(caller, random).await,
             6 => self.search(caller, random).await,
-            _ => self.search_by_rank(caller, random).await,
+            7 => self.search_by_rank(caller, random).await,
+            8 => self.aggregate(caller, random).await,
+            _ => self.query_by_cursor(caller, random).await,
         }
     }
 
     /// Sends a body with what the calls are about; nothing where it was refused, as it must have been.
     async fn ask(&self, caller: &Caller<'_>, path: &str, mut body: Value) -> Option<(Value, String)> {
-        body["dataCollectionId"] = self.collection.into();
         if let Some(it) = self.language {
             body["language"] = it.into();
         }
@@ -56,6 +59,11 @@ impl Shown<'_> {
             true => body["showDrafts"] = true.into(),
             false => body["publishPluginOptions"] = json!({ "includeDraftItems": true }),
         }
+        self.send(caller, path, body).await
+    }
+
+    async fn send(&self, caller: &Caller<'_>, path: &str, mut body: Value) -> Option<(Value, String)> {
+        body["dataCollectionId"] = self.collection.into();
         let reply = caller.client.post(path, &body).await;
         let text = String::from_utf8_lossy(&reply.body).into_owned();
         let context = format!("{}: {path} {body} of {:?} {}: {text}", self.name, caller.kind, caller.id);
@@ -118,6 +126,51 @@ impl Shown<'_> {
             assert_eq!(page["pagingMetadata"]["total"], values.len(), "{context}");
         }
         "distinct"
+    }
+
+    /// How many items have which text. The pages send nothing but the cursor of the one before, as those of the client.
+    async fn aggregate(&self, caller: &Caller<'_>, random: &mut Random) -> &'static str {
+        let (filter, found) = self.found(random);
+        let mut groups: BTreeMap<String, u64> = BTreeMap::new();
+        for it in found {
+            *groups.entry(it["text"].to_string()).or_default() += 1;
+        }
+        let limit = 1 + random.below(3);
+        let count = json!([{ "resultFieldName": "count", "itemCount": {} }]);
+        let body = json!({ "initialFilter": filter, "aggregation": { "groupingFields": ["text"], "operations": count },
+            "cursorPaging": { "limit": limit } });
+        let mut told = BTreeMap::new();
+        let mut answer = self.ask(caller, "/v2/items/aggregate", body).await;
+        while let Some((page, context)) = answer {
+            for it in page["results"].as_array().unwrap_or_else(|| panic!("{context}")) {
+                let before = told.insert(it["text"].to_string(), it["count"].as_u64().unwrap_or_default());
+                assert_eq!(before, None, "{context}");
+            }
+            let next = &page["pagingMetadata"]["cursors"]["next"];
+            if next.is_null() {
+                assert_eq!(told, groups, "{context}");
+                break;
+            }
+            let body = json!({ "cursorPaging": { "limit": limit, "cursor": next } });
+            answer = self.send(caller, "/v2/items/aggregate", body).await;
+        }
+        "aggregate by cursor"
+    }
+
+    async fn query_by_cursor(&self, caller: &Caller<'_>, random: &mut Random) -> &'static str {
+        let (filter, found) = self.found(random);
+        let (limit, mut shown) = (1 + random.below(5), Vec::new());
+        let mut query = json!({ "filter": filter, "sort": pages::sort(), "cursorPaging": { "limit": limit } });
+        while let Some((page, context)) = self.ask(caller, "/v2/items/query", json!({ "query": query })).await {
+            shown.extend(items_of(&page, &context));
+            let next = &page["pagingMetadata"]["cursors"]["next"];
+            if next.is_null() {
+                assert_eq!(shown.iter().collect::<Vec<_>>(), found, "{context}");
+                break;
+            }
+            query = json!({ "cursorPaging": { "limit": limit, "cursor": next } });
+        }
+        "query by cursor"
     }
 
     /// The texts of items, in an order that they have no part in.

@@ -16,7 +16,7 @@ impl World<'_> {
         }
     }
 
-    async fn graphql_query(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
+    pub async fn graphql_query(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
         let (side, other) = (self.side(is_source), self.side(!is_source));
         let (filter, passes) = self.question(caller, random, is_source);
         let (limit, offset) = (1 + random.below(12), random.below(3));
@@ -119,7 +119,7 @@ impl World<'_> {
     }
 
     /// A patch, which asks to be shown the whole item.
-    async fn graphql_write(&mut self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
+    pub async fn graphql_write(&mut self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
         let side = self.side(is_source);
         let (id, n) = (side.any_id(random), random.below(4));
         let name = side.id[..1].to_ascii_uppercase() + &side.id[1..];

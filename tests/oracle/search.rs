@@ -100,7 +100,7 @@ impl World<'_> {
         }
     }
 
-    async fn search(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
+    pub async fn search(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
         let side = self.side(is_source);
         let (filter, search, passes, _) = self.words(caller, random, is_source);
         let (limit, offset) = (1 + random.below(12), random.below(3));
@@ -121,7 +121,7 @@ impl World<'_> {
     }
 
     /// By pages, each by the cursor of the one before it.
-    async fn search_by_rank(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
+    pub async fn search_by_rank(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> String {
         let side = self.side(is_source);
         let (filter, search, passes, words) = self.words(caller, random, is_source);
         let (limit, mut shown, mut cursor) = (1 + random.below(5), Vec::new(), Value::Null);

@@ -33,7 +33,16 @@ pub(crate) fn action_not_built(path: &str, action: &str) -> Fault {
 
 /// Drafts that are made or published, or taken back, where hooks have a say.
 pub(crate) fn draft_hook_not_built(collection: &str, hook: &str) -> Fault {
-    let text = format!("Drafts of a collection with hooks are not supported yet: {collection} has {hook}.");
+    hook_not_built("Drafts of", collection, hook)
+}
+
+/// Jobs by filter on items of which hooks would have to be asked.
+pub(crate) fn job_hook_not_built(collection: &str, hook: &str) -> Fault {
+    hook_not_built("Jobs by filter on", collection, hook)
+}
+
+fn hook_not_built(what: &str, collection: &str, hook: &str) -> Fault {
+    let text = format!("{what} a collection with hooks are not supported yet: {collection} has {hook}.");
     let fault = Fault::because(Code::NotSupported, text);
     fault.with("collectionName", collection).with("hook", hook)
 }

@@ -27,8 +27,8 @@ impl Content {
     /// of the job that does it.
     ///
     /// # Errors
-    /// WDE0016 without a filter, WDE0025, WDE0027, THROTTLED_FEATURE for too many jobs, WDE0119 for encrypted fields, and
-    /// what makes a filter or a patch invalid.
+    /// WDE0016 without a filter, WDE0025, WDE0027, THROTTLED_FEATURE for too many jobs, WDE0119 for encrypted fields and
+    /// where hooks would have to be asked, and what makes a filter or a patch invalid.
     pub async fn item_patch_by_filter(
         &self,
         site: &Arc<Site>,

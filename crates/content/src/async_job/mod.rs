@@ -7,8 +7,9 @@
 //! Items are gone through in the order of their ids. Each piece looks up a few that the filter finds, and changes them in
 //! a short transaction that also moves the place of the job: killed at any moment, what was done is done once. Nothing
 //! that was allowed is remembered: each piece asks whether the caller is still let in, and resolves rights, filter and
-//! modifications again against the collection as it is. So a job changes what its caller could find with a query and
-//! change with a call at that moment, and fails when that is nothing any more.
+//! modifications again against the collection as it is, and whether it has hooks that would have to be asked. So a job
+//! changes what its caller could find with a query and change with a call at that moment, and fails when that is nothing any
+//! more, or when a hook would be passed over.
 //!
 //! A process works on the jobs of a site in turns, a piece of each, and says each second that it does, however long a look
 //! takes. One that is not worked on for [`LEASE`] is taken up by the process that sees it next; the row knows who works, and

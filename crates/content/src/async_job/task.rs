@@ -7,13 +7,16 @@ use crate::{
         access::{self, ItemWrite, Write},
     },
     drafts::Drafts,
+    fault,
+    hook::{CallHooks, REMOVES, UPDATES},
     item::{query::check_cost, references},
     reference::filter,
     schema::level::Operation,
-    wire::{patch::Patch, request::Request},
+    wire::{options::flag, patch::Patch, request::Request},
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+use stoa_hooks::Hook;
 use stoa_kernel::{Code, Fault, Result, clock::Millis};
 use stoa_query::{
     Filter, Kind, Scope,
@@ -49,6 +52,14 @@ impl Change {
             Self::Remove => (Write::Remove, Operation::Remove),
         }
     }
+
+    /// The hooks that a call on a single item would ask.
+    fn hooks(self) -> &'static [Hook] {
+        match self {
+            Self::Patch => UPDATES,
+            Self::Remove => REMOVES,
+        }
+    }
 }
 
 /// What was asked for, as it was sent.
@@ -56,6 +67,8 @@ impl Change {
 pub(super) struct Task {
     pub change: Change,
     pub drafts: Drafts,
+    /// Whether hooks aren't to be asked, if the caller may say so.
+    suppresses_hooks: bool,
     filter: Value,
     modifications: Value,
 }
@@ -71,7 +84,8 @@ pub(super) struct Plan {
 
 impl Task {
     /// # Errors
-    /// WDE0016 without a filter: that all items are meant has to be said. WDE0109 when it is too large.
+    /// WDE0016 without a filter: that all items are meant has to be said. WDE0018 for `suppressHooks` of another type.
+    /// WDE0109 when it is too large.
     pub(super) fn read(change: Change, request: &Request<'_>) -> Result<Self> {
         let member = |name: &str| request.members.get(name).filter(|it| !it.is_null()).cloned();
         let missing = || Fault::because(Code::FilterNotObject, "filter is missing.").with("path", "filter");
@@ -80,7 +94,8 @@ impl Task {
             Change::Patch => member("fieldModifications").unwrap_or_default(),
             Change::Remove => Value::Null,
         };
-        let task = Self { change, drafts: request.drafts(), filter, modifications };
+        let suppresses_hooks = flag(&request.members, "suppressHooks")?;
+        let task = Self { change, drafts: request.drafts(), suppresses_hooks, filter, modifications };
         match task.print().len() <= BYTES {
             true => Ok(task),
             false => {
@@ -91,8 +106,13 @@ impl Task {
     }
 
     pub(super) fn print(&self) -> String {
-        let drafts = self.drafts == Drafts::Included;
-        json!({ "filter": self.filter, "fieldModifications": self.modifications, "showDrafts": drafts }).to_string()
+        let members = json!({
+            "filter": self.filter,
+            "fieldModifications": self.modifications,
+            "showDrafts": self.drafts == Drafts::Included,
+            "suppressHooks": self.suppresses_hooks,
+        });
+        members.to_string()
     }
 
     /// A task as [`Task::print`] has it.
@@ -100,7 +120,8 @@ impl Task {
         let mut printed: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
         let drafts = Drafts::of(&printed);
         let mut take = |name: &str| printed.remove(name).unwrap_or_default();
-        Self { change, drafts, filter: take("filter"), modifications: take("fieldModifications") }
+        let suppresses_hooks = take("suppressHooks") == Value::Bool(true);
+        Self { change, drafts, suppresses_hooks, filter: take("filter"), modifications: take("fieldModifications") }
     }
 
     /// How many modifications there are.
@@ -118,7 +139,7 @@ impl Task {
     /// # Errors
     /// WDE0027 for a caller who may read or change none of the items, and for all but owners and apps who would remove
     /// all of them; what makes a filter or a patch invalid; WDE0119 for an encrypted field, whose value would be kept in
-    /// clear until the job has ended.
+    /// clear until the job has ended, and where hooks would have to be asked, unless the caller may suppress them and does.
     pub(super) async fn plan(
         &self,
         context: RequestContext<'_>,
@@ -135,10 +156,17 @@ impl Task {
             Change::Remove => {}
             Change::Patch => self.check_patch(context, collection).await?,
         }
+        self.refuse_hooks(context, collection).await?;
         let there = Filter::Test(Field::Created, Test::Compare(Comparison::LessOrEqual, Scalar::Date(began)));
         let condition = Filter::all([filter, there]);
         let wanted = Filter::all([readable.filter(), changeable.filter(), condition.clone()]);
         Ok(Plan { access, condition, wanted })
+    }
+
+    async fn refuse_hooks(&self, context: RequestContext<'_>, collection: &Collection) -> Result<()> {
+        let members = Map::from_iter([("suppressHooks".to_owned(), self.suppresses_hooks.into())]);
+        let hooks = CallHooks::of_members(context, collection, &members).await?;
+        hooks.refuse(collection, self.change.hooks(), fault::job_hook_not_built)
     }
 
     async fn resolve(&self, context: RequestContext<'_>, collection: &Collection, scope: &Scope) -> Result<Filter> {

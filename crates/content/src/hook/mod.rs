@@ -37,6 +37,10 @@ use stoa_kernel::{Code, EventActor, Fault, Result};
 use stoa_sql::json::quoted;
 use tokio::time::Instant;
 
+/// The hooks of updates and of removals.
+pub(crate) const UPDATES: &[Hook] = &[Hook::BeforeUpdate, Hook::AfterUpdate];
+pub(crate) const REMOVES: &[Hook] = &[Hook::BeforeRemove, Hook::AfterRemove];
+
 /// Bytes of items that are asked about at once. What doesn't fit is asked about next.
 const MOST_AT_ONCE: usize = 1 << 20;
 
@@ -180,6 +184,22 @@ impl CallHooks {
 
     pub(crate) fn has(&self, hook: Hook) -> bool {
         self.active.as_ref().is_some_and(|it| it.hooks.has(hook))
+    }
+
+    /// Refuses a call that would pass over one of these hooks, because it writes what it only finds in its transaction.
+    ///
+    /// # Errors
+    /// What `refusal` makes of the ids of the collection and of the hook.
+    pub(crate) fn refuse(
+        &self,
+        collection: &Collection,
+        hooks: &[Hook],
+        refusal: fn(&str, &str) -> Fault,
+    ) -> Result<()> {
+        match hooks.iter().find(|it| self.has(**it)) {
+            Some(hook) => Err(refusal(collection.id.as_str(), hook.name())),
+            None => Ok(()),
+        }
     }
 
     /// Whether there is a hook that is told of what was written.

@@ -44,7 +44,7 @@ use stoa_store::{Document, Fold, Site, Tx, boxed};
 /// What aggregations leave to their cursors.
 const AGGREGATE: CursorCall = CursorCall {
     name: "aggregate",
-    outer: &["initialFilter", "finalFilter", "aggregation", "sort", "language"],
+    outer: &["initialFilter", "finalFilter", "aggregation", "sort", "language", "publishPluginOptions", "showDrafts"],
     within: "query",
     inner: &[],
 };
@@ -72,7 +72,8 @@ impl Content {
         let context = RequestContext::of_members(self, site, caller, members);
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let (paging, members) = cursor::paging(context, &collection, &AGGREGATE, members).await?;
-        let context = context.in_language(Language::of(&members));
+        // A page by cursor is about the drafts and the language that the paging began with, by the rights of now.
+        let context = RequestContext::of_members(self, site, caller, &members);
         let request = wire::Aggregate::parse(&members, &self.limits().query)?;
         let schema = filter::schema(context, &collection, &request.initial).await?;
         let plan = resolve::aggregate(&request, query_context(context, &collection, &schema)?)?;

@@ -14,7 +14,7 @@ use crate::{
     document::owner,
     drafts::Drafts,
     fault,
-    hook::CallHooks,
+    hook::{CallHooks, REMOVES},
     item::{
         change::{Change, ChangeResult, Mode, PendingChange},
         ownership,
@@ -48,7 +48,6 @@ const PIECE: usize = 50;
 const READS: &[Hook] = &[Hook::BeforeGet, Hook::AfterGet, Hook::BeforeQuery, Hook::AfterQuery];
 const INSERTS: &[Hook] = &[Hook::BeforeInsert, Hook::AfterInsert];
 const SAVES: &[Hook] = &[Hook::BeforeInsert, Hook::AfterInsert, Hook::BeforeUpdate, Hook::AfterUpdate];
-const REMOVES: &[Hook] = &[Hook::BeforeRemove, Hook::AfterRemove];
 
 impl Content {
     /// Copies a published item into the collection of drafts, under its id.
@@ -227,9 +226,7 @@ async fn refuse_hooks(
     let context = RequestContext::new(content, site, caller, DRAFTS);
     for (collection, hooks) in written {
         let calls = CallHooks::of_members(context, collection, members).await?;
-        if let Some(hook) = hooks.iter().find(|it| calls.has(**it)) {
-            return Err(fault::draft_hook_not_built(collection.id.as_str(), hook.name()));
-        }
+        calls.refuse(collection, hooks, fault::draft_hook_not_built)?;
     }
     Ok(())
 }

@@ -1,5 +1,4 @@
-// Item calls that are not required yet. Each does its work once and looks at the result, so that it
-// says `works` on the day it does.
+// Item calls on drafts, and the sandbox.
 import { assert, codeOf, failure, undocumented, untyped } from '../lib/expect.mjs';
 import { threeItems } from './items-many.mjs';
 import { shelf } from './shelf.mjs';
@@ -8,10 +7,7 @@ import { shelf } from './shelf.mjs';
 /** @import { World } from '../lib/world.mjs' */
 
 /** @type {(method: string, check: string, run: (world: World) => unknown) => Row} */
-const optional = (method, check, run) => ({ method: `items.${method}`, check, compare: true, run });
-
-/** @type {typeof optional} */
-const required = (...named) => ({ ...optional(...named), required: true });
+const row = (method, check, run) => ({ method: `items.${method}`, check, required: true, compare: true, run });
 
 /** A collection with drafts of its own. @param {World} world */
 async function withDrafts(world) {
@@ -22,7 +18,7 @@ async function withDrafts(world) {
 
 /** @type {Row[]} */
 export const rows = [
-  optional('withEnvironment', 'SANDBOX is not for visitors', async (world) => {
+  row('withEnvironment', 'SANDBOX is not for visitors', async (world) => {
     const error = await failure(
       world
         .visitor()
@@ -33,12 +29,12 @@ export const rows = [
     assert.match(String(codeOf(error)), /^WDE0(027|179)$/, error.message);
     assert.equal(world.recorder.last().status, 403);
   }),
-  required('createDataItemDraft', 'copies', async (world) => {
+  row('createDataItemDraft', 'copies', async (world) => {
     const id = await withDrafts(world);
     assert.equal((await world.app.items.createDataItemDraft(id, 'a'))._id, 'a');
     assert.equal((await world.app.items.get(`${id}__drafts`, 'a'))?._id, 'a');
   }),
-  required('publishDataItemDraft', 'takes the place of the published item', async (world) => {
+  row('publishDataItemDraft', 'takes the place of the published item', async (world) => {
     const id = await withDrafts(world);
     await world.app.items.createDataItemDraft(id, 'a');
     await world.app.items.save(`${id}__drafts`, { _id: 'a', title: 'published' });
@@ -46,7 +42,7 @@ export const rows = [
     assert.equal((await world.app.items.get(id, 'a'))?.title, 'published');
     assert.equal(await world.app.items.get(`${id}__drafts`, 'a'), null);
   }),
-  required('unpublishDataItem', 'leaves a draft', async (world) => {
+  row('unpublishDataItem', 'leaves a draft', async (world) => {
     const id = await withDrafts(world);
     assert.equal((await world.app.items.unpublishDataItem(id, 'a', { copyToDraft: true }))?._id, 'a');
     assert.equal(await world.visitor().items.get(id, 'a'), null);
