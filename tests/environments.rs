@@ -257,17 +257,44 @@ on_both_engines! {
         let sandbox = both(&app).await;
         let _serving = app.searched().await;
         app.app.content.search_subscribe(&sandbox).await.unwrap();
-        let search = json!({ "dataCollectionId": "c", "environment": "SANDBOX", "search": { "search": { "expression": "sandbox" } } });
         let lag = "/_api/search/v1/lag?environment=";
-        for _ in 0..2_000 {
-            let reply = app.app().get(&format!("{lag}SANDBOX")).await;
-            assert_eq!(reply.verdict(), "200");
-            if reply.json()["isCurrent"] == true {
-                break;
+        // What is found of a word, by an index that knows of all that was written.
+        let found = async |environment: &str, word: &str| {
+            let is_current = async || {
+                let reply = app.app().get(&format!("{lag}{environment}")).await;
+                assert_eq!(reply.verdict(), "200");
+                reply.json()["isCurrent"] == true
+            };
+            let mut looks = 0;
+            while !is_current().await {
+                looks += 1;
+                assert!(looks < 6_000, "the index has not caught up within a minute");
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
             }
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        }
-        assert_eq!(origin(&app.app().post("/v2/items/search", &search).await), "sandbox");
+            let search = json!({ "dataCollectionId": "c", "environment": environment, "search": { "search": { "expression": word } } });
+            let reply = app.app().post("/v2/items/search", &search).await;
+            assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+            let items = reply.json()["dataItems"].as_array().unwrap().clone();
+            items.iter().map(|it| it["data"]["place"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let none: [&str; 0] = [];
+        assert_eq!(found("SANDBOX", "sandbox").await, ["SANDBOX"]);
+        assert_eq!(found("LIVE", "live").await, ["LIVE"]);
+        assert_eq!(found("LIVE", "sandbox").await, none);
+        // Copies and what is taken back reach the indexes that are there.
+        app.kit.clock.advance(1);
+        copy(&app, Environment::Sandbox).await;
+        assert_eq!(found("LIVE", "sandbox").await, ["SANDBOX"]);
+        assert_eq!(found("LIVE", "live").await, none);
+        let (content, store) = (&app.app.content, &app.kit.store);
+        let undo = content.environment_undo_begin(store, &app.site, &operator(), None).await.unwrap();
+        content.environment_work(store, undo).await.unwrap();
+        assert_eq!(found("LIVE", "live").await, ["LIVE"]);
+        assert_eq!(found("LIVE", "sandbox").await, none);
+        app.kit.clock.advance(1);
+        copy(&app, Environment::Live).await;
+        assert_eq!(found("SANDBOX", "live").await, ["LIVE"]);
+        assert_eq!(found("SANDBOX", "sandbox").await, none);
         let visitor = app.visitor().await;
         for (environment, wants) in [("LIVE", "200"), ("SANDBOX", "403 WDE0027"), ("SANDBOX_PREFERRED", "200"), ("MARS", "400 WDE0018")] {
             assert_eq!(visitor.get(&format!("{lag}{environment}")).await.verdict(), wants, "{environment}");

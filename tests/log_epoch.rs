@@ -15,6 +15,8 @@ use stoa_store::{
 };
 use stoa_testkit::{Engine, TestStore, on_both_engines, postgres_url};
 
+mod searched;
+
 /// Longer than anything takes that is waited for.
 const LONG: Duration = Duration::from_secs(30);
 
@@ -326,17 +328,7 @@ on_both_engines! {
 async fn closed(config: &Config, id: &SiteId) -> PathBuf {
     let file = config.data.join("sites").join(format!("{id}.db"));
     for database in [&file, &config.data.join("catalog.db")] {
-        let opened = rusqlite::Connection::open(database).unwrap();
-        let mut left = 1;
-        for _ in 0..1_000 {
-            left = opened.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get::<_, i64>(0)).unwrap();
-            if left == 0 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        assert_eq!(left, 0, "{} stays in use", database.display());
-        opened.close().unwrap();
+        emptied(database).await;
         for _ in 0..1_000 {
             if !is_open(database) {
                 break;
@@ -346,6 +338,21 @@ async fn closed(config: &Config, id: &SiteId) -> PathBuf {
         assert!(!is_open(database), "{} stays open", database.display());
     }
     file
+}
+
+/// Has all of a database in its file, and nothing in the log beside it.
+pub(crate) async fn emptied(database: &Path) {
+    let opened = rusqlite::Connection::open(database).unwrap();
+    let mut left = 1;
+    for _ in 0..1_000 {
+        left = opened.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get::<_, i64>(0)).unwrap();
+        if left == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(left, 0, "{} stays in use", database.display());
+    opened.close().unwrap();
 }
 
 /// Whether this process has a file open.

@@ -84,6 +84,7 @@ on_both_engines! {
         let deep = (0..40).fold(json!({ "numeric": 1 }), |it, _| json!({ "abs": { "expression": it } }));
         let make = |name: Json, it: Json| json!({ "projection": { "fields": [{ "reshape": { "resultFieldName": name, "expression": it } }] } });
         let one = json!({ "numeric": 1 });
+        let keys = |count: usize| (0..count).map(|n| json!({ "fieldName": format!("n{n}") })).collect::<Vec<_>>();
         let by = |name: Json| json!({ "group": { "groupIds": [{ "key": name, "expression": one }] } });
         let sums = |names: &[&str]| group(names.iter().map(|it| json!({ "resultFieldName": it, "sum": { "expression": one } })).collect());
         let nest = |n: usize| (0..n).fold(json!({ "include": { "fieldName": "n" } }), |it, _| json!({ "projectNested": { "resultFieldName": "o", "fields": [it] } }));
@@ -119,6 +120,14 @@ on_both_engines! {
             (json!([make(json!("x"), json!({ "text": 1 }))]), "400 WDE0044", "pipeline.stages[0].projection.fields[0].reshape.expression.text"),
             (json!([make(json!("x"), json!({ "add": { "expressions": [] } }))]), "400 WDE0080", "pipeline.stages[0].projection.fields[0].reshape.expression.add.expressions"),
             (json!([make(json!("x"), json!({ "divide": { "firstExpression": one } }))]), "400 WDE0080", "pipeline.stages[0].projection.fields[0].reshape.expression.divide.secondExpression"),
+            (
+                json!([make(json!("x"), json!({ "add": { "expressions": vec![one.clone(); 1001] } }))]),
+                "400 WDE0080",
+                "pipeline.stages[0].projection.fields[0].reshape.expression.add.expressions",
+            ),
+            (json!([make(json!("x"), json!({ "text": "x".repeat(1001) }))]), "400 WDE0080", "pipeline.stages[0].projection.fields[0].reshape.expression.text"),
+            (json!([{ "projection": { "fields": vec![json!({ "include": { "fieldName": "n" } }); 1001] } }]), "400 WDE0080", "pipeline.stages[0].projection.fields"),
+            (json!([{ "sort": { "values": keys(1001) } }]), "400 WDE0080", "pipeline.stages[0].sort.values"),
             (json!([{ "projection": { "fields": [] } }]), "400 WDE0080", "pipeline.stages[0].projection.fields"),
             (json!([{ "projection": { "fields": [nest(30)] } }]), "400 WDE0080", ""),
             (json!([by(json!("$k"))]), "400 WDE0134", "pipeline.stages[0].group.groupIds[0].key"),
@@ -135,6 +144,9 @@ on_both_engines! {
             let told = violations.as_array().is_some_and(|it| it.iter().any(|it| it["field"] == place));
             assert!(told || place.is_empty(), "{stages}: {violations}");
         }
+        // As many as there may be are answered.
+        let most = json!([make(json!("x"), json!({ "add": { "expressions": vec![one; 1000] } })), { "sort": { "values": keys(10) } }]);
+        assert_eq!(outcome(client, "c", most).await, json!([{ "_id": "a", "x": 1000 }]));
         let nested = (0..20).fold(json!({ "n": 1 }), |it, _| json!({ "$not": it }));
         for (body, verdict) in [
             (json!({}), "400 WDE0080"),
@@ -151,6 +163,7 @@ on_both_engines! {
             (json!({ "aggregation": {}, "finalFilter": { "n": { "$regex": "x" } } }), "400 WDE0070"),
             (json!({ "aggregation": {}, "initialFilter": nested }), "400 WDE0169"),
             (json!({ "aggregation": {}, "sort": 7 }), "400 WDE0065"),
+            (json!({ "aggregation": {}, "sort": keys(11) }), "400 WDE0080"),
             (json!({ "aggregation": {}, "paging": { "limit": 0 } }), "400 WDE0033"),
             (json!({ "aggregation": {}, "cursorPaging": { "cursor": "x" } }), "400 WDE0151"),
         ] {

@@ -232,6 +232,16 @@ impl Content {
         self.state.pipeline_memory.running()
     }
 
+    /// Bytes that searches keep at the moment.
+    pub fn search_memory(&self) -> usize {
+        self.state.search_memory.used()
+    }
+
+    /// Searches that are at work or wait for their turn at the moment, whether their callers wait or have left.
+    pub fn searches_running(&self) -> usize {
+        self.state.search_memory.running()
+    }
+
     pub fn limits(&self) -> &ContentLimits {
         &self.state.limits
     }

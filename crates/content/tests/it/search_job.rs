@@ -23,8 +23,8 @@ use stoa_search::{
 };
 use stoa_sql::Table;
 use stoa_store::{
-    Consumers, Held, Names, ReaderPool, Serving, TxFuture, Worker, boxed,
-    outbox::{self, LeaseTimes, RESTORED},
+    Consumers, Held, Names, ReaderPool, Serving, Site, TxFuture, Worker, boxed,
+    outbox::{self, Lease, LeaseTimes, RESTORED},
 };
 use stoa_testkit::{Engine, on_both_engines, rounds};
 
@@ -51,6 +51,80 @@ impl Worker for Killed {
             killed.await
         })
     }
+}
+
+/// Loses its lease when it was waited for so often, and the next time once more than that, and goes on as one that stood
+/// still.
+struct Robbed {
+    worker: Arc<dyn Worker>,
+    waits: AtomicUsize,
+    /// How often it noticed, and how often something was written after that.
+    ended: AtomicUsize,
+    wrote: AtomicUsize,
+}
+
+impl Worker for Robbed {
+    fn work<'w>(&'w self, held: Held) -> TxFuture<'w, ()> {
+        let mut left = self.waits.fetch_add(1, Ordering::Relaxed);
+        let (site, consumer) = (held.site().clone(), held.consumer().to_owned());
+        let mut work = self.worker.work(held);
+        boxed!({
+            let ended = poll_fn(|context| match left.checked_sub(1) {
+                None => Poll::Ready(None),
+                Some(it) => {
+                    left = it;
+                    work.as_mut().poll(context).map(Some)
+                }
+            });
+            if let Some(ended) = ended.await {
+                return ended;
+            }
+            // A transaction of its own that proves the lease has it to the end, so both go on.
+            let mut robbery = std::pin::pin!(rob(&site, &consumer));
+            let mut ended = None;
+            let (lease, before) = loop {
+                tokio::select! {
+                    it = &mut robbery => break it,
+                    it = &mut work, if ended.is_none() => ended = Some(it),
+                }
+            };
+            if ended.is_none() {
+                ended = Some(work.await);
+                self.wrote.fetch_add(usize::from(written(&site).await != before), Ordering::Relaxed);
+                self.ended.fetch_add(1, Ordering::Relaxed);
+            }
+            site.outbox().release(&lease).await?;
+            ended.unwrap()
+        })
+    }
+}
+
+/// Takes the lease of a consumer, whoever has it; and what is stored of indexes from then on.
+async fn rob(site: &Site, consumer: &str) -> (Lease, Vec<(i64, String, i64, i64)>) {
+    loop {
+        let rows = site.outbox().consumers().await.unwrap();
+        let row = rows.iter().find(|it| it.name == consumer).unwrap();
+        // Its holder may have said just then that it is alive.
+        if let Some(lease) = site.outbox().take(row, "another").await.unwrap() {
+            return (lease, written(site).await);
+        }
+    }
+}
+
+/// The segments, with their states, the bytes of their dead items and their lists.
+async fn written(site: &Site) -> Vec<(i64, String, i64, i64)> {
+    let read = site.read(ReaderPool::Scan, |tx| {
+        boxed!({
+            let sql = "select s.segment, s.state, cast(octet_length(s.dead) as bigint), \
+                       (select count(*) from stoa.search_list l where l.site = s.site and l.collection = s.collection \
+                        and l.segment = s.segment) from stoa.search_segment s order by s.collection, s.segment";
+            let all = tx.rows(sql, &[], |row| {
+                Ok((row.get::<i64>(0)?, row.get::<String>(1)?, row.get::<i64>(2)?, row.get::<i64>(3)?))
+            });
+            Ok(all.await?)
+        })
+    });
+    read.await.unwrap()
 }
 
 fn consumers(world: &World) -> Consumers {
@@ -217,6 +291,39 @@ on_both_engines! {
         }
     }
 
+    async fn random_histories_of_definitions_leave_the_index_of_their_items(engine) {
+        for _ in 0..rounds(2) {
+            let world = World::open(engine).await;
+            let _serving = serve(&world).await;
+            let (mut has_tags, mut is_displayed) = (true, false);
+            let mut changes = vec!["displayField", "tags", "truncate", "truncate", "none"];
+            while !changes.is_empty() {
+                for _ in 0..random(&world, 20) {
+                    write(&world).await;
+                }
+                match changes.swap_remove(random(&world, changes.len())) {
+                    "displayField" => {
+                        let object = json!({ "id": "c", "displayField": "title" });
+                        world.content.collection_patch(&world.site, &owner(), &object).await.unwrap();
+                        is_displayed = true;
+                    }
+                    "tags" => {
+                        world.content.field_delete(&world.site, &owner(), "c", "tags").await.unwrap();
+                        has_tags = false;
+                    }
+                    "truncate" => truncate(&world).await.unwrap(),
+                    _ => {}
+                }
+                for _ in 0..random(&world, 8) {
+                    write(&world).await;
+                }
+                caught_up(&world).await;
+                let fields: &[&str] = if has_tags { &["title", "tags"] } else { &["title"] };
+                assert_eq!(stored(&world).await, expected(&world, fields, is_displayed).await);
+            }
+        }
+    }
+
     async fn job_that_is_killed_anywhere_leaves_the_same(engine) {
         let world = World::open(engine).await;
         for _ in 0..20 {
@@ -242,6 +349,30 @@ on_both_engines! {
         let lists = "select count(*) from stoa.search_list l where not exists (select 1 from stoa.search_segment s \
                      where s.site = l.site and s.collection = l.collection and s.segment = l.segment)";
         assert_eq!(count(&world, lists).await, 0);
+        is_as_built_anew(&world).await;
+    }
+
+    async fn holder_that_lost_its_lease_in_the_middle_writes_nothing_more(engine) {
+        let world = World::open(engine).await;
+        for _ in 0..20 {
+            write(&world).await;
+        }
+        world.content.search_subscribe(&world.site).await.unwrap();
+        // Looked at so seldom that the holder itself notices first.
+        let times = LeaseTimes { look: 300, renewal: 100, life: 2_000 };
+        let node = Consumers::new(world.test.store.clone(), world.test.world.clone(), times);
+        let (worker, zero) = (world.content.search_worker(), || AtomicUsize::new(0));
+        let robbed = Arc::new(Robbed { worker, waits: AtomicUsize::new(1), ended: zero(), wrote: zero() });
+        let serving = node.serve(Names::Kind("search"), robbed.clone());
+        until("leases are lost in the middle", async || {
+            write(&world).await;
+            robbed.ended.load(Ordering::Relaxed) >= rounds(6)
+        })
+        .await;
+        serving.end().await;
+        execute(&world, "update stoa.outbox_consumer set holder = null where name = 'search'").await;
+        assert_eq!(robbed.wrote.load(Ordering::Relaxed), 0, "writes of a lease that was lost");
+        let _serving = world.content.search_serve(&consumers(&world));
         is_as_built_anew(&world).await;
     }
 

@@ -286,8 +286,15 @@ fn question() -> impl Strategy<Value = (String, Options)> {
         .prop_map(|(expression, mode, fuzzy, fields, rarity)| (expression, Options { mode, fuzzy, fields, rarity }))
 }
 
+/// Cases of a random test: `usual`, which take seconds, times `STOA_EFFORT`, which `make soak` raises.
+fn cases(usual: u32) -> u32 {
+    #[expect(clippy::disallowed_methods, reason = "the environment says how much to try")]
+    let effort = std::env::var("STOA_EFFORT").ok();
+    usual * effort.map_or(1, |it| it.parse::<u32>().expect("STOA_EFFORT is a number"))
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, max_shrink_iters: 500, ..ProptestConfig::with_cases(60) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, max_shrink_iters: 500, ..ProptestConfig::with_cases(cases(60)) })]
 
     #[test]
     fn random_histories_agree_with_a_plain_reading(

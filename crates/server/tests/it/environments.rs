@@ -1,7 +1,7 @@
 //! `stoa environments` as it is typed, and the program killed in the middle of copies: what is told to be done is done
 //! whole, and whatever isn't has changed nothing.
 
-use crate::process::{Deployment, Server, make_things, refusal, write_items};
+use crate::process::{Deployment, Server, get, make_things, post, refusal, write_items};
 use serde_json::{Value, json};
 use std::{process::Stdio, time::Duration};
 use stoa_kernel::World;
@@ -51,11 +51,47 @@ fn ended(deployment: &Deployment) -> Value {
     panic!("the copy stands still: {}", status(deployment));
 }
 
-/// A site whose two environments have the same.
-fn with_things(engine: Engine) -> Deployment {
+/// Ids and numbers of the items with the word that each round's item has, by a search or by an export.
+type Marked = Vec<(String, i64)>;
+
+fn marked<'v>(items: impl Iterator<Item = &'v Value>) -> Marked {
+    let of = |it: &Value| (it["_id"].as_str().unwrap().to_owned(), it["n"].as_i64().unwrap());
+    let mut marked: Marked = items.filter(|it| it["mark"] == "marked").map(of).collect();
+    marked.sort();
+    marked
+}
+
+/// What the index of an environment finds, once it knows of all that was written.
+fn found(server: &Server, key: &str, environment: &str) -> Marked {
+    let environment = environment.to_uppercase();
+    for _ in 0..3_000 {
+        let url = format!("{}/_api/search/v1/lag?environment={environment}", server.url);
+        let (status, text) = get(&url, &[("authorization", key)]);
+        assert_eq!(status, 200, "{text}");
+        if serde_json::from_str::<Value>(&text).unwrap()["isCurrent"] == true {
+            let search = json!({ "search": { "expression": "marked" }, "paging": { "limit": 1000 } });
+            let body = json!({ "dataCollectionId": "things", "environment": environment, "search": search });
+            let (status, answer) = post(&format!("{}/v2/items/search", server.url), key, &body).unwrap();
+            assert_eq!(status, 200, "{answer}");
+            return marked(answer["dataItems"].as_array().unwrap().iter().map(|it| &it["data"]));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("the index of {environment} has not caught up within a minute");
+}
+
+/// What an export holds.
+fn held(export: &str) -> Marked {
+    let items: Vec<Value> = export.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    marked(items.iter())
+}
+
+/// A site whose two environments have the same, and its key.
+fn with_things(engine: Engine) -> (Deployment, String) {
     let deployment = Deployment::new(engine);
     let key = deployment.site_with_things();
     make_things(&deployment.serve(|_| {}), &key);
+    deployment.json(&["collection", "update", "things", "--field", "mark:text"]);
     let file = deployment.file("things.jsonl");
     write_items(&file, ITEMS);
     deployment.json(&["import", "things", file.to_str().unwrap()]);
@@ -63,11 +99,11 @@ fn with_things(engine: Engine) -> Deployment {
     let copied = deployment.json(&["environments", "copy", "--from", "live", "--to", "sandbox"]);
     assert_eq!((&copied["status"], &copied["items"]), (&json!("SUCCEEDED"), &json!(ITEMS)));
     assert_eq!(export(&deployment, "live"), export(&deployment, "sandbox"));
-    deployment
+    (deployment, key)
 }
 
 fn kill_copies(engine: Engine, rounds: usize) {
-    let deployment = with_things(engine);
+    let (deployment, key) = with_things(engine);
     let (mut done, mut cut_off, mut taken_up, mut undos) = (0, 0, 0, 0);
     // More rounds than asked for, until one has hit a copy.
     for round in 0..rounds * 5 {
@@ -75,7 +111,7 @@ fn kill_copies(engine: Engine, rounds: usize) {
             break;
         }
         let (from, to) = if round % 2 == 0 { ("live", "sandbox") } else { ("sandbox", "live") };
-        let item = json!({ "_id": format!("round{round}"), "n": round }).to_string();
+        let item = json!({ "_id": format!("round{round}"), "n": round, "mark": "marked" }).to_string();
         deployment.json(&["item", "insert", "things", &item, "--environment", from]);
         let (source, before, known) = (export(&deployment, from), export(&deployment, to), status(&deployment));
         let server = deployment.serve(|_| {});
@@ -93,6 +129,9 @@ fn kill_copies(engine: Engine, rounds: usize) {
             _ => assert!(after == before, "{latest} isn't done, and changed something"),
         }
         assert!(export(&deployment, from) == source, "what is copied stays as it is");
+        for (environment, export) in [(from, &source), (to, &after)] {
+            assert_eq!(found(&server, &key, environment), held(export), "{environment}, {latest}");
+        }
         (done, cut_off) = if is_new { (done + 1, cut_off) } else { (done, cut_off + 1) };
         if is_new {
             // Undone, and killed in the middle as well.
@@ -101,6 +140,7 @@ fn kill_copies(engine: Engine, rounds: usize) {
             undos += usize::from(undone["status"] == "UNDONE");
             let wants = if undone["status"] == "UNDONE" { &before } else { &source };
             assert!(export(&deployment, to) == *wants, "{undone}");
+            assert_eq!(found(&server, &key, to), held(wants), "{undone}");
             assert!(server.stop());
         }
     }

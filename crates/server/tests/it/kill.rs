@@ -5,7 +5,7 @@ use crate::{
     process::{Deployment, Server, all_things, get, make_things, post, write_items},
 };
 use serde_json::{Value, json};
-use std::{process::Stdio, time::Duration};
+use std::{path::PathBuf, process::Stdio, time::Duration};
 use stoa_kernel::World;
 use stoa_testkit::{Engine, rounds};
 
@@ -98,35 +98,82 @@ fn kill_import(engine: Engine, rounds: usize) {
     assert!(all.iter().enumerate().all(|(n, it)| it.1 == n as i64));
 }
 
-/// A job that adds to each item goes on after each kill, and none is met twice.
+/// Jobs that change or remove items go on after each kill, and none is met twice.
 fn kill_jobs(engine: Engine, rounds: usize) {
-    const ITEMS: usize = 6_000;
-    let deployment = Deployment::new(engine);
-    let key = deployment.site_with_things();
-    make_things(&deployment.serve(|_| {}), &key);
-    let file = deployment.file("things.jsonl");
-    write_items(&file, ITEMS);
-    deployment.json(&["import", "things", file.to_str().unwrap()]);
-
-    let mut server = deployment.serve(|_| {});
+    let things = Things::new(engine);
     let add = json!([{ "fieldPath": "n", "action": "INCREMENT_FIELD", "incrementFieldOptions": { "value": 100_000 } }]);
-    let body = json!({ "dataCollectionId": "things", "filter": {}, "fieldModifications": add });
-    let (status, begun) = post(&format!("{}/v2/bulk/items/async-patch-by-filter", server.url), &key, &body).unwrap();
-    assert_eq!(status, 200, "{begun}");
-    let id = begun["jobId"].as_str().unwrap().to_owned();
-    let mut before = 0;
-    for _ in 0..rounds {
-        before = wait_for_job(&server, &key, &id, |it| it["successCount"].as_u64() > Some(before)).0;
-        std::thread::sleep(moment(20));
-        server.kill();
-        deployment.wait_for_database();
-        server = deployment.serve(|_| {});
+    let patch = json!({ "dataCollectionId": "things", "filter": {}, "fieldModifications": add });
+    let most = json!({ "dataCollectionId": "things", "filter": { "n": { "$gte": THINGS / 10 } } });
+    let mut server = things.deployment.serve(|_| {});
+    let (mut met, mut jobs) = (0, 0);
+    while met < rounds {
+        jobs += 1;
+        assert!(jobs <= 2 * rounds, "{met} kills met {jobs} changes");
+        things.fill();
+        met += things.killed_in(&mut server, ("async-patch-by-filter", &patch, THINGS), rounds - met);
+        let all = all_things(&server, &things.key);
+        assert_eq!(all.len(), THINGS);
+        assert!(all.iter().enumerate().all(|(n, it)| it.1 == n as i64 + 100_000), "each item was met once");
     }
-    let (count, status) = wait_for_job(&server, &key, &id, |_| false);
-    assert_eq!((count, status.as_str()), (ITEMS as u64, "SUCCEEDED"));
-    let all = all_things(&server, &key);
-    assert_eq!(all.len(), ITEMS);
-    assert!(all.iter().enumerate().all(|(n, it)| it.1 == n as i64 + 100_000), "each item was met once");
+    (met, jobs) = (0, 0);
+    while met < rounds {
+        jobs += 1;
+        assert!(jobs <= 2 * rounds, "{met} kills met {jobs} removals");
+        things.fill();
+        met += things.killed_in(&mut server, ("async-remove-by-filter", &most, THINGS - THINGS / 10), rounds - met);
+        let all = all_things(&server, &things.key);
+        assert_eq!(all.len(), THINGS / 10, "the others are gone");
+        assert!(all.iter().enumerate().all(|(n, it)| it.1 == n as i64), "those that stay are as they were");
+    }
+}
+
+const THINGS: usize = 6_000;
+
+/// A site with items for jobs.
+struct Things {
+    deployment: Deployment,
+    key: String,
+    file: PathBuf,
+}
+
+impl Things {
+    fn new(engine: Engine) -> Self {
+        let deployment = Deployment::new(engine);
+        let key = deployment.site_with_things();
+        make_things(&deployment.serve(|_| {}), &key);
+        let file = deployment.file("things.jsonl");
+        write_items(&file, THINGS);
+        Self { deployment, key, file }
+    }
+
+    /// Has all items as they were.
+    fn fill(&self) {
+        self.deployment.json(&["import", "things", self.file.to_str().unwrap()]);
+    }
+
+    /// Begins a job and kills the server in the middle of it, so many times if it lasts; answers how many kills met it.
+    fn killed_in(&self, server: &mut Server, (call, body, count): (&str, &Value, usize), most: usize) -> usize {
+        let (status, begun) = post(&format!("{}/v2/bulk/items/{call}", server.url), &self.key, body).unwrap();
+        assert_eq!(status, 200, "{begun}");
+        let id = begun["jobId"].as_str().unwrap();
+        let (mut before, mut met) = (0, 0);
+        while met < most {
+            let (done, status) = wait_for_job(server, &self.key, id, |it| it["successCount"].as_u64() > Some(before));
+            if matches!(status.as_str(), "SUCCEEDED" | "FAILED") {
+                break;
+            }
+            before = done;
+            std::thread::sleep(moment(20));
+            server.kill();
+            self.deployment.wait_for_database();
+            *server = self.deployment.serve(|_| {});
+            // One that has ended by then was not met.
+            met += usize::from(!matches!(wait_for_job(server, &self.key, id, |_| true).1.as_str(), "SUCCEEDED" | "FAILED"));
+        }
+        let (done, status) = wait_for_job(server, &self.key, id, |_| false);
+        assert_eq!((done, status.as_str()), (count as u64, "SUCCEEDED"), "{call}");
+        met
+    }
 }
 
 /// How many items a job has changed when it is so, or has ended, and how it stands.
