@@ -84,7 +84,11 @@ async fn is_told_by_graphql(client: &TestClient<'_>) -> bool {
     let document = "{ news(limit: 100) { items { _data } } newsItem(id: \"in\") { _data } newsCount }";
     let reply = client.post("/graphql/v1", &json!({ "query": document })).await.json();
     let news = &reply["data"];
-    assert_eq!(news["newsCount"], news["news"]["items"].as_array().unwrap_or_else(|| panic!("{reply}")).len(), "{reply}");
+    assert_eq!(
+        news["newsCount"],
+        news["news"]["items"].as_array().unwrap_or_else(|| panic!("{reply}")).len(),
+        "{reply}"
+    );
     reply.to_string().contains(r#""in""#)
 }
 

@@ -201,12 +201,7 @@ impl<'a> Paper<'a> {
 
 impl Paper<'_> {
     /// A job finds what a query of its caller finds, and changes what a call of theirs could.
-    async fn change_by_filter(
-        &mut self,
-        caller: &Caller<'_>,
-        random: &mut Random,
-        with_drafts: bool,
-    ) -> &'static str {
+    async fn change_by_filter(&mut self, caller: &Caller<'_>, random: &mut Random, with_drafts: bool) -> &'static str {
         let (n, mark) = (random.below(4) as u64, random.below(1_000_000));
         let (call, operation) = if random.one_in(6) { ("remove", REMOVE) } else { ("patch", UPDATE) };
         let set = json!([{ "fieldPath": "mark", "action": "SET_FIELD", "setFieldOptions": { "value": mark } }]);

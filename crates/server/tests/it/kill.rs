@@ -168,7 +168,10 @@ impl Things {
             self.deployment.wait_for_database();
             *server = self.deployment.serve(|_| {});
             // One that has ended by then was not met.
-            met += usize::from(!matches!(wait_for_job(server, &self.key, id, |_| true).1.as_str(), "SUCCEEDED" | "FAILED"));
+            met += usize::from(!matches!(
+                wait_for_job(server, &self.key, id, |_| true).1.as_str(),
+                "SUCCEEDED" | "FAILED"
+            ));
         }
         let (done, status) = wait_for_job(server, &self.key, id, |_| false);
         assert_eq!((done, status.as_str()), (count as u64, "SUCCEEDED"), "{call}");

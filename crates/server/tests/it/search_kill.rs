@@ -188,7 +188,8 @@ fn answers(server: &Server, key: &str) -> Vec<Vec<Value>> {
         ("york boat bird", "AND"),
     ];
     let numbers = (1..10).map(|it| (format!("w{it}*"), "OR"));
-    let questions: Vec<(String, &str)> = questions.map(|(it, mode)| (it.to_owned(), mode)).into_iter().chain(numbers).collect();
+    let questions: Vec<(String, &str)> =
+        questions.map(|(it, mode)| (it.to_owned(), mode)).into_iter().chain(numbers).collect();
     let ask = |(language, expression, mode): (Option<&str>, &str, &str)| {
         let search = json!({ "search": { "expression": expression, "mode": mode }, "paging": { "limit": 1000 } });
         let page = call(
