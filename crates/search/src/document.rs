@@ -2,7 +2,7 @@
 //!
 //! Impacts are whole numbers that depend on the item alone, so no batch, order or platform changes a rank.
 
-use crate::words::words;
+use crate::words::{Word, words};
 
 /// The bit of all fields that have none of their own.
 pub const OTHER_FIELDS: u8 = 1 << 7;
@@ -35,7 +35,7 @@ pub fn terms(fields: &[FieldText<'_>]) -> Vec<(String, Entry)> {
     for field in fields {
         let words = words(field.text);
         let length = words.iter().map(|it| it.length()).sum::<usize>();
-        let mut terms: Vec<String> = words.iter().flat_map(|it| it.terms()).collect();
+        let mut terms: Vec<String> = words.into_iter().flat_map(Word::into_terms).collect();
         terms.sort_unstable();
         for same in terms.chunk_by_mut(|a, b| a == b) {
             let impact = impact(same.len(), length, field.is_display);

@@ -76,6 +76,7 @@ pub struct Postings<'p> {
 impl Iterator for Postings<'_> {
     type Item = Result<Posting, Damaged>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.at >= self.bytes.len() {
             return None;
@@ -89,6 +90,7 @@ impl Iterator for Postings<'_> {
 }
 
 impl Postings<'_> {
+    #[inline]
     fn read(&mut self) -> Option<Posting> {
         let rest = &self.bytes[self.at..];
         let (rid, length) = next_row(rest, self.before)?;

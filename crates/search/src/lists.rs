@@ -99,6 +99,26 @@ impl Lists {
         all.filter(move |it| it.is_err() || it.is_ok_and(|it| !dead.has(it.rid) && !hidden.has(it.rid)))
     }
 
+    /// Hands on the same, of those in fields of these bits: several times as fast where they are many.
+    pub(crate) fn each(&self, term: &str, fields: u8, mut then: impl FnMut(Posting)) -> Result<(), Damaged> {
+        let (mut dead, mut hidden) = (Following::new(&self.dead), Following::new(&self.hidden));
+        let is_whole = self.dead.is_empty() && self.hidden.is_empty();
+        let mut before = 0;
+        for part in self.parts(term) {
+            let mut postings = decode(&part.bytes);
+            while let Some(posting) = postings.next() {
+                let posting = posting?;
+                if std::mem::replace(&mut before, posting.rid) >= posting.rid {
+                    return Err(Damaged { at: 0 });
+                }
+                if posting.fields & fields != 0 && (is_whole || !dead.has(posting.rid) && !hidden.has(posting.rid)) {
+                    then(posting);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// How many postings of a term there are, dead ones too. Of lists that are damaged it may be wrong.
     pub(crate) fn count(&self, term: &str) -> usize {
         self.parts(term).iter().map(Part::most).sum()

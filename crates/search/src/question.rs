@@ -26,6 +26,9 @@ pub const MAX_WORDS: usize = 16;
 /// The most words that a word with errors stands for, where all items are seen.
 const MAX_LIKE: usize = 50;
 
+/// So many lists are put in order rather than into an array of all rows.
+const FEW: usize = 64;
+
 /// Bytes of a found item on its way through [`Question::ask`], where it is up to four times at once.
 const FOUND_BYTES: usize = 64;
 
@@ -98,6 +101,11 @@ pub struct Hit {
 }
 
 impl Hit {
+    /// The same item with one more word.
+    fn with(self, impact: u8, factor: u32) -> Self {
+        Self { words: self.words + 1, score: self.score + u32::from(impact) * factor, ..self }
+    }
+
     /// The better hit has the lesser key.
     fn key(&self) -> (Reverse<u32>, Reverse<u32>, u64) {
         (Reverse(self.words), Reverse(self.score), self.rid)
@@ -142,17 +150,18 @@ impl Question {
         let live: usize = segments.iter().map(|it| it.as_ref().live()).sum();
         let most_like = if self.options.rarity { MAX_LIKE } else { usize::MAX };
         let index = Index { segments, fields: self.options.fields, most_like, is_over };
-        let mut hits: Vec<Hit> = Vec::new();
+        let (mut hits, mut is_first) = (Vec::<Hit>::new(), true);
         for asked in &self.asked {
             let found = index.find(asked)?;
             if is_over() {
                 return Ok(None);
             }
             let factor = if self.options.rarity { rarity(live, found.len()) } else { 16 };
-            hits = add(&hits, &found, factor, live);
-        }
-        if self.options.mode == Mode::And {
-            hits.retain(|it| it.words as usize == self.asked.len());
+            hits = match self.options.mode {
+                Mode::And if !is_first => both(&hits, &found, factor),
+                Mode::And | Mode::Or => either(&hits, &found, factor, live),
+            };
+            is_first = false;
         }
         Ok(Some(Hits { rest: hits, next: 0, is_backward: false }))
     }
@@ -246,7 +255,21 @@ impl<L: AsRef<Lists>> Index<'_, L> {
 
     /// The items that hold one of the terms.
     fn join(&self, terms: &[Term<'_>]) -> Result<Found, Damaged> {
+        let impact = |impact: u8, errors: usize| (usize::from(impact) * (3 - errors) / 3).max(1) as u8;
         let count = terms.iter().map(|(it, term, _)| it.count(term)).sum();
+        if terms.len() <= FEW {
+            let mut found = Vec::with_capacity(count);
+            for &(lists, term, errors) in terms {
+                if (self.is_over)() {
+                    break;
+                }
+                lists.each(term, self.fields, |it| found.push((it.rid, impact(it.impact, errors))))?;
+            }
+            // Runs in order, of which most stand one behind another: the stable sort finds them.
+            found.sort_by_key(|&(rid, impact)| (rid, std::cmp::Reverse(impact)));
+            found.dedup_by_key(|it| it.0);
+            return Ok(found);
+        }
         let firsts = terms.iter().filter_map(|(it, term, _)| it.postings(term).next());
         let first = firsts.map(|it| it.map(|it| it.rid)).try_fold(u64::MAX, |least, it| it.map(|it| it.min(least)))?;
         let mut best = Best::new(count, first);
@@ -254,11 +277,7 @@ impl<L: AsRef<Lists>> Index<'_, L> {
             if (self.is_over)() {
                 break;
             }
-            for posting in self.postings(lists, term) {
-                let Posting { rid, impact, .. } = posting?;
-                let impact = usize::from(impact) * (3 - errors) / 3;
-                best.put(rid, impact.max(1) as u8);
-            }
+            lists.each(term, self.fields, |it| best.put(it.rid, impact(it.impact, errors)))?;
         }
         Ok(best.found())
     }
@@ -298,17 +317,40 @@ fn log16(number: u64) -> u32 {
 }
 
 /// Adds a word to hits, of so many items at most; both are in ascending order of rows.
-fn add(hits: &[Hit], found: &[(u64, u8)], factor: u32, items: usize) -> Vec<Hit> {
+fn either(mut hits: &[Hit], found: &[(u64, u8)], factor: u32, items: usize) -> Vec<Hit> {
     let mut all = Vec::with_capacity((hits.len() + found.len()).min(items));
-    let mut hits = hits.iter().copied().peekable();
     for &(rid, impact) in found {
-        while let Some(before) = hits.next_if(|it| it.rid < rid) {
-            all.push(before);
+        while let [before, rest @ ..] = hits
+            && before.rid < rid
+        {
+            all.push(*before);
+            hits = rest;
         }
-        let same = hits.next_if(|it| it.rid == rid).unwrap_or(Hit { rid, words: 0, score: 0 });
-        all.push(Hit { rid, words: same.words + 1, score: same.score + u32::from(impact) * factor });
+        let same = hits.split_first().filter(|(it, _)| it.rid == rid);
+        let (hit, rest) = same.map_or((Hit { rid, words: 0, score: 0 }, hits), |(it, rest)| (*it, rest));
+        all.push(hit.with(impact, factor));
+        hits = rest;
     }
     all.extend(hits);
+    all
+}
+
+/// The hits that hold one more word as well.
+fn both(hits: &[Hit], mut found: &[(u64, u8)], factor: u32) -> Vec<Hit> {
+    let mut all = Vec::with_capacity(hits.len().min(found.len()));
+    for hit in hits {
+        while let [(rid, _), rest @ ..] = found
+            && *rid < hit.rid
+        {
+            found = rest;
+        }
+        if let [(rid, impact), rest @ ..] = found
+            && *rid == hit.rid
+        {
+            all.push(hit.with(*impact, factor));
+            found = rest;
+        }
+    }
     all
 }
 

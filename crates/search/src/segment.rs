@@ -9,7 +9,10 @@ use crate::lists::{ITEMS, Lists, Row};
 use crate::rows::Rows;
 use crate::varint::Damaged;
 use crate::words::VERSION;
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// A whole segment, as the job that builds the index has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +37,8 @@ pub enum CannotMerge {
 /// Collects items for a [`Segment`].
 #[derive(Default)]
 pub struct Builder {
-    items: HashMap<u64, Vec<(String, Entry)>>,
+    items: HashSet<u64>,
+    lists: HashMap<String, Vec<Posting>>,
 }
 
 impl Builder {
@@ -45,20 +49,22 @@ impl Builder {
     pub fn put(&mut self, rid: u64, fields: &[FieldText<'_>]) {
         assert!((1..=i64::MAX as u64).contains(&rid), "a row is 1 to 2^63 - 1, not {rid}");
         assert!(fields.iter().all(|it| it.bit > 0), "a field has a bit");
-        self.items.insert(rid, terms(fields));
+        if !self.items.insert(rid) {
+            self.lists.values_mut().for_each(|it| it.retain(|it| it.rid != rid));
+        }
+        for (term, Entry { impact, fields }) in terms(fields) {
+            self.lists.entry(term).or_default().push(Posting { rid, impact, fields });
+        }
     }
 
     pub fn build(self) -> Segment {
-        let mut items: Vec<_> = self.items.into_iter().collect();
-        items.sort_unstable_by_key(|it| it.0);
-        let rows = Rows::new(items.iter().map(|it| it.0).collect());
-        let mut lists: HashMap<String, Vec<Posting>> = HashMap::new();
-        for (rid, terms) in items {
-            for (term, Entry { impact, fields }) in terms {
-                lists.entry(term).or_default().push(Posting { rid, impact, fields });
-            }
-        }
-        let mut lists: Vec<_> = lists.into_iter().map(|(term, list)| (term, encode(list))).collect();
+        let rows = Rows::new(self.items.into_iter().collect());
+        let lists = self.lists.into_iter().filter(|it| !it.1.is_empty()).map(|(term, mut list)| {
+            // Mostly they are in order.
+            list.sort_by_key(|it| it.rid);
+            (term, encode(list))
+        });
+        let mut lists: Vec<_> = lists.collect();
         lists.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Segment::whole(VERSION, rows, lists)
     }

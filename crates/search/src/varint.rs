@@ -26,7 +26,14 @@ pub(crate) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
 }
 
 /// A number below 2^63 and its bytes, if it is there and written in the shortest form.
+#[inline]
 pub(crate) fn number(bytes: &[u8]) -> Option<(u64, usize)> {
+    // Most are short.
+    match *bytes {
+        [byte, ..] if byte < 0x80 => return Some((u64::from(byte), 1)),
+        [low, high @ 1..0x80, ..] => return Some((u64::from(low & 0x7f) | u64::from(high) << 7, 2)),
+        _ => {}
+    }
     let mut number = 0;
     for (at, &byte) in bytes.iter().take(9).enumerate() {
         number |= u64::from(byte & 0x7f) << (7 * at);
@@ -38,6 +45,7 @@ pub(crate) fn number(bytes: &[u8]) -> Option<(u64, usize)> {
 }
 
 /// The next row of an ascending list after `before`, and the bytes it takes.
+#[inline]
 pub(crate) fn next_row(bytes: &[u8], before: u64) -> Option<(u64, usize)> {
     let (distance, length) = number(bytes)?;
     let rid = before.checked_add(distance).filter(|&it| distance > 0 && it <= i64::MAX as u64)?;

@@ -47,6 +47,17 @@ impl Word {
         }
     }
 
+    /// The same, of a word that isn't kept.
+    pub fn into_terms(self) -> Vec<String> {
+        match self.form {
+            Form::Whole { mut spellings, parts } => {
+                spellings.extend(parts);
+                spellings
+            }
+            Form::Run(_) => self.terms(),
+        }
+    }
+
     /// How much it adds to the length of its text: 1, or the characters of a run.
     pub fn length(&self) -> usize {
         match &self.form {
@@ -68,7 +79,7 @@ pub fn words(text: &str) -> Vec<Word> {
     for (at, c) in text.char_indices() {
         let range = at..at + c.len_utf8();
         if c.is_ascii() {
-            reader.take(c, range);
+            reader.take_ascii(c, range);
         } else {
             decompose_compatible(c, |part| reader.take(part, range.clone()));
         }
@@ -117,6 +128,15 @@ enum Base {
 }
 
 impl Reader<'_> {
+    /// The same as [`Self::take`] without a look into the tables: most text is such.
+    fn take_ascii(&mut self, c: char, range: Range<usize>) {
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' => self.take_letter(c, range),
+            '\'' => self.take_apostrophe(),
+            _ => self.end_word(),
+        }
+    }
+
     fn take(&mut self, c: char, range: Range<usize>) {
         use GeneralCategoryGroup as Group;
         if c == '\u{640}' {
@@ -144,7 +164,7 @@ impl Reader<'_> {
     }
 
     fn take_letter(&mut self, c: char, range: Range<usize>) {
-        let kind = if is_run(c) { Kind::Run } else { Kind::Whole };
+        let kind = if !c.is_ascii() && is_run(c) { Kind::Run } else { Kind::Whole };
         if kind != self.kind {
             self.end_word();
         }
@@ -226,6 +246,9 @@ fn split(word: &str, cuts: &[usize]) -> Vec<String> {
 }
 
 fn stored(word: &str) -> String {
+    if word.is_ascii() {
+        return word[..word.len().min(MAX_WORD)].to_owned();
+    }
     word.nfc().take(MAX_WORD).collect()
 }
 

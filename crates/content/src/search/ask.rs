@@ -87,16 +87,9 @@ impl Index {
         for language in languages {
             let (of_language, others) = segments.into_iter().partition(|it| it.language == language);
             segments = others;
-            let mut group = OfLanguage {
-                is_translation: language != PRIMARY,
-                lists: Vec::new(),
-                segments: of_language,
-                items: Vec::new(),
-            };
-            for segment in &group.segments {
-                group.lists.push(self.lists(tx, segment, question, &mut memory).await?);
-            }
-            groups.push(group);
+            let lists = self.lists(tx, &of_language, question, &mut memory).await?;
+            let is_translation = language != PRIMARY;
+            groups.push(OfLanguage { is_translation, lists, segments: of_language, items: Vec::new() });
         }
         // Where nothing is found behind a language it hides nothing there.
         let last = groups.iter().rposition(|it| it.lists.iter().any(|it| !it.is_empty())).unwrap_or_default();

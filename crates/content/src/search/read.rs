@@ -19,11 +19,15 @@ use stoa_store::{Error, Tx};
 /// Bytes of a row in memory beside its term and its list.
 pub(super) const ROW_BYTES: usize = 128;
 
+/// Lists that one statement names, one by one: PostgreSQL takes the lists of a segment for few until it has counted them,
+/// and would read them all where the terms stood in a list.
+const NAMED: usize = 32;
+
 const SELECT: &str = "select term, part, postings, list from stoa.search_list \
                       where site = $1 and collection = $2 and segment = $3";
 
 impl Index {
-    /// The lists of a segment that a question reads.
+    /// The lists of some segments that a question reads, for each segment.
     ///
     /// # Errors
     /// [`stoa_kernel::Code::Internal`] where what is stored is damaged: the index is to be built anew. WDE0092 and
@@ -31,28 +35,66 @@ impl Index {
     pub async fn lists(
         &self,
         tx: &mut Tx<'_>,
-        segment: &StoredSegment,
+        segments: &[StoredSegment],
         question: &Question,
         memory: &mut SearchMemory,
-    ) -> Result<Lists> {
-        let (mut reads, mut rows) = (question.reads(), Vec::new());
-        for prefix in &reads.like {
-            reads.terms.extend(self.like(tx, segment, prefix, question, memory).await?);
-        }
-        for prefix in &reads.prefixes {
-            let sql = format!("{SELECT} and term >= $4 and term < $5");
-            rows.extend(self.rows(tx, segment, &sql, params![prefix, end(prefix)], |it| memory.take(it)).await?);
-        }
+    ) -> Result<Vec<Lists>> {
+        let reads = question.reads();
         let of_prefix = |term: &String| reads.prefixes.iter().any(|it| term.starts_with(it.as_str()));
-        reads.terms.retain(|it| !of_prefix(it));
-        if !reads.terms.is_empty() {
-            let sql = format!("{SELECT} and {}", tx.dialect().any_of("term", "$4"));
-            rows.extend(self.rows(tx, segment, &sql, params![reads.terms], |it| memory.take(it)).await?);
+        let (mut all, mut named) = (Vec::with_capacity(segments.len()), Vec::new());
+        for (at, segment) in segments.iter().enumerate() {
+            let (mut rows, mut terms) = (Vec::new(), reads.terms.clone());
+            for prefix in &reads.like {
+                terms.extend(self.like(tx, segment, prefix, question, memory).await?);
+            }
+            for prefix in &reads.prefixes {
+                let sql = format!("{SELECT} and term >= $4 and term < $5");
+                rows.extend(self.rows(tx, segment, &sql, params![prefix, end(prefix)], |it| memory.take(it)).await?);
+            }
+            named.extend(terms.into_iter().filter(|it| !of_prefix(it)).map(|it| (at, segment.number, it)));
+            all.push(rows);
         }
-        // One prefix may begin with another one.
-        rows.sort_unstable_by(|a: &Row, b| (&a.term, a.number).cmp(&(&b.term, b.number)));
-        rows.dedup_by(|a, b| a.term == b.term && a.number == b.number);
-        Lists::new(segment.items, segment.dead.clone(), rows).map_err(|it| self.damaged(it))
+        for some in named.chunks(NAMED) {
+            for (at, row) in self.named(tx, some, memory).await? {
+                all[at].push(row);
+            }
+        }
+        let lists = |(segment, mut rows): (&StoredSegment, Vec<Row>)| {
+            // One prefix may begin with another one, and a word be like two.
+            rows.sort_unstable_by(|a, b| (&a.term, a.number).cmp(&(&b.term, b.number)));
+            rows.dedup_by(|a, b| a.term == b.term && a.number == b.number);
+            Lists::new(segment.items, segment.dead.clone(), rows).map_err(|it| self.damaged(it))
+        };
+        segments.iter().zip(all).map(lists).collect()
+    }
+
+    /// The rows of lists, each of a term in a segment, with the place of the segment.
+    async fn named(
+        &self,
+        tx: &mut Tx<'_>,
+        lists: &[(usize, i64, String)],
+        memory: &mut SearchMemory,
+    ) -> Result<Vec<(usize, Row)>> {
+        let one = |n: usize| {
+            let (at, segment, term) = (3 + 3 * n, 4 + 3 * n, 5 + 3 * n);
+            format!(
+                "select cast(${at} as bigint), term, part, postings, list from stoa.search_list \
+                 where site = $1 and collection = $2 and segment = ${segment} and term = ${term}"
+            )
+        };
+        let sql = (0..lists.len()).map(one).collect::<Vec<_>>().join(" union all ");
+        let mut params = Vec::from(params![&self.site, self.collection]);
+        for (at, segment, term) in lists {
+            params.extend(params![*at as i64, *segment, term.as_str()]);
+        }
+        let mut refused = None;
+        let read = |row: &stoa_store::Row<'_>| {
+            let (at, term, list): (i64, String, Vec<u8>) = (row.get(0)?, row.get(1)?, row.get(4)?);
+            kept(memory.take(ROW_BYTES + term.len() + list.len()), &mut refused)?;
+            Ok(stored(term, row.get(2)?, row.get(3)?, list).map(|it| (at as usize, it)))
+        };
+        let rows = tx.rows(&sql, &params, read).await.map_err(Fault::from);
+        refused.map_or(rows, Err)?.into_iter().collect::<Result<_, Damaged>>().map_err(|it| self.damaged(it))
     }
 
     /// All of a segment.

@@ -9,7 +9,7 @@ use stoa_sql::{Value, params};
 use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
 
 /// The most items of a segment that is made of items, and bytes of their documents, which are in memory at once.
-const GROUP: usize = 5_000;
+const GROUP: usize = 20_000;
 const GROUP_BYTES: usize = 8_000_000;
 
 /// The most languages of a collection that have lists of their own, beside the primary text: each question and each batch
@@ -213,7 +213,7 @@ mod tests {
     fn groups_are_bounded_in_items_and_bytes() {
         let found = |sizes: &[usize]| sizes.iter().map(|size| Found { rid: 1, size: *size }).collect::<Vec<_>>();
         let lengths = |sizes: &[usize]| groups(&found(sizes)).iter().map(|it| it.len()).collect::<Vec<_>>();
-        assert_eq!(lengths(&[1; 12_000]), [5_000, 5_000, 2_000]);
+        assert_eq!(lengths(&[1; 50_000]), [20_000, 20_000, 10_000]);
         assert_eq!(lengths(&[GROUP_BYTES + 1, 1, GROUP_BYTES - 1, 1]), [1, 2, 1]);
         assert!(lengths(&[]).is_empty());
     }

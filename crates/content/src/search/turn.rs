@@ -30,6 +30,9 @@ const ENTRIES: usize = 1_000;
 const ITEMS: usize = 1_000;
 /// What follows on a row within this time is dealt with together: a segment for each item would cost as much as ten.
 pub(super) const GATHERING: Millis = 200;
+/// Segments that are published before some are merged, while there is more to read: what was written is found before it is
+/// found sooner.
+const UNMERGED: usize = 24;
 /// How often is looked for what no row of the log tells.
 const LOOK: Millis = 60_000;
 
@@ -42,14 +45,7 @@ impl Indexer {
         let is_gathering = !self.has_unread && self.followed.is_some_and(|it| elapsing() - it < GATHERING);
         let has_more = !is_gathering && self.follow().await?;
         let is_building = self.build().await?;
-        let mut is_merging = self.merge().await?;
-        // Each language gets a segment: they become fewer as fast as they become more.
-        for _ in 1..std::mem::take(&mut self.published) {
-            if !self.merge().await? {
-                break;
-            }
-            is_merging = true;
-        }
+        let is_merging = (has_more || is_building) && self.published < UNMERGED || self.merge_published().await?;
         let is_sweeping = self.sweep().await?;
         self.reclaim();
         let is_looking = self.looked.is_none();
@@ -58,6 +54,19 @@ impl Indexer {
             sleep(Duration::from_millis(GATHERING.unsigned_abs())).await;
         }
         Ok(is_busy || is_gathering)
+    }
+
+    /// Merges as often as segments were published: each language gets one, and they become fewer as fast as they become
+    /// more. Whether there was a merge.
+    async fn merge_published(&mut self) -> Result<bool, Stop> {
+        let mut has_merged = false;
+        for _ in 0..std::mem::take(&mut self.published).max(1) {
+            if !self.merge().await? {
+                break;
+            }
+            has_merged = true;
+        }
+        Ok(has_merged)
     }
 
     /// Deals with the next rows of the log.

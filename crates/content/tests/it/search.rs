@@ -73,11 +73,8 @@ async fn ask(site: &Site, question: &Question) -> Vec<Hit> {
     let (index, asked) = (index(site), question.clone());
     let read = site.read_at_point(Requester::SERVER, move |tx| {
         boxed!({
-            let mut lists = Vec::new();
-            for it in index.segments(tx).await? {
-                lists.push(index.lists(tx, &it, &asked, &mut memory()).await?);
-            }
-            Ok(lists)
+            let segments = index.segments(tx).await?;
+            index.lists(tx, &segments, &asked, &mut memory()).await
         })
     });
     let lists = read.await.unwrap().0;

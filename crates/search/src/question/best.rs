@@ -29,6 +29,7 @@ impl Best {
         Self { first, array: vec![0; length], used: 0, others: Vec::new(), most_others: MANY }
     }
 
+    #[inline]
     pub fn put(&mut self, rid: u64, impact: u8) {
         let at = usize::try_from(rid.wrapping_sub(self.first)).unwrap_or(usize::MAX);
         match self.array.get_mut(at) {
