@@ -76,16 +76,21 @@ impl Index {
         memory: &mut SearchMemory,
     ) -> Result<Vec<(usize, Row)>> {
         let one = |n: usize| {
-            let (at, segment, term) = (3 + 3 * n, 4 + 3 * n, 5 + 3 * n);
+            // Parameters are numbered as they come.
+            let (at, segment, term) = if n == 0 { (1, 4, 5) } else { (3 + 3 * n, 4 + 3 * n, 5 + 3 * n) };
             format!(
                 "select cast(${at} as bigint), term, part, postings, list from stoa.search_list \
-                 where site = $1 and collection = $2 and segment = ${segment} and term = ${term}"
+                 where site = $2 and collection = $3 and segment = ${segment} and term = ${term}"
             )
         };
         let sql = (0..lists.len()).map(one).collect::<Vec<_>>().join(" union all ");
-        let mut params = Vec::from(params![&self.site, self.collection]);
-        for (at, segment, term) in lists {
-            params.extend(params![*at as i64, *segment, term.as_str()]);
+        let mut params = Vec::with_capacity(2 + 3 * lists.len());
+        for (n, (at, segment, term)) in lists.iter().enumerate() {
+            params.push(Value::from(*at as i64));
+            if n == 0 {
+                params.extend(params![&self.site, self.collection]);
+            }
+            params.extend(params![*segment, term.as_str()]);
         }
         let mut refused = None;
         let read = |row: &stoa_store::Row<'_>| {
