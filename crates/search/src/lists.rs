@@ -77,7 +77,12 @@ impl Lists {
 
     /// How many items of the segment are live, but for those that other lists count.
     pub fn live(&self) -> usize {
-        if self.is_translation { 0 } else { self.items.saturating_sub(self.dead.len()) }
+        if self.is_translation { 0 } else { self.live_items() }
+    }
+
+    /// How many items of the segment are live, whichever lists count them.
+    pub(crate) fn live_items(&self) -> usize {
+        self.items.saturating_sub(self.dead.len())
     }
 
     /// Its terms in the order of their bytes, those of dead items too, from the first that begins so to the last.

@@ -29,6 +29,9 @@ const MAX_LIKE: usize = 50;
 /// So many lists are put in order rather than into an array of all rows.
 const FEW: usize = 64;
 
+/// Bytes of a posting that is put in order, with what that takes.
+const SORTED_BYTES: usize = 24;
+
 /// Bytes of a found item on its way through [`Question::ask`], where it is up to four times at once.
 const FOUND_BYTES: usize = 64;
 
@@ -212,6 +215,11 @@ impl<L: AsRef<Lists>> Index<'_, L> {
         }
     }
 
+    /// How many items are live in all lists, hidden ones too.
+    fn live(&self) -> usize {
+        self.lists().map(Lists::live_items).sum()
+    }
+
     fn lists(&self) -> impl Iterator<Item = &Lists> {
         self.segments.iter().map(AsRef::as_ref)
     }
@@ -257,7 +265,8 @@ impl<L: AsRef<Lists>> Index<'_, L> {
     fn join(&self, terms: &[Term<'_>]) -> Result<Found, Damaged> {
         let impact = |impact: u8, errors: usize| (usize::from(impact) * (3 - errors) / 3).max(1) as u8;
         let count = terms.iter().map(|(it, term, _)| it.count(term)).sum();
-        if terms.len() <= FEW {
+        // More than so many would be more bytes than [`Question::working_bytes`] tells of.
+        if terms.len() <= FEW && count <= FOUND_BYTES / SORTED_BYTES * self.live() {
             let mut found = Vec::with_capacity(count);
             for &(lists, term, errors) in terms {
                 if (self.is_over)() {

@@ -51,7 +51,14 @@ impl Index {
                 let sql = format!("{SELECT} and term >= $4 and term < $5");
                 rows.extend(self.rows(tx, segment, &sql, params![prefix, end(prefix)], |it| memory.take(it)).await?);
             }
-            named.extend(terms.into_iter().filter(|it| !of_prefix(it)).map(|it| (at, segment.number, it)));
+            terms.retain(|it| !of_prefix(it));
+            if terms.len() > NAMED {
+                // Near words of a fuzzy one: about as much is read whichever way.
+                let sql = format!("{SELECT} and {}", tx.dialect().any_of("term", "$4"));
+                rows.extend(self.rows(tx, segment, &sql, params![terms], |it| memory.take(it)).await?);
+            } else {
+                named.extend(terms.into_iter().map(|it| (at, segment.number, it)));
+            }
             all.push(rows);
         }
         for some in named.chunks(NAMED) {

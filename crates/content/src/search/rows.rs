@@ -9,8 +9,10 @@ use stoa_sql::{Value, params};
 use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
 
 /// The most items of a segment that is made of items, and bytes of their documents, which are in memory at once.
-const GROUP: usize = 20_000;
-const GROUP_BYTES: usize = 8_000_000;
+pub(super) const GROUP: usize = 20_000;
+pub(super) const GROUP_BYTES: usize = 8_000_000;
+/// Rows of a collection that is built that are looked at in one statement.
+pub(super) const NEXT: usize = 2_000;
 
 /// The most languages of a collection that have lists of their own, beside the primary text: each question and each batch
 /// meets the segments of more than one, and a tag is free to whoever may write.
@@ -21,7 +23,7 @@ pub(super) const LANGUAGES: usize = 200;
 pub(super) enum Which {
     Ids(Vec<String>),
     Rows(Vec<i64>),
-    /// Those of the next rows, enough for a group.
+    /// Those of the next rows.
     Behind(i64),
 }
 
@@ -31,7 +33,7 @@ pub(super) struct Found {
     /// Its row.
     pub rid: u64,
     /// Bytes of its document, as often as it is read: once for each language, with what it is there.
-    size: usize,
+    pub size: usize,
 }
 
 /// The rows of items, without their documents.
@@ -43,7 +45,7 @@ pub(super) async fn found(site: &Site, known: &Known, which: Which) -> Result<Ve
             let (condition, param): (String, Value) = match which {
                 Which::Ids(ids) => (dialect.any_of("id", "$1"), ids.into()),
                 Which::Rows(rids) => (dialect.any_row_of("rid", "$1"), texts(rids).into()),
-                Which::Behind(rid) => (format!("rid > $1 order by rid limit {GROUP}"), rid.into()),
+                Which::Behind(rid) => (format!("rid > $1 order by rid limit {NEXT}"), rid.into()),
             };
             let (table, size) = (dialect.table(known.table), "cast(octet_length(doc) as bigint)");
             let read = |row: &Row<'_>| Ok(Found { rid: row.get::<i64>(0)?.unsigned_abs(), size: bytes(row.get(1)?) });

@@ -11,7 +11,7 @@
 use super::{
     indexer::{Indexer, Known, Made, Stop},
     row::Index,
-    rows::{Which, found, groups, segments_of},
+    rows::{Found, GROUP, GROUP_BYTES, NEXT, Which, found, groups, segments_of},
     state::WHOLE,
     touched::{Items, KINDS, Touched},
 };
@@ -33,6 +33,8 @@ pub(super) const GATHERING: Millis = 200;
 /// Segments that are published before some are merged, while there is more to read: what was written is found before it is
 /// found sooner.
 const UNMERGED: usize = 24;
+/// How long is merged at once, beside the merge that has begun.
+const MERGING: Millis = 500;
 /// How often is looked for what no row of the log tells.
 const LOOK: Millis = 60_000;
 
@@ -45,7 +47,8 @@ impl Indexer {
         let is_gathering = !self.has_unread && self.followed.is_some_and(|it| elapsing() - it < GATHERING);
         let has_more = !is_gathering && self.follow().await?;
         let is_building = self.build().await?;
-        let is_merging = (has_more || is_building) && self.published < UNMERGED || self.merge_published().await?;
+        let waits = (has_more || is_building) && self.published < UNMERGED;
+        let is_merging = waits || self.merge_published().await?;
         let is_sweeping = self.sweep().await?;
         self.reclaim();
         let is_looking = self.looked.is_none();
@@ -57,14 +60,19 @@ impl Indexer {
     }
 
     /// Merges as often as segments were published: each language gets one, and they become fewer as fast as they become
-    /// more. Whether there was a merge.
+    /// more. What is left after a while waits, so that the log is read between. Whether there was a merge.
     async fn merge_published(&mut self) -> Result<bool, Stop> {
-        let mut has_merged = false;
-        for _ in 0..std::mem::take(&mut self.published).max(1) {
+        let (since, mut has_merged) = (elapsing(), false);
+        loop {
             if !self.merge().await? {
+                self.published = 0;
                 break;
             }
             has_merged = true;
+            self.published = self.published.saturating_sub(1);
+            if self.published == 0 || elapsing() - since >= MERGING {
+                break;
+            }
         }
         Ok(has_merged)
     }
@@ -175,7 +183,17 @@ impl Indexer {
 
     /// Reads the next rows of a collection; answers how far it is.
     async fn build_next(&mut self, known: &Known) -> Result<i64, Stop> {
-        let there = found(&self.site, known, Which::Behind(known.built)).await?;
+        let (mut there, mut bytes) = (Vec::<Found>::new(), 0);
+        while there.len() < GROUP && bytes <= GROUP_BYTES {
+            let last = there.last().map_or(known.built, |it| it.rid.cast_signed());
+            let next = found(&self.site, known, Which::Behind(last)).await?;
+            let is_last = next.len() < NEXT;
+            bytes += next.iter().map(|it| it.size).sum::<usize>();
+            there.extend(next);
+            if is_last {
+                break;
+            }
+        }
         let _place = self.place().await?;
         let (segments, built) = match groups(&there).first() {
             Some(group) => {
