@@ -332,6 +332,10 @@ on_both_engines! {
             ("/v2/items/search", json!({ "dataCollectionId": "things", "search": 7 }), "400 WDE0080"),
             ("/v2/items/search", json!({ "dataCollectionId": "things", "search": { "search": { "expression": "x ".repeat(51) } } }), "400 WDE0080"),
             ("/v2/items/search", json!({ "dataCollectionId": "things", "search": { "search": { "fields": ["n"] } } }), "400 WDE0147"),
+            ("/v2/items/search", json!({ "dataCollectionId": "things", "search": { "highlight": { "fields": ["n"] } } }), "400 WDE0147"),
+            ("/v2/items/search", json!({ "dataCollectionId": "things", "search": { "highlight": { "maxLength": 1001 } } }), "400 WDE0080"),
+            ("/v2/items/search", json!({ "dataCollectionId": "things", "search": { "highlight": { "maxFragments": 1.5 } } }), "400 WDE0035"),
+            ("/v2/items/search", json!({ "dataCollectionId": "things", "returnSuggestions": "yes" }), "400 WDE0018"),
         ] {
             let reply = app.app().post(path, &body).await;
             assert_eq!(reply.verdict(), wants, "{path} {:?}", reply.body);
@@ -400,8 +404,9 @@ fn requests() -> Vec<(&'static str, Value)> {
         ),
         (
             "/v2/items/search",
-            json!({ "dataCollectionId": "things", "search": { "filter": filter, "sort": [{ "fieldName": "n", "order": "ASC" }], "fields": ["n"],
-                "search": { "expression": "x y~ z*", "mode": "AND", "fuzzy": true, "fields": ["word"] }, "paging": { "limit": 5, "offset": 0 } },
+            json!({ "dataCollectionId": "things", "search": { "filter": filter, "sort": [{ "fieldName": "n", "order": "ASC" }], "fields": ["n", "word"],
+                "search": { "expression": "x y~ z*", "mode": "AND", "fuzzy": true, "fields": ["word"] }, "paging": { "limit": 5, "offset": 0 },
+                "highlight": { "fields": ["word"], "maxLength": 50, "maxFragments": 2 } }, "returnSuggestions": true,
                 "includeReferences": [{ "field": "boss", "limit": 2 }], "consistentRead": true, "language": "en" }),
         ),
         ("/v2/items", json!({ "dataCollectionId": "things", "dataItem": { "data": { "n": 1, "o": { "p": [1] } } } })),

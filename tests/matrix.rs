@@ -225,6 +225,13 @@ async fn cells(
     let reply =
         caller.post("/v2/items/search", &json!({ "dataCollectionId": c, "search": { "search": search } })).await;
     cell("search".to_owned(), answer(&reply, found));
+    let misspelled =
+        json!({ "dataCollectionId": c, "search": { "search": { "expression": "brid" } }, "returnSuggestions": true });
+    let reply = caller.post("/v2/items/search", &misspelled).await;
+    cell(
+        "search meant".to_owned(),
+        answer(&reply, |json| json["suggestions"]["expression"].as_str().unwrap_or("-").to_owned()),
+    );
     cell("search lag".to_owned(), caller.get("/_api/search/v1/lag").await.verdict());
     for (id, symbol) in ITEMS {
         let reply = caller.get(&format!("/v2/items/{id}?dataCollectionId={c}&dataItemId={id}")).await;

@@ -16,6 +16,7 @@ mod by_filter;
 mod calls;
 mod drafts;
 mod editions;
+mod extras;
 mod graphql;
 mod hooks;
 mod languages;

@@ -37,6 +37,57 @@ on_both_engines! {
         assert_eq!(lag, json!({ "isCurrent": true, "pendingEntries": 0, "lagMilliseconds": 0, "unbuiltCollections": 0 }));
     }
 
+    async fn highlights_and_suggestions_stand_beside_the_items(engine) {
+        let app = TestApp::new(engine).await;
+        let _serving = app.searched().await;
+        places(&app).await;
+        app.search_caught_up().await;
+        let visitor = app.visitor().await;
+        let ask = async |search: Value| {
+            visitor.post("/v2/items/search", &json!({ "dataCollectionId": "places", "search": search, "returnSuggestions": true })).await.json()
+        };
+        let words = json!({ "expression": "new yrok", "fuzzy": true });
+        let page = ask(json!({ "search": words, "highlight": { "fields": ["name"] }, "fields": ["name"], "cursorPaging": { "limit": 1 } })).await;
+        let parts = json!([{ "text": "New", "isMatch": true }, { "text": " ", "isMatch": false }, { "text": "York", "isMatch": true }]);
+        let fragments = json!([{ "parts": parts, "hasTextBefore": false, "hasTextAfter": false }]);
+        let item = json!({ "id": "new york", "dataCollectionId": "places", "data": { "_id": "new york", "name": "New York" },
+            "highlights": [{ "fieldName": "name", "fragments": fragments }] });
+        assert_eq!(page["dataItems"], json!([item]));
+        let york = json!([{ "word": "yrok", "alternatives": [{ "word": "york", "itemCount": 2 }] }]);
+        assert_eq!(page["suggestions"], json!({ "expression": "new york", "words": york }));
+        // A cursor keeps the words, and what is wanted beside the items is said again.
+        let cursor = json!({ "limit": 1, "cursor": page["pagingMetadata"]["cursors"]["next"] });
+        let next = ask(json!({ "cursorPaging": cursor, "highlight": { "maxLength": 20, "maxFragments": 1 } })).await;
+        let parts = json!([{ "text": "York", "isMatch": true }]);
+        assert_eq!(next["dataItems"][0]["highlights"][0]["fragments"][0]["parts"], parts, "{next}");
+        assert_eq!(next["suggestions"]["words"], york);
+        let next = visitor.post("/v2/items/search", &json!({ "dataCollectionId": "places", "search": { "cursorPaging": cursor } })).await.json();
+        assert!(next.get("suggestions").is_none() && next["dataItems"][0].get("highlights").is_none(), "{next}");
+    }
+
+    async fn drafts_are_neither_marked_nor_meant(engine) {
+        let app = TestApp::new(engine).await;
+        let _serving = app.searched().await;
+        places(&app).await;
+        let plugin = json!({ "dataCollectionId": "places", "publishOptions": { "defaultStatus": "PUBLISHED" } });
+        let reply = app.app().post("/v2/collections/add-publish-plugin", &plugin).await;
+        assert_eq!(reply.verdict(), "200", "{:?}", reply.body);
+        let draft = json!({ "data": { "_id": "d", "name": "Secret York", "_publishStatus": "DRAFT" } });
+        let body = json!({ "dataCollectionId": "places", "dataItem": draft, "publishPluginOptions": { "includeDraftItems": true } });
+        assert_eq!(app.app().post("/v2/items", &body).await.verdict(), "200");
+        app.search_caught_up().await;
+        let body = |has_drafts: bool| json!({ "dataCollectionId": "places", "returnSuggestions": true,
+            "search": { "search": { "expression": "sercet york" }, "highlight": {} }, "publishPluginOptions": { "includeDraftItems": has_drafts } });
+        for (client, has_drafts, is_told) in
+            [(app.visitor().await, false, false), (app.visitor().await, true, false), (app.app(), false, false), (app.app(), true, true)]
+        {
+            let reply = client.post("/v2/items/search", &body(has_drafts)).await;
+            let text = String::from_utf8_lossy(&reply.body).to_lowercase();
+            assert_eq!((reply.verdict().as_str(), text.contains("secret")), ("200", is_told), "{text}");
+            assert_eq!(reply.json()["suggestions"]["expression"], if is_told { json!("secret york") } else { Value::Null });
+        }
+    }
+
     async fn searches_without_limit_and_words_have_a_hundred_items(engine) {
         let app = TestApp::new(engine).await;
         let _serving = app.searched().await;
@@ -70,6 +121,10 @@ on_both_engines! {
             (json!({ "sort": [{ "fieldName": "tags" }, { "fieldName": "names" }] }), "400 WDE0121"),
             (json!({ "cursorPaging": { "cursor": "x" } }), "400 WDE0151"),
             (json!({ "search": { "expression": "x", "fields": ["near"] } }), "400 WDE0147"),
+            (json!({ "highlight": { "fields": ["near"] } }), "400 WDE0147"),
+            (json!({ "highlight": { "fields": ["name"] }, "fields": ["tags"] }), "400 WDE0147"),
+            (json!({ "highlight": { "html": true } }), "400 WDE0080"),
+            (json!({ "highlight": [] }), "400 WDE0080"),
             (json!({ "search": { "expression": "x", "fields": vec!["name"; 21] } }), "400 WDE0080"),
             (json!({ "search": { "expression": "x", "fields": ["n".repeat(201)] } }), "400 WDE0080"),
             (json!({ "sort": keys(11) }), "400 WDE0080"),

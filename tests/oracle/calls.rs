@@ -20,7 +20,7 @@ impl World<'_> {
         random: &mut Random,
     ) -> (&'static str, String) {
         let is_source = random.one_in(2);
-        let (call, verdict) = match random.below(47) {
+        let (call, verdict) = match random.below(49) {
             0 => ("get", self.get(caller, random, is_source).await),
             1 | 2 => ("query", self.query(caller, random, is_source).await),
             3 | 5 => ("count", self.count(caller, random, is_source).await),
@@ -44,6 +44,7 @@ impl World<'_> {
             42 => ("patch by filter", self.patch_by_filter(caller, random, is_source).await),
             43 => ("remove by filter", self.remove_by_filter(caller, random, is_source).await),
             44..=46 => self.search_call(caller, random, is_source).await,
+            47 | 48 => self.extras_call(caller, random, is_source).await,
             40 => ("give", self.give(caller, callers, random, is_source).await),
             _ => ("truncate", self.truncate(caller, callers, random, is_source).await),
         };

@@ -4,7 +4,7 @@
 use super::*;
 
 /// The paths of the kinds of calls that read, by number.
-pub const PATHS: [&str; 10] = [
+pub const PATHS: [&str; 12] = [
     "/v2/items/i",
     "/v2/items/query ",
     "/v2/items/count",
@@ -15,6 +15,8 @@ pub const PATHS: [&str; 10] = [
     "/v2/items/search",
     "/v2/items/aggregate ",
     "/v2/items/query ",
+    "/v2/items/search",
+    "/v2/items/search",
 ];
 
 /// What each call that reads must tell a caller.
@@ -28,7 +30,7 @@ pub struct Shown<'w> {
     pub right: Right,
     /// The items as they are shown.
     pub items: Vec<Value>,
-    /// How many items there are and hold each word, for the caller or not; nothing where that must not count.
+    /// How many items there are and hold each word, for the caller or not; nothing where that must not count, or be told.
     pub frequencies: Option<search::Frequencies>,
 }
 
@@ -45,7 +47,9 @@ impl Shown<'_> {
             6 => self.search(caller, random).await,
             7 => self.search_by_rank(caller, random).await,
             8 => self.aggregate(caller, random).await,
-            _ => self.query_by_cursor(caller, random).await,
+            9 => self.query_by_cursor(caller, random).await,
+            10 => self.highlights(caller, random).await,
+            _ => self.suggestions(caller, random).await,
         }
     }
 
@@ -238,6 +242,25 @@ impl Shown<'_> {
             }
         }
         "search by rank"
+    }
+
+    async fn highlights(&self, caller: &Caller<'_>, random: &mut Random) -> &'static str {
+        let ((filter, found), (search, words)) = (self.found(random), search::Words::random(random));
+        let search = json!({ "filter": filter, "search": search, "highlight": {}, "sort": pages::sort() });
+        if let Some((page, context)) = self.ask(caller, "/v2/items/search", json!({ "search": search })).await {
+            let found = found.into_iter().filter(|it| words.are_in(it));
+            extras::check_highlights(&page, &words.asked, found, &context);
+        }
+        "search with highlights"
+    }
+
+    async fn suggestions(&self, caller: &Caller<'_>, random: &mut Random) -> &'static str {
+        let typed = extras::mistyped(random);
+        let body = json!({ "search": { "search": { "expression": typed.0 } }, "returnSuggestions": true });
+        if let Some((page, context)) = self.ask(caller, "/v2/items/search", body).await {
+            extras::check_suggestions(&page, typed, self.frequencies.as_ref(), &context);
+        }
+        "search with suggestions"
     }
 
     /// A filter, and what passes it, in the order of [`pages::sort`].

@@ -12,9 +12,11 @@ use std::panic::AssertUnwindSafe;
 const TRIES: usize = 40;
 
 /// Kinds of calls of a [`World`], each of which finds a leak without the others.
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 11] = [
     "search",
     "search by rank",
+    "highlights",
+    "suggestions",
     "aggregate",
     "pipeline",
     "pipeline of groups",
@@ -54,6 +56,8 @@ on_both_engines! {
                 is_caught = match kind {
                     "search" => is_found(world.search(caller, random, true)).await,
                     "search by rank" => is_found(world.search_by_rank(caller, random, true)).await,
+                    "highlights" => is_found(world.highlight(caller, random, true)).await,
+                    "suggestions" => is_found(world.suggest(caller, random, true)).await,
                     "aggregate" => is_found(world.aggregate(caller, random, true)).await,
                     "pipeline" => is_found(world.pipeline(caller, random, true)).await,
                     "pipeline of groups" => is_found(world.grouping_pipeline(caller, random, true)).await,

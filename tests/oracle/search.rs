@@ -7,7 +7,7 @@ const WORDS: [&str; 5] = ["red", "blue", "car", "boat", "bird"];
 
 /// What a search asks for.
 pub struct Words {
-    asked: Vec<String>,
+    pub asked: Vec<String>,
     is_and: bool,
 }
 
@@ -28,6 +28,11 @@ impl Frequencies {
             words.into_iter().for_each(|it| *all.holding.entry(it.to_owned()).or_default() += 1);
         }
         all
+    }
+
+    /// How many items hold a word.
+    pub fn holding(&self, word: &str) -> usize {
+        self.holding.get(word).copied().unwrap_or_default()
     }
 
     /// 16 for a word that all items hold, and 16 more for each time that half as many do.
@@ -153,7 +158,12 @@ impl World<'_> {
     }
 
     /// A filter, words, and whether an item passes both.
-    fn words(&self, caller: &Caller<'_>, random: &mut Random, is_source: bool) -> (Value, Value, Passes, Rc<Words>) {
+    pub fn words(
+        &self,
+        caller: &Caller<'_>,
+        random: &mut Random,
+        is_source: bool,
+    ) -> (Value, Value, Passes, Rc<Words>) {
         let (filter, passes) = self.question(caller, random, is_source);
         let (search, words) = Words::random(random);
         let words = Rc::new(words);

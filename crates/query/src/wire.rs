@@ -29,7 +29,7 @@ pub use expression::Named;
 pub use filter::{Condition, Filter, Operator};
 pub use page::{Paging, Reference, Sort, SortKey};
 pub use pipeline::{Member, Pipeline, Stage};
-pub use search::{Search, Words};
+pub use search::{Highlight, Search, Words};
 
 use crate::QueryLimits;
 use member::{field_name, flag, names, present};

@@ -5,10 +5,15 @@
 
 mod best;
 mod check;
+mod highlight;
 mod likeness;
+mod places;
 mod reads;
+mod suggest;
 
+pub use highlight::{Extent, Fragment};
 pub use reads::Reads;
+pub use suggest::{Alternative, Doubts, Suggestion, Suggestions};
 
 use crate::list::Posting;
 use crate::lists::Lists;
@@ -151,8 +156,7 @@ impl Question {
         is_over: &dyn Fn() -> bool,
     ) -> Result<Option<Hits>, Damaged> {
         let live: usize = segments.iter().map(|it| it.as_ref().live()).sum();
-        let most_like = if self.options.rarity { MAX_LIKE } else { usize::MAX };
-        let index = Index { segments, fields: self.options.fields, most_like, is_over };
+        let index = self.index(segments, is_over);
         let (mut hits, mut is_first) = (Vec::<Hit>::new(), true);
         for asked in &self.asked {
             let found = index.find(asked)?;
@@ -167,6 +171,11 @@ impl Question {
             is_first = false;
         }
         Ok(Some(Hits { rest: hits, next: 0, is_backward: false }))
+    }
+
+    fn index<'s, L: AsRef<Lists>>(&self, segments: &'s [L], is_over: &'s dyn Fn() -> bool) -> Index<'s, L> {
+        let most_like = if self.options.rarity { MAX_LIKE } else { usize::MAX };
+        Index { segments, fields: self.options.fields, most_like, is_over }
     }
 
     /// Bytes that [`Self::ask`] works with at most, beside these lists.

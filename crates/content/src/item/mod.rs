@@ -6,6 +6,7 @@ pub(crate) mod calls;
 pub(crate) mod change;
 pub(crate) mod distinct;
 pub(crate) mod drafts;
+mod highlight;
 pub(crate) mod hooked;
 pub(crate) mod insert;
 pub(crate) mod ownership;

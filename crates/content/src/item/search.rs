@@ -9,6 +9,7 @@ use crate::{
     fault,
     hook::CallHooks,
     item::{
+        highlight::Highlighting,
         page_query::PageQuery,
         query::{check_cost, narrowed, query_context, reader_hooks},
     },
@@ -18,10 +19,10 @@ use crate::{
         cursor::{self, CursorCall, CursorPaging, Ends},
     },
     reference::{filter, include},
-    search::{Asked, Index, Layout, SearchMemory, note_damage},
+    search::{Answered, Asked, Index, Layout, SearchMemory, note_damage},
     wire::request,
 };
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
@@ -33,7 +34,7 @@ use stoa_query::{
     plan::{KeysetValue, PageSpec, Position, Start},
     resolve, wire,
 };
-use stoa_search::question::{Hit, Hits, Mode, Options, Question};
+use stoa_search::question::{Hit, Hits, Mode, Options, Question, Suggestions};
 use stoa_store::{Row, Site, Tx, boxed};
 
 /// What searches leave to their cursors. Clients send it again; a cursor is about what it was made for.
@@ -48,12 +49,13 @@ const LISTED: usize = 20_000;
 const LISTED_BYTES: usize = 100;
 
 impl Content {
-    /// A page of the items that hold words.
+    /// A page of the items that hold words, and, where the request asks for them, what of them answers and which other
+    /// words may be meant (decision 43).
     ///
     /// # Errors
-    /// As for a query; WDE0080 for too long an expression, WDE0147 for a field that isn't searched, WDE0190 where the
-    /// collection isn't; WDE0092 for words of too many items; UNAVAILABLE when the index is damaged, or other searches
-    /// have all the memory.
+    /// As for a query; WDE0080 for too long an expression, WDE0147 for a field that isn't searched or shown, WDE0190 where
+    /// the collection isn't; WDE0109 where highlights make the page too large; WDE0092 for words of too many items;
+    /// UNAVAILABLE when the index is damaged, or other searches have all the memory.
     pub async fn item_search(
         &self,
         site: &Site,
@@ -64,12 +66,18 @@ impl Content {
         let context = RequestContext::of_members(self, site, caller, members);
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let hooks = reader_hooks(context, &collection, members).await?;
+        let mut highlighting = None;
         let call = async {
-            let mut page = self.searched(context, origin, &collection, &hooks, members).await?;
+            let (mut page, highlights) = self.searched(context, origin, &collection, &hooks, members).await?;
             page.elements = hooks.after_each(Hook::AfterQuery, page.elements).await?;
+            highlighting = highlights;
             Ok(page)
         };
-        hooks.answering(call, |it| hooks.page(&collection, it)).await
+        let mut page = hooks.answering(call, |it| hooks.page(&collection, it)).await?;
+        if let Some(it) = highlighting {
+            it.put(&mut page, site, self.scan(caller, origin), self.limits().page_bytes).await?;
+        }
+        Ok(page)
     }
 
     async fn searched(
@@ -79,7 +87,7 @@ impl Content {
         collection: &Arc<Collection>,
         hooks: &CallHooks,
         members: &Map<String, Json>,
-    ) -> Result<Page> {
+    ) -> Result<(Page, Option<Highlighting>)> {
         let RequestContext { site, caller, .. } = context;
         let (paging, members) = cursor::paging(context, collection, &SEARCH, members).await?;
         let context = context.in_language(Language::of(&members));
@@ -91,7 +99,14 @@ impl Content {
             resolve::search(&request, query_context(context, collection, &schema)?)?;
         let translation = Translation::of(&site.id, collection, context.language, &plan.scope);
         let languages = translation.as_ref().map(|it| it.languages().to_vec()).unwrap_or_default();
-        let asked = asked(collection, request.words, &plan.scope, languages)?.map(Arc::new);
+        let (within, suggests) = (request.words.within.clone(), request.suggests && tells_words(&plan.scope, hooks));
+        let asked = asked(collection, request.words, &plan.scope, languages)?;
+        let asked = asked.map(|it| Arc::new(Asked { wants_suggestions: suggests, ..it }));
+        let highlighting = request.highlight.map(|it| {
+            let layout = Layout::of(&collection.definition);
+            Highlighting::resolve(it, &layout, within, &request.fields, asked.clone())
+        });
+        let highlighting = highlighting.transpose()?;
         let is_ranked = is_ranked && asked.is_some();
         if let Some(paging) = &paging
             && let Some(start) = paging.start(Some(&plan.order).filter(|_| !is_ranked))?
@@ -112,6 +127,9 @@ impl Content {
                 Arc::new(page).answer(site, self.scan(caller, origin), is_plain).await?
             }
         };
+        if suggests && page.suggestions.is_none() {
+            page.suggestions = Some(printed(&Suggestions::default()));
+        }
         if let Some(paging) = paging {
             if is_ranked {
                 let once = || i64::from_le_bytes(self.state.world.bytes());
@@ -120,7 +138,7 @@ impl Content {
             }
             page.add_cursors(paging, || SEARCH.take(&members), &start, ends)?;
         }
-        Ok(page)
+        Ok((page, highlighting))
     }
 
     async fn found(&self, context: RequestContext<'_>, origin: Origin, search: Search) -> Result<(Page, Ends)> {
@@ -130,8 +148,12 @@ impl Content {
         let asked = index();
         let memory = SearchMemory::new(self.limits().search_bytes, self.state.search_memory.clone());
         let found = site.read_snapshot(self.requester(caller, origin), move |tx| {
-            boxed!(match asked.ask(tx, &search.asked, memory).await {
-                Ok((hits, memory)) => search.answer(tx, hits, memory).await.map(Ok),
+            boxed!(match search.ask(tx, &asked, memory).await {
+                Ok((answered, suggestions)) => {
+                    let (mut page, ends) = search.answer(tx, answered).await?;
+                    page.suggestions = suggestions.map(|it| printed(&it));
+                    Ok(Ok((page, ends)))
+                }
                 Err(fault) => Ok(Err(fault)),
             })
         });
@@ -172,7 +194,25 @@ fn asked(collection: &Collection, words: wire::Words, scope: &Scope, languages: 
         let text = format!("search.search.expression: {it}");
         Fault::because(Code::BadRequest, text)
     })?;
-    Ok(question.map(|question| Asked { question, layout, within, languages }))
+    Ok(question.map(|question| Asked { question, expression, wants_suggestions: false, layout, within, languages }))
+}
+
+/// Whether a caller may be told words of the index: who is shown all of every item in any case, whatever code of the site
+/// makes of what they ask and are answered.
+fn tells_words(scope: &Scope, hooks: &CallHooks) -> bool {
+    *scope == Scope::Everything && !hooks.decide_on_reads()
+}
+
+fn printed(Suggestions { expression, words }: &Suggestions) -> String {
+    let words = words.iter().map(|it| {
+        let alternatives = it.alternatives.iter().map(|it| json!({ "word": it.word, "itemCount": it.items }));
+        json!({ "word": it.word, "alternatives": alternatives.collect::<Vec<_>>() })
+    });
+    let mut suggestions = json!({ "words": words.collect::<Vec<_>>() });
+    if let Some(it) = expression {
+        suggestions["expression"] = it.as_str().into();
+    }
+    suggestions.to_string()
 }
 
 /// A search, resolved.
@@ -184,7 +224,23 @@ struct Search {
 }
 
 impl Search {
-    async fn answer(mut self, tx: &mut Tx<'_>, hits: Hits, mut memory: SearchMemory) -> Result<(Page, Ends)> {
+    /// What the index says, and, if the caller is told, which other words may be meant.
+    async fn ask(
+        &self,
+        tx: &mut Tx<'_>,
+        index: &Index,
+        memory: SearchMemory,
+    ) -> Result<(Answered, Option<Suggestions>)> {
+        let mut answered = index.ask(tx, &self.asked, memory).await?;
+        let suggestions = match self.asked.wants_suggestions {
+            true => Some(index.suggest(tx, &self.asked, &mut answered).await?),
+            false => None,
+        };
+        Ok((answered, suggestions))
+    }
+
+    async fn answer(mut self, tx: &mut Tx<'_>, answered: Answered) -> Result<(Page, Ends)> {
+        let Answered { hits, mut memory, .. } = answered;
         if self.is_ranked {
             return self.ranked(tx, hits).await;
         }

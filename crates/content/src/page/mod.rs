@@ -23,13 +23,23 @@ pub struct Page {
     pub cursors: Option<Cursors>,
     /// For how many seconds anyone may be answered the same; nothing for what was made for this caller.
     pub cache_seconds: Option<u32>,
+    /// Words that may be meant by those that were searched for, as JSON text; nothing where the caller isn't told.
+    pub suggestions: Option<String>,
 }
 
 impl Page {
     pub(crate) fn new(start: &Start) -> Self {
         let offset = start.offset();
-        let elements = String::new();
-        Self { elements, count: 0, offset, has_next: false, total: None, cursors: None, cache_seconds: None }
+        Self {
+            elements: String::new(),
+            count: 0,
+            offset,
+            has_next: false,
+            total: None,
+            cursors: None,
+            cache_seconds: None,
+            suggestions: None,
+        }
     }
 
     /// `"count":…,"offset":…`: the members of `pagingMetadata`.

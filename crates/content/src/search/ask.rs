@@ -12,7 +12,7 @@ use stoa_kernel::{Code, Fault, Result};
 use stoa_search::{
     Damaged,
     lists::{Lists, Row},
-    question::{Hits, Question},
+    question::{Hits, Question, Suggestions},
     rows::Rows,
     words::VERSION,
 };
@@ -24,6 +24,10 @@ const ITEM_BYTES: usize = 32;
 /// A question to the index of a collection.
 pub(crate) struct Asked {
     pub question: Question,
+    /// What was read as the question.
+    pub expression: String,
+    /// Whether the caller is told other words that may be meant.
+    pub wants_suggestions: bool,
     pub layout: Layout,
     /// The fields that are searched; all where none is named.
     pub within: Vec<String>,
@@ -46,7 +50,7 @@ impl Asked {
             let mut answering = Vec::with_capacity(documents.len());
             for it in documents {
                 if deadline.is_over() {
-                    return Err(Fault::new(Code::TimeLimit));
+                    return Err(time_over());
                 }
                 if asked.is_answered_by(&it)? {
                     answering.push(it);
@@ -63,22 +67,77 @@ impl Asked {
     }
 }
 
+/// What an index answers.
+pub(crate) struct Answered {
+    /// The items, best first.
+    pub hits: Hits,
+    /// How many items hold each word of the question; nothing where suggestions aren't wanted.
+    held: Vec<usize>,
+    pub memory: SearchMemory,
+}
+
 impl Index {
     /// The items that answer in the language of the question, best first, of a read whose statements all see one state. Of
     /// an index that isn't whole those that are in it, and none of one that is of other words or other fields than these.
     ///
     /// # Errors
     /// As for [`Index::lists`]; WDE0028 when the time of the read is over.
-    pub(crate) async fn ask(
+    pub(crate) async fn ask(&self, tx: &mut Tx<'_>, asked: &Arc<Asked>, mut memory: SearchMemory) -> Result<Answered> {
+        let Some(groups) = self.groups(tx, asked, &asked.question, &mut memory).await? else {
+            return Ok(Answered { hits: Hits::default(), held: Vec::new(), memory });
+        };
+        memory.take(Question::working_bytes(&groups.iter().flat_map(|it| &it.lists).collect::<Vec<_>>()))?;
+        let (asked, index) = (asked.clone(), self.clone());
+        tx.compute(move |deadline| {
+            let (is_over, damaged) = (|| deadline.is_over(), |it| index.damaged(it));
+            let lists = in_languages(groups, &is_over).map_err(damaged)?.ok_or_else(time_over)?;
+            let hits = asked.question.ask_until(&lists, &is_over).map_err(damaged)?.ok_or_else(time_over)?;
+            let held = match asked.wants_suggestions {
+                true => asked.question.held_until(&lists, &is_over).map_err(damaged)?.ok_or_else(time_over)?,
+                false => Vec::new(),
+            };
+            Ok(Answered { hits, held, memory })
+        })
+        .await
+    }
+
+    /// Other words of the index that may be meant, in the read of an [`Index::ask`] that was told to look for them.
+    ///
+    /// # Errors
+    /// As for [`Index::ask`].
+    pub(crate) async fn suggest(
         &self,
         tx: &mut Tx<'_>,
         asked: &Arc<Asked>,
-        mut memory: SearchMemory,
-    ) -> Result<(Hits, SearchMemory)> {
-        let Asked { question, layout, .. } = &**asked;
+        answered: &mut Answered,
+    ) -> Result<Suggestions> {
+        let Some(doubts) = asked.question.doubts(&asked.expression, &answered.held) else {
+            return Ok(Suggestions::default());
+        };
+        let Some(groups) = self.groups(tx, asked, doubts.question(), &mut answered.memory).await? else {
+            return Ok(Suggestions::default());
+        };
+        let index = self.clone();
+        tx.compute(move |deadline| {
+            let (is_over, damaged) = (|| deadline.is_over(), |it| index.damaged(it));
+            let lists = in_languages(groups, &is_over).map_err(damaged)?.ok_or_else(time_over)?;
+            doubts.suggestions_until(&lists, &is_over).map_err(damaged)?.ok_or_else(time_over)
+        })
+        .await
+    }
+
+    /// What a question reads in the languages that are asked, the nearest first; nothing of an index that is of other words
+    /// or other fields.
+    async fn groups(
+        &self,
+        tx: &mut Tx<'_>,
+        asked: &Asked,
+        question: &Question,
+        memory: &mut SearchMemory,
+    ) -> Result<Option<Vec<OfLanguage>>> {
         let state = state::of(tx, self).await?;
-        if !state.is_some_and(|it| it.is_on && it.is_of(&layout.text())) {
-            return Ok((Hits::default(), memory));
+        if !state.is_some_and(|it| it.is_on && it.is_of(&asked.layout.text())) {
+            return Ok(None);
         }
         let languages: Vec<&str> = asked.languages.iter().map(String::as_str).chain([PRIMARY]).collect();
         let mut segments = self.segments_in(tx, languages.iter().map(|it| (*it).to_owned()).collect()).await?;
@@ -87,7 +146,7 @@ impl Index {
         for language in languages {
             let (of_language, others) = segments.into_iter().partition(|it| it.language == language);
             segments = others;
-            let lists = self.lists(tx, &of_language, question, &mut memory).await?;
+            let lists = self.lists(tx, &of_language, question, memory).await?;
             let is_translation = language != PRIMARY;
             groups.push(OfLanguage { is_translation, lists, segments: of_language, items: Vec::new() });
         }
@@ -99,17 +158,12 @@ impl Index {
                 group.items.push(self.item_parts(tx, segment).await?);
             }
         }
-        memory.take(Question::working_bytes(&groups.iter().flat_map(|it| &it.lists).collect::<Vec<_>>()))?;
-        let (asked, index) = (asked.clone(), self.clone());
-        tx.compute(move |deadline| {
-            let time_over = || Fault::new(Code::TimeLimit);
-            let lists = in_languages(groups, &|| deadline.is_over()).map_err(|it| index.damaged(it))?;
-            let lists = lists.ok_or_else(time_over)?;
-            let hits = asked.question.ask_until(&lists, &|| deadline.is_over()).map_err(|it| index.damaged(it))?;
-            Ok((hits.ok_or_else(time_over)?, memory))
-        })
-        .await
+        Ok(Some(groups))
     }
+}
+
+fn time_over() -> Fault {
+    Fault::new(Code::TimeLimit)
 }
 
 /// What a question reads in a language.

@@ -99,16 +99,31 @@ impl Layout {
         document: &Map<String, Value>,
         then: impl FnOnce(&[FieldText<'_>]) -> T,
     ) -> T {
-        let wanted = self.fields.iter().enumerate().filter(|it| keys.is_empty() || keys.contains(&it.1.key));
-        let present = wanted.filter_map(|(n, it)| Some((n, it, text(document.get(&it.key)?)?)));
-        let texts: Vec<(u8, bool, Cow<'_, str>)> = present
-            .map(|(n, it, text)| (bit(n), it.is_display, if it.is_markup { without_markup(text) } else { text }))
-            .collect();
+        let texts = self.texts(keys, document);
         let fields: Vec<_> = texts
             .iter()
-            .map(|(bit, is_display, text)| FieldText { bit: *bit, is_display: *is_display, text })
+            .map(|(bit, field, text)| FieldText { bit: *bit, is_display: field.is_display, text })
             .collect();
         then(&fields)
+    }
+
+    /// The names of these fields that a document has, of all where none is named, each with its text as it is indexed.
+    pub fn named_texts<'d>(
+        &'d self,
+        keys: &[String],
+        document: &'d Map<String, Value>,
+    ) -> Vec<(&'d str, Cow<'d, str>)> {
+        self.texts(keys, document).into_iter().map(|(_, field, text)| (field.key.as_str(), text)).collect()
+    }
+
+    fn texts<'d>(
+        &'d self,
+        keys: &[String],
+        document: &'d Map<String, Value>,
+    ) -> Vec<(u8, &'d SearchedField, Cow<'d, str>)> {
+        let wanted = self.fields.iter().enumerate().filter(|it| keys.is_empty() || keys.contains(&it.1.key));
+        let present = wanted.filter_map(|(n, it)| Some((bit(n), it, text(document.get(&it.key)?)?)));
+        present.map(|(bit, it, text)| (bit, it, if it.is_markup { without_markup(text) } else { text })).collect()
     }
 }
 

@@ -23,7 +23,7 @@ mod touched;
 mod turn;
 mod write;
 
-pub(crate) use ask::Asked;
+pub(crate) use ask::{Answered, Asked};
 pub use layout::Layout;
 pub use memory::SearchMemory;
 pub use row::{Index, StoredSegment};

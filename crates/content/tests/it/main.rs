@@ -30,6 +30,7 @@ mod references;
 mod rules;
 mod search;
 mod search_call;
+mod search_extras;
 mod search_job;
 mod search_languages;
 mod transfer;

@@ -3,6 +3,7 @@
 
 use crate::{
     common::*,
+    search_extras,
     search_job::{caught_up, number, random, serve, words, write},
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -28,7 +29,7 @@ const LEAST: usize = 5;
 pub struct Asked {
     /// Nothing for the primary text.
     language: Option<&'static str>,
-    expression: String,
+    pub expression: String,
     and: bool,
     fuzzy: bool,
     fields: Vec<&'static str>,
@@ -90,6 +91,26 @@ impl Asked {
         json!({ "dataCollectionId": "c", "search": search, "language": self.language })
     }
 
+    /// The fields that are searched; all where none is named.
+    pub fn within(&self) -> Vec<String> {
+        self.fields.iter().map(|it| (*it).to_owned()).collect()
+    }
+
+    pub fn is_fuzzy(&self) -> bool {
+        self.fuzzy
+    }
+
+    /// As it is read for who sees all items, or those of an owner; none where all items are asked for.
+    pub fn question(&self, layout: &Layout, owner: Option<&str>) -> Option<Question> {
+        let options = Options {
+            mode: if self.and { Mode::And } else { Mode::Or },
+            fuzzy: self.fuzzy,
+            fields: layout.bits(&self.within()).unwrap(),
+            rarity: owner.is_none(),
+        };
+        Question::parse(&self.expression, options).unwrap()
+    }
+
     /// The ids of all that answer, from the items as they are, and whether every item is looked at as it stands.
     pub fn expected(
         &self,
@@ -97,14 +118,7 @@ impl Asked {
         layout: &Layout,
         owner: Option<&str>,
     ) -> Option<Vec<String>> {
-        let fields: Vec<String> = self.fields.iter().map(|it| (*it).to_owned()).collect();
-        let options = Options {
-            mode: if self.and { Mode::And } else { Mode::Or },
-            fuzzy: self.fuzzy,
-            fields: layout.bits(&fields).unwrap(),
-            rarity: owner.is_none(),
-        };
-        let question = Question::parse(&self.expression, options).unwrap()?;
+        let (fields, question) = (self.within(), self.question(layout, owner)?);
         let mut builder = Builder::default();
         for (rid, item) in items {
             layout.with_texts(item, |texts| builder.put(*rid, texts));
@@ -241,6 +255,7 @@ on_both_engines! {
                     let Some(expected) = asked.expected(&items, &layout, owner) else { continue };
                     some += usize::from(expected.len() > 1);
                     tally.count(&asked);
+                    search_extras::are_right(&world, &caller, owner, &asked, &items).await;
                     let found = all(&world, &caller, &asked).await;
                     assert_eq!(found, expected, "{} {:?}", asked.body(("paging", Value::Null)), caller);
                 }

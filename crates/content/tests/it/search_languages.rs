@@ -4,6 +4,7 @@ use crate::{
     common::*,
     search::all_of,
     search_call::{Asked, OWNER, all, ids, items, layout, search},
+    search_extras,
     search_job::{caught_up, number, random, serve, words, write},
     translations::{multilingual, multilingual_world, patch_in, set, translate_collection, update_in},
 };
@@ -174,6 +175,7 @@ on_both_engines! {
                         let Some(expected) = asked.expected(&shown, &layout, owner) else { continue };
                         *tried.entry(language).or_default() += 1;
                         *found.entry(language).or_default() += usize::from(expected.len() > 1);
+                        search_extras::are_right(&world, &caller, owner, &asked, &shown).await;
                         let answer = all(&world, &caller, &asked).await;
                         assert_eq!(answer, expected, "{} {caller:?}", asked.body(("paging", Value::Null)));
                     }

@@ -95,6 +95,10 @@ pub(super) fn answer(name: &str, mut page: Page) -> Response {
     text.insert_str(0, &format!("{{\"{name}\":["));
     text.push_str("],\"pagingMetadata\":{");
     page.print_metadata(&mut text);
-    text.push_str("}}");
+    text.push('}');
+    if let Some(it) = &page.suggestions {
+        text.extend([",\"suggestions\":", it]);
+    }
+    text.push('}');
     body::ok_bytes(text)
 }

@@ -3,7 +3,7 @@
 use super::{
     Filter, Paging, Reference, SortKey,
     member::{flag, names, present},
-    page,
+    page::{self, integer},
     report::Report,
 };
 use crate::QueryLimits;
@@ -22,6 +22,21 @@ pub struct Search {
     pub paging: Paging,
     pub references: Vec<Reference>,
     pub words: Words,
+    /// What is wanted of the texts that answer; nothing where they aren't shown apart.
+    pub highlight: Option<Highlight>,
+    /// Whether other words that may be meant are wanted.
+    pub suggests: bool,
+}
+
+/// How much is wanted of the texts that answer. No client package sends it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Highlight {
+    /// The fields of which it is wanted; empty for all that are searched.
+    pub fields: Vec<String>,
+    /// The most characters of a fragment of a text.
+    pub max_length: usize,
+    /// The most fragments of a field.
+    pub max_fragments: usize,
 }
 
 /// What is searched for.
@@ -44,6 +59,9 @@ const MAX_WITHIN: usize = 20;
 const MAX_WITHIN_NAME: usize = 200;
 /// As for the projection of a query.
 const MAX_NAMES: usize = 1000;
+/// The least and the most characters of a fragment, and how many where none are named; then the same of fragments.
+const LENGTH: (i64, i64, i64) = (20, 1000, 200);
+const FRAGMENTS: (i64, i64, i64) = (1, 10, 3);
 
 impl Search {
     /// Reads the body of a request; members that it doesn't know are left to others.
@@ -66,11 +84,13 @@ impl Search {
         let all_words = report.member("mode", mode(words));
         let within = within(words, &mut report);
         report.leave(inner);
+        let highlight = highlight(search, &mut report);
         report.leave(mark);
+        let suggests = report.member("returnSuggestions", flag(request, "returnSuggestions"));
         let references = page::references(request, limits, &mut report);
         let paging = with_limit(paging);
         let words = Words { expression, fuzzy, all_words, within };
-        report.finish(Self { filter, sort, fields, paging, references, words })
+        report.finish(Self { filter, sort, fields, paging, references, words, highlight, suggests })
     }
 }
 
@@ -113,6 +133,32 @@ fn within(words: &Map<String, Json>, report: &mut Report) -> Vec<String> {
     names
 }
 
+fn highlight(search: &Map<String, Json>, report: &mut Report) -> Option<Highlight> {
+    let wanted = report.member("highlight", object(search, "highlight"))?;
+    let mark = report.enter("highlight");
+    let fields = within(wanted, report);
+    let max_length = report.member("maxLength", number(wanted, "maxLength", LENGTH));
+    let max_fragments = report.member("maxFragments", number(wanted, "maxFragments", FRAGMENTS));
+    for name in wanted.keys().filter(|it| !matches!(it.as_str(), "fields" | "maxLength" | "maxFragments")) {
+        let text = "highlight takes fields, maxLength and maxFragments";
+        report.member::<()>(name, Err(Fault::because(Code::BadRequest, text)));
+    }
+    report.leave(mark);
+    Some(Highlight { fields, max_length, max_fragments })
+}
+
+/// `bounds`: the least, the most, and what stands for none.
+fn number(holder: &Map<String, Json>, name: &str, (least, most, default): (i64, i64, i64)) -> Result<usize> {
+    let it = match present(holder, name) {
+        Some(_) => integer(holder, name)?.unwrap_or(default),
+        None => default,
+    };
+    if (least..=most).contains(&it) {
+        return Ok(it as usize);
+    }
+    Err(Fault::because(Code::BadRequest, format!("{name} must be from {least} to {most}")))
+}
+
 fn with_limit(paging: Paging) -> Paging {
     let known = |limit: Option<u32>| limit.or(Some(DEFAULT_LIMIT));
     match paging {
@@ -150,6 +196,24 @@ mod tests {
     }
 
     #[test]
+    fn highlights_and_suggestions_are_there_where_they_are_asked_for() {
+        let read = |search: Json, suggests: Json| {
+            let request = json!({ "search": search, "returnSuggestions": suggests });
+            Search::parse(request.as_object().expect("an object"), &QueryLimits::default())
+                .map(|it| (it.highlight, it.suggests))
+        };
+        let of = |fields: &[&str], max_length, max_fragments| {
+            Some(Highlight { fields: fields.iter().map(|it| (*it).to_owned()).collect(), max_length, max_fragments })
+        };
+        let some = json!({ "highlight": { "fields": ["a"], "maxLength": 20, "maxFragments": 1 } });
+        assert_eq!(read(json!({}), Json::Null).expect("allowed"), (None, false));
+        assert_eq!(read(json!({ "highlight": null }), false.into()).expect("allowed"), (None, false));
+        assert_eq!(read(json!({ "highlight": {} }), true.into()).expect("allowed"), (of(&[], 200, 3), true));
+        assert_eq!(read(some, true.into()).expect("allowed"), (of(&["a"], 20, 1), true));
+        assert_eq!(read(json!({}), 1.into()).expect_err("no flag").code(), Code::OptionsInvalid);
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         for (search, code, path) in [
             (json!(7), Code::BadRequest, "search"),
@@ -160,6 +224,11 @@ mod tests {
             (json!({ "search": { "fields": "a" } }), Code::FieldNotText, "search.search.fields"),
             (json!({ "search": { "fields": vec!["a"; 21] } }), Code::BadRequest, "search.search.fields"),
             (json!({ "search": { "fields": ["a".repeat(201)] } }), Code::BadRequest, "search.search.fields[0]"),
+            (json!({ "highlight": true }), Code::BadRequest, "search.highlight"),
+            (json!({ "highlight": { "fields": [7] } }), Code::FieldNotText, "search.highlight.fields[0]"),
+            (json!({ "highlight": { "maxLength": 19 } }), Code::BadRequest, "search.highlight.maxLength"),
+            (json!({ "highlight": { "maxFragments": 11 } }), Code::BadRequest, "search.highlight.maxFragments"),
+            (json!({ "highlight": { "tag": "b" } }), Code::BadRequest, "search.highlight.tag"),
             (json!({ "paging": { "limit": 1001 } }), Code::AboveMaximum, "search.paging.limit"),
             (json!({ "sort": [{}] }), Code::SortNotText, "search.sort[0].fieldName"),
         ] {

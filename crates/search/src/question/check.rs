@@ -29,17 +29,17 @@ impl Question {
 }
 
 /// A word of an item with its terms.
-struct Stored {
-    word: Word,
+pub(super) struct Stored {
+    pub(super) word: Word,
     terms: Vec<String>,
 }
 
 impl Stored {
-    fn new(word: Word) -> Self {
+    pub(super) fn new(word: Word) -> Self {
         Self { terms: word.terms(), word }
     }
 
-    fn is(&self, asked: &Asked) -> bool {
+    pub(super) fn is(&self, asked: &Asked) -> bool {
         let any = |fits: &dyn Fn(&str, &str) -> bool, asked: &[String]| {
             self.terms.iter().any(|term| asked.iter().any(|it| fits(it, term)))
         };

@@ -6,6 +6,8 @@ use crate::segment::{Builder, Segment};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
+mod suggestions;
+
 const ALL: Options = Options { mode: Mode::Or, fuzzy: false, fields: 255, rarity: true };
 
 fn index(titles: &[&str]) -> Vec<Segment> {

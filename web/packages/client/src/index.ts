@@ -9,6 +9,7 @@ export { type Client, type ClientOptions, createClient } from './client.ts';
 export { StoaError, type StoaErrorInit, type Violation } from './error.ts';
 export { Conditions, type FieldName, Filter, filter, type Listed, type Ordered, type WireFilter } from './filter.ts';
 export { type Flow, type FlowStore, memoryFlows } from './flow-store.ts';
+export type { FieldHighlight, HighlightFragment, HighlightOptions, Suggestions } from './found.ts';
 export type { Items, System, WriteOptions } from './items.ts';
 export type { Json } from './json.ts';
 export type { WireSort } from './order.ts';

@@ -3,6 +3,7 @@ import { base64url } from './base64url.ts';
 import { checkCollection, checkItem, checkItemId, checkOptions } from './check.ts';
 import { StoaError, invalid, record } from './error.ts';
 import { type Filter, type WireFilter, filter } from './filter.ts';
+import { foundOf } from './found.ts';
 import { decode, encode } from './json.ts';
 import type { WirePage } from './page.ts';
 import type { Stage } from './pipeline.ts';
@@ -180,7 +181,8 @@ export class Items implements Ask, AskSearch {
   /** @internal */
   async findWords(request: WireSearch, options: ReadOptions): Promise<WirePage> {
     const body = { ...request, ...wireOptions(options) };
-    return pageOf(record(await this.#post('/v2/items/search', body, true, options.signal)));
+    const answer = record(await this.#post('/v2/items/search', body, true, options.signal));
+    return { ...pageOf(answer), found: foundOf(answer, request.search.highlight !== undefined) };
   }
 
   /** @internal */

@@ -1,11 +1,14 @@
 /** One page of a query's result and the way to the others. */
 import { invalid } from './error.ts';
+import type { FieldHighlight, Suggestions, WireFound } from './found.ts';
 
 /** @internal An answer to a query, items unwrapped. */
 export interface WirePage {
   readonly items: readonly object[];
   readonly total: number | null;
   readonly hasNext: boolean;
+  /** Of a search. */
+  readonly found?: WireFound;
 }
 
 /** Options of {@link Page.next} and {@link Page.prev}. */
@@ -31,6 +34,10 @@ export class Page<Item extends object> implements AsyncIterable<Item> {
   readonly offset: number;
   /** Whether items follow. */
   readonly hasNext: boolean;
+  /** What answers in each of the items, in their order, if a search was asked for it. */
+  readonly highlights: readonly (readonly FieldHighlight[])[] | undefined;
+  /** Words that may be meant, if a search was asked for them and this caller may be told. */
+  readonly suggestions: Suggestions | undefined;
   readonly #fetch: Fetch;
 
   private constructor(answer: WirePage, offset: number, size: number, total: number | undefined, fetch: Fetch) {
@@ -40,6 +47,8 @@ export class Page<Item extends object> implements AsyncIterable<Item> {
     this.pageSize = size;
     this.offset = offset;
     this.hasNext = answer.hasNext;
+    this.highlights = answer.found?.highlights;
+    this.suggestions = answer.found?.suggestions;
     this.#fetch = fetch;
   }
 

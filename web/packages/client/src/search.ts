@@ -1,13 +1,14 @@
 /** A search of a collection: which words are meant, and everything that a query can say besides. */
-import { checkCollection, checkKeys, checkOptions } from './check.ts';
+import { checkCollection, checkKeys, checkOptions, isPlainObject } from './check.ts';
 import { invalid } from './error.ts';
 import type { WireFilter } from './filter.ts';
+import type { HighlightOptions } from './found.ts';
 import type { WireSort } from './order.ts';
 import { Page, type WirePage } from './page.ts';
 import { type ReadOptions, laterOptions, readOptionNames } from './query.ts';
 import { Selection, type SelectionParts, type WirePaging } from './selection.ts';
 
-/** How the words of a search are meant. */
+/** How the words of a search are meant, and what is wanted beside the items. */
 export interface SearchWords {
   /** An item must hold all of the words; one of them is enough otherwise. */
   readonly all?: boolean;
@@ -15,6 +16,10 @@ export interface SearchWords {
   readonly fuzzy?: boolean;
   /** Only the words of these fields count. */
   readonly within?: readonly string[];
+  /** What of each item answers: {@link Page.highlights}. */
+  readonly highlight?: true | HighlightOptions;
+  /** Other words that may be meant: {@link Page.suggestions}, for those who may read every item. */
+  readonly suggest?: boolean;
 }
 
 /** The body of `POST /v2/items/search` (docs/protocol/content.md §3.12), but for the options of `find`. */
@@ -25,8 +30,10 @@ export interface WireSearch {
     readonly filter: WireFilter;
     readonly sort: readonly WireSort[];
     readonly search: WireWords;
+    readonly highlight?: HighlightOptions;
     readonly paging?: WirePaging;
   };
+  readonly returnSuggestions?: true;
 }
 
 interface WireWords {
@@ -34,6 +41,12 @@ interface WireWords {
   readonly mode: 'AND' | 'OR';
   readonly fuzzy: boolean;
   readonly fields?: readonly string[];
+}
+
+/** What is wanted beside the items, as it is sent. */
+interface Beside {
+  readonly highlight?: HighlightOptions;
+  readonly suggest: boolean;
 }
 
 /** @internal Asks the server. */
@@ -54,11 +67,13 @@ const defaultLimit = 100;
 export class Search<Item extends object = Record<string, unknown>> extends Selection<Item, Search<Item>> {
   readonly #ask: AskSearch;
   readonly #words: WireWords;
+  readonly #beside: Beside;
 
-  private constructor(ask: AskSearch, words: WireWords, parts: SelectionParts) {
+  private constructor(ask: AskSearch, words: WireWords, beside: Beside, parts: SelectionParts) {
     super(parts);
     this.#ask = ask;
     this.#words = words;
+    this.#beside = beside;
   }
 
   /** @internal */
@@ -69,28 +84,29 @@ export class Search<Item extends object = Record<string, unknown>> extends Selec
     words: SearchWords,
   ): Search<Item> {
     checkCollection(collection);
-    checkKeys('search', words, ['all', 'fuzzy', 'within']);
-    const { all = false, fuzzy = false, within } = words;
+    checkKeys('search', words, ['all', 'fuzzy', 'within', 'highlight', 'suggest']);
+    const { all = false, fuzzy = false, within, highlight, suggest = false } = words;
     if (typeof expression !== 'string') throw invalid('WDE0018', 'What is searched for must be a string.');
-    if (typeof all !== 'boolean' || typeof fuzzy !== 'boolean') {
-      throw invalid('WDE0018', 'all and fuzzy of search must be true or false.');
+    if ([all, fuzzy, suggest].some((flag) => typeof flag !== 'boolean')) {
+      throw invalid('WDE0018', 'all, fuzzy and suggest of search must be true or false.');
     }
     if (within !== undefined && !(Array.isArray(within) && within.every((name) => typeof name === 'string'))) {
       throw invalid('WDE0051', 'within of search takes the names of fields.');
     }
     const fields = within === undefined ? {} : { fields: within };
     const wire: WireWords = { expression, mode: all ? 'AND' : 'OR', fuzzy, ...fields };
-    return new Search<Item>(ask, wire, { collection, filter: {}, sort: [], fields: [], limit: null, skip: 0 });
+    const beside: Beside = { suggest, ...(highlight === undefined ? {} : { highlight: checkHighlight(highlight) }) };
+    return new Search<Item>(ask, wire, beside, { collection, filter: {}, sort: [], fields: [], limit: null, skip: 0 });
   }
 
   /** @internal */
   protected override but(change: Partial<SelectionParts>): Search<Item> {
-    return new Search(this.#ask, this.#words, { ...this.parts, ...change });
+    return new Search(this.#ask, this.#words, this.#beside, { ...this.parts, ...change });
   }
 
   /**
    * Asks the server for the page.
-   * @throws StoaError WDE0190 where the collection isn't searched, WDE0147 for a field of `within` that isn't.
+   * @throws StoaError WDE0190 where the collection isn't searched, WDE0147 for a field of `within` or `highlight` that isn't.
    */
   async find(options: ReadOptions = {}): Promise<Page<Item>> {
     checkOptions(options, readOptionNames);
@@ -110,6 +126,16 @@ export class Search<Item extends object = Record<string, unknown>> extends Selec
   /** The request as the server reads it. */
   toJSON(): WireSearch {
     const { collection, filter, sort, fields } = this.parts;
-    return { dataCollectionId: collection, search: { fields, filter, sort, search: this.#words, ...this.paging } };
+    const { suggest, ...beside } = this.#beside;
+    const search = { fields, filter, sort, search: this.#words, ...beside, ...this.paging };
+    return { dataCollectionId: collection, search, ...(suggest ? { returnSuggestions: true } : {}) };
   }
+}
+
+/** Numbers and names are the server's to check. */
+function checkHighlight(highlight: true | HighlightOptions): HighlightOptions {
+  if (highlight === true) return {};
+  if (!isPlainObject(highlight)) throw invalid('WDE0018', 'highlight of search must be true or options.');
+  checkKeys('highlight', highlight, ['fields', 'maxLength', 'maxFragments']);
+  return highlight;
 }

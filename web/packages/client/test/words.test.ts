@@ -53,6 +53,41 @@ test('a search says its words, and all that a query can say', async () => {
   });
 });
 
+test('what is told beside the items is that of the page', async () => {
+  const parts = [
+    { text: 'New ', isMatch: false },
+    { text: 'York', isMatch: true },
+  ];
+  const highlights = [{ fieldName: 'name', fragments: [{ parts, hasTextBefore: false, hasTextAfter: false }] }];
+  const suggestions = { words: [{ word: 'yrok', alternatives: [{ word: 'york', itemCount: 2 }] }] };
+  const { server, items } = await start(({ path }) => {
+    const dataItems = [{ id: '1', data: { _id: '1' }, highlights }];
+    const body = { dataItems, pagingMetadata: { count: 1, offset: 0, hasNext: true }, suggestions };
+    return path === '/v2/items/search' ? { body } : undefined;
+  });
+  const search = items.search('c', 'yrok', { highlight: { fields: ['name'], maxLength: 50 }, suggest: true });
+  const first = await search.limit(1).find();
+  expect(first).toMatchObject({ items: [{ _id: '1' }], highlights: [highlights], suggestions });
+  expect((await first.next()).highlights).toEqual([highlights]);
+  const sent = server.to('/v2/items/search').map(({ body }) => body);
+  for (const body of sent) {
+    expect(body).toMatchObject({
+      search: { highlight: { fields: ['name'], maxLength: 50 } },
+      returnSuggestions: true,
+    });
+  }
+  expect(items.search('c', 'x', { highlight: true }).toJSON().search.highlight).toEqual({});
+});
+
+test('nothing is told beside the items that was not asked for', async () => {
+  const { server, items } = await start(found);
+  const page = await items.search('c', 'x').find();
+  expect([page.highlights, page.suggestions]).toEqual([undefined, undefined]);
+  const { body } = server.to('/v2/items/search')[0] ?? {};
+  expect(Object.keys(body ?? {})).not.toContain('returnSuggestions');
+  expect(Object.keys((body?.['search'] ?? {}) as object)).not.toContain('highlight');
+});
+
 test('pages of a search have no total, and end', async () => {
   const { items } = await start(found);
   const first = await items.search<{ n: number }>('c', 'x').limit(50).find();
@@ -112,6 +147,9 @@ const mistakes: [string, (items: Items) => unknown, string][] = [
   ['words', (items) => items.search('c', 5 as never), 'WDE0018'],
   ['unknown member', (items) => items.search('c', 'x', { mode: 'AND' } as never), 'WDE0018'],
   ['flag', (items) => items.search('c', 'x', { all: 1 } as never), 'WDE0018'],
+  ['suggestions', (items) => items.search('c', 'x', { suggest: 1 } as never), 'WDE0018'],
+  ['highlights', (items) => items.search('c', 'x', { highlight: false } as never), 'WDE0018'],
+  ['a highlight option', (items) => items.search('c', 'x', { highlight: { tag: 'b' } } as never), 'WDE0018'],
   ['fields', (items) => items.search('c', 'x', { within: 'name' } as never), 'WDE0051'],
   ['a count', (items) => items.search('c', 'x').find({ returnTotalCount: true } as never), 'WDE0018'],
   ['stages', (items) => items.pipeline('c', {} as never), 'WDE0080'],

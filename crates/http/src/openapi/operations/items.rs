@@ -151,10 +151,11 @@ pub(crate) const ITEM_PIPELINE: Operation = item("itemAggregatePipeline", "Passe
 pub(crate) const ITEM_SEARCH: Operation = item("itemSearch", "Finds items by words, the best first or in an order")
     .notes(
         "`word*` stands for all words that begin so, `word~` for those that are like it. The index is late by a moment \
-         (`searchLagGet`). What a word is, and what makes an item the better one: docs/search.md.",
+         (`searchLagGet`). `search.highlight` and `returnSuggestions` are extensions of this server. What a word is, and \
+         what makes an item the better one: docs/search.md.",
     )
     .takes("ItemSearchRequest")
-    .answers(PAGE)
+    .answers(&[Answer::json("ItemSearchResponse", "A page of items.")])
     .errors(&[
         ON_ITEMS,
         FILTER,

@@ -23,6 +23,8 @@ export interface Places {
   readonly total: number | null;
   readonly hasNext: boolean;
   readonly reading: Reading;
+  /** What may be meant where nothing is called as the text says. */
+  readonly meant?: string | undefined;
   /** False while the server still goes through names, and found none that is called so. */
   readonly isComplete: boolean;
 }
@@ -62,7 +64,7 @@ async function find(
   signal: AbortSignal,
 ): Promise<Places> {
   const opening = await findOpening(stoa, view, queries, signal);
-  const { reading, called, isComplete } = opening;
+  const { reading, meant, called, isComplete } = opening;
   if (!isComplete && last?.isComplete === false) return last;
   const isOpening = view.sort === 'best' && view.page === 1;
   const { items, hasNext } =
@@ -80,7 +82,7 @@ async function find(
         });
   const isPastEnd = items.length === 0 && opening.items.length > 0;
   const total = hasNext || isPastEnd ? null : items.length === 0 ? 0 : before(view) + items.length;
-  return { items, total, hasNext, reading, isComplete };
+  return { items, total, hasNext, reading, meant, isComplete };
 }
 
 const fieldOf = ({ sort }: PlacesView) => (sort === 'name' ? 'searchName' : 'population');

@@ -56,9 +56,30 @@ test('without a name, region and country count, and then errors are let pass', a
   });
   const found = await queries.fetchQuery(openingQuery(stoa, { q: 'new yrok', country: 'US' }));
   expect(found).toMatchObject({ reading: 'similar', items: [{ _id: '1' }], isComplete: true });
-  expect(expressions(asked)).toEqual(['new yrok*', 'new yrok', 'new yrok*', 'new yrok']);
+  expect(expressions(asked)).toEqual(['new yrok*', 'new yrok', 'new yrok*', 'new yrok', 'new yrok']);
+  expect(found.meant).toBeUndefined();
   expect(search(asked[2] as Asked).search.fields).toContain('region');
   expect(search(asked[3] as Asked)).toMatchObject({ search: { fuzzy: true }, filter: { country: 'US' } });
+});
+
+test('what may be meant is told where it finds something', async () => {
+  const meant = async (finds: boolean, suggestions: object | undefined) => {
+    const { stoa, queries, asked } = fakeSite((each) => {
+      if (each.path.endsWith('/lag')) return { isCurrent: true };
+      if (each.body['returnSuggestions'] === true) return { ...page([]), suggestions };
+      return page(finds && search(each).search.expression === 'new york*' ? [place('1', 'New York City', 8)] : []);
+    });
+    const found = await queries.fetchQuery(openingQuery(stoa, { q: 'new yrok', country: 'DE' }));
+    return { meant: found.meant, last: asked.filter(({ path }) => path.endsWith('/search')).at(-1) };
+  };
+  const york = { expression: 'new york', words: [] };
+  const found = await meant(true, york);
+  expect(found.meant).toBe('new york');
+  // Nothing is like it there, so it is looked for everywhere.
+  expect(search(found.last as Asked)).toMatchObject({ filter: {}, paging: { limit: 1 } });
+  expect((await meant(false, york)).meant).toBeUndefined();
+  expect((await meant(true, { words: [] })).meant).toBeUndefined();
+  expect((await meant(true, undefined)).meant).toBeUndefined();
 });
 
 describe('while the server goes through names', () => {

@@ -26,6 +26,8 @@ export interface Opening {
   readonly items: readonly City[];
   readonly hasNext: boolean;
   readonly reading: Reading;
+  /** What may be meant where nothing is called so, and finds something. */
+  readonly meant?: string | undefined;
   /** The ids of those that are called exactly so: they stand on this page, whatever their size. */
   readonly called: readonly string[];
   /** False when nothing is called so and the server has not yet gone through all names. */
@@ -119,7 +121,29 @@ async function open(stoa: Client, text: SearchText, signal: AbortSignal): Promis
   }
   const others = await readOtherwise(largest);
   const items = inOrder(others.items, text.q);
-  return { ...answer, ...others, items, isComplete: await stoa.items.searchIsCurrent({ signal }) };
+  const meant = others.reading === 'surroundings' ? undefined : await findMeant(stoa, text, items.length > 0, signal);
+  return { ...answer, ...others, items, meant, isComplete: await stoa.items.searchIsCurrent({ signal }) };
+}
+
+/** Other words for what was typed, if they find something: in the same country where something like it was found there. */
+async function findMeant(
+  stoa: Client,
+  { q, country }: SearchText,
+  isFoundThere: boolean,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { suggestions } = await within(stoa, 'cities', nameFields, (fields) =>
+    stoa.items
+      .search<City>('cities', wordsOf(q), { suggest: true, ...fields })
+      .fields('name')
+      .limit(1)
+      .find({ signal }),
+  );
+  const meant = suggestions?.expression;
+  if (meant === undefined) return undefined;
+  const text = { q: meant, country: isFoundThere ? country : undefined };
+  const found = await searchPlaces(stoa, text, 'names', (search) => search.limit(1).find({ signal }));
+  return found.items.length > 0 ? meant : undefined;
 }
 
 async function readOtherwise(find: (reading: Reading) => Promise<Page<City>>) {

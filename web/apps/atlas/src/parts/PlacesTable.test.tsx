@@ -33,6 +33,28 @@ test('a page past the last one says so, counts nothing, and leads to the first',
   expect(screen.queryByRole('navigation')).toBeNull();
 });
 
+test('where only something like the text is found, what may be meant is a link', async () => {
+  const site = (finds: boolean, isTold = true) =>
+    fakeSite(({ path, body }) => {
+      if (path.endsWith('/lag')) return { isCurrent: true };
+      const { fuzzy, expression } = (body['search'] as { search: { fuzzy: boolean; expression: string } }).search;
+      const suggestions = { expression: 'ulm', words: [] };
+      if (body['returnSuggestions'] === true) return { ...page([]), ...(isTold ? { suggestions } : {}) };
+      return page((finds && fuzzy) || expression === 'ulm*' ? [ulm] : []);
+    });
+  await open({ q: 'uml', sort: 'name' }, site(true));
+  const link = await screen.findByRole('link', { name: 'Did you mean “ulm”?' });
+  expect(link.getAttribute('href')).toBe('/places?q=ulm&sort=name');
+  cleanup();
+  await open({ q: 'uml' }, site(false));
+  await screen.findByRole('heading', { name: /uml/ });
+  expect(screen.getByRole('link', { name: /Did you mean/ }).getAttribute('href')).toBe('/places?q=ulm');
+  cleanup();
+  await open({ q: 'uml' }, site(false, false));
+  await screen.findByRole('heading', { name: /uml/ });
+  expect(screen.queryByRole('link', { name: /Did you mean/ })).toBeNull();
+});
+
 test('while names are indexed, neither a number of places nor that there is none is told', async () => {
   await open({ q: 'qqqq' }, siteOfUlm({ isCurrent: false, isLike: true }));
   await screen.findByRole('link', { name: 'Ulm' });

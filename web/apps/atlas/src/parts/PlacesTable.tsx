@@ -43,6 +43,10 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
   useNews(isPlaceholderData || summary === '' ? null : summary);
   const isPastEnd = view.page > 1 && found?.isComplete === true && found.items.length === 0 && found.total !== 0;
   const isBuilding = found?.isComplete === false;
+  const meant = isBuilding ? undefined : found?.meant;
+  // Where nothing is like it here, it is somewhere else.
+  const toMeant = (q: string): Target =>
+    found?.items.length === 0 ? { to: '/places', search: { q } } : target(searchOf(typedInto(view, q)));
 
   const sortBy = (sort: 'name' | 'population') => {
     const natural = sort === 'name' ? 'asc' : 'desc';
@@ -58,6 +62,14 @@ export function PlacesTable({ search, country, countries }: PlacesTableProps) {
         <TextFilter value={view.q} onChange={(q) => go(searchOf(typedInto(view, q)), view.q !== '')} />
         <p className="quiet" data-loading={isPlaceholderData || undefined}>
           {isBuilding && found.items.length > 0 ? t.search.building : summary}
+          {meant !== undefined && (
+            <>
+              {' '}
+              <Link {...toMeant(meant)} resetScroll={false}>
+                {t.search.meant({ query: meant })}
+              </Link>
+            </>
+          )}
           {view.q !== '' && view.sort !== 'best' && (
             <>
               {' · '}

@@ -35,6 +35,7 @@ export default {
     searching: 'Suche läuft…',
     failed: 'Die Suche antwortet nicht. Tippen Sie weiter, um es erneut zu versuchen.',
     similar: 'Nichts heißt „{query}“. Ähnliche Namen:',
+    meant: 'Meinten Sie „{query}“?',
     building: 'Die Namen werden noch durchgegangen. Gleich erscheinen hier Ergebnisse.',
   },
   home: {

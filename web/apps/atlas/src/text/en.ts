@@ -36,6 +36,7 @@ export default {
     searching: 'Searching…',
     failed: 'The search did not answer. Type on to try again.',
     similar: 'Nothing is called “{query}”. Names like it:',
+    meant: 'Did you mean “{query}”?',
     building: 'The names are still being indexed. Results appear here in a moment.',
   },
   home: {

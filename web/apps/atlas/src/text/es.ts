@@ -40,6 +40,7 @@ export default {
     searching: 'Buscando…',
     failed: 'La búsqueda no responde. Siga escribiendo para intentarlo de nuevo.',
     similar: 'Nada se llama «{query}». Nombres parecidos:',
+    meant: '¿Quería decir «{query}»?',
     building: 'Todavía se están recorriendo los nombres. Los resultados aparecerán aquí en un momento.',
   },
   home: {

@@ -40,6 +40,7 @@ export default {
     searching: 'Recherche…',
     failed: 'La recherche ne répond pas. Continuez à écrire pour réessayer.',
     similar: 'Rien ne s’appelle « {query} ». Noms semblables :',
+    meant: 'Vouliez-vous dire « {query} » ?',
     building: 'Les noms sont encore en cours de lecture. Les résultats apparaîtront ici dans un instant.',
   },
   home: {

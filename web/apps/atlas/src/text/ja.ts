@@ -40,6 +40,7 @@ export default {
     searching: '検索中…',
     failed: '検索に応答がありません。続けて入力すると再試行します。',
     similar: '「{query}」という名前は見つかりません。似た名前：',
+    meant: '「{query}」のことですか？',
     building: '名前を読み込んでいる途中です。まもなくここに結果が表示されます。',
   },
   home: {
