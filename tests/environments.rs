@@ -12,14 +12,14 @@ use stoa_kernel::{Caller, Code, KeyId, SiteId};
 use stoa_store::{Environment, ReaderPool, Site, SiteChange, boxed};
 use stoa_testkit::{Engine, Reply, TestApp, TestClient, on_both_engines};
 
-const ENVIRONMENTS: [&str; 3] = ["LIVE", "SANDBOX", "SANDBOX_PREFERRED"];
+pub const ENVIRONMENTS: [&str; 3] = ["LIVE", "SANDBOX", "SANDBOX_PREFERRED"];
 
-fn operator() -> Caller {
+pub fn operator() -> Caller {
     Caller::App { id: KeyId::from("command-line") }
 }
 
 /// A collection `c` for everyone, with one item that says where it is, in both environments.
-async fn both(app: &TestApp) -> Arc<Site> {
+pub async fn both(app: &TestApp) -> Arc<Site> {
     let levels =
         json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
     let fields = json!([{ "key": "place", "type": "TEXT" }, { "key": "n", "type": "NUMBER" }]);
@@ -41,14 +41,14 @@ async fn reset(app: &TestApp, environment: &str) {
     assert_eq!(app.app().post("/v2/items/save", &body).await.verdict(), "200");
 }
 
-async fn copy(app: &TestApp, source: Environment) {
+pub async fn copy(app: &TestApp, source: Environment) {
     let (content, store) = (&app.app.content, &app.kit.store);
     let wish = CopyWish { source, collections: Vec::new() };
     let (copy, _) = content.environment_copy_begin(store, &app.site, &operator(), &wish).await.unwrap();
     content.environment_work(store, copy).await.unwrap();
 }
 
-async fn export(app: &TestApp, site: &Site) -> String {
+pub async fn export(app: &TestApp, site: &Site) -> String {
     let mut out = Vec::new();
     let file = FileOf { collection: "c", format: Format::JsonLines };
     app.app.content.export(site, &operator(), file, &mut out, |_| ()).await.unwrap();

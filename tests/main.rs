@@ -14,6 +14,7 @@ mod community;
 mod cursors;
 mod defence;
 mod draft_items;
+mod environment_drafts;
 mod environments;
 mod filters;
 mod graphql;

@@ -16,6 +16,7 @@ mod by_filter;
 mod calls;
 mod drafts;
 mod editions;
+mod environments;
 mod extras;
 mod graphql;
 mod hooks;
@@ -157,6 +158,7 @@ enum Right {
 }
 
 /// A collection and, beside it, all that is true of its items.
+#[derive(Clone)]
 struct Side {
     id: String,
     levels: [&'static str; 4],

@@ -107,6 +107,7 @@ impl<'a> Paper<'a> {
             name: &self.name,
             collection: &self.side.id,
             language: None,
+            environment: None,
             with_drafts,
             right,
             items: items.filter(|it| self.is_there(caller, it, with_drafts)).cloned().collect(),
@@ -282,6 +283,7 @@ impl<'a> Pair<'a> {
             name: &self.name,
             collection: &side.id,
             language: None,
+            environment: None,
             // There is no draft in either: this is about another plugin.
             with_drafts: random.one_in(2),
             right,

@@ -25,6 +25,8 @@ pub struct Shown<'w> {
     pub collection: &'w str,
     /// The language of the calls.
     pub language: Option<&'static str>,
+    /// What they say of the environment.
+    pub environment: Option<&'static str>,
     /// Whether they are about drafts too.
     pub with_drafts: bool,
     pub right: Right,
@@ -58,6 +60,9 @@ impl Shown<'_> {
         if let Some(it) = self.language {
             body["language"] = it.into();
         }
+        if let Some(it) = self.environment {
+            body["environment"] = it.into();
+        }
         match path.ends_with("aggregate-pipeline") {
             _ if !self.with_drafts => {}
             true => body["showDrafts"] = true.into(),
@@ -84,6 +89,9 @@ impl Shown<'_> {
         let mut path = format!("/v2/items/{id}?dataCollectionId={}", self.collection);
         if let Some(it) = self.language {
             path.push_str(&format!("&language={it}"));
+        }
+        if let Some(it) = self.environment {
+            path.push_str(&format!("&environment={it}"));
         }
         if self.with_drafts {
             path.push_str("&publishPluginOptions.includeDraftItems=true");
@@ -191,9 +199,9 @@ impl Shown<'_> {
         "pipeline"
     }
 
-    /// Has a word for neither languages nor drafts, so it is asked where the calls are about neither.
+    /// Has a word for neither languages, environments nor drafts, so it is asked where the calls are about none of them.
     async fn graphql(&self, caller: &Caller<'_>, random: &mut Random) -> &'static str {
-        if self.language.is_some() || self.with_drafts || self.right == Right::Refused {
+        if self.language.or(self.environment).is_some() || self.with_drafts || self.right == Right::Refused {
             return self.query(caller, random).await;
         }
         let document = format!("{{ {}(limit: 100) {{ items {{ _data }} }} }}", self.collection);

@@ -81,6 +81,7 @@ impl<'a> Book<'a> {
             name: &self.name,
             collection: &self.side.id,
             language,
+            environment: None,
             with_drafts: false,
             right,
             items: self.items(caller, language),

@@ -2,6 +2,7 @@
 
 use super::{
     drafts::{Pair, Paper},
+    environments::{READS, Twin, WRITES, sandbox_of},
     languages::Book,
     *,
 };
@@ -100,6 +101,40 @@ on_both_engines! {
                     }
                 }
                 assert!(is_caught, "{number}: no {path} (kind {kind}) finds it");
+            }
+        }
+    }
+
+    async fn leaks_between_environments_are_found_by_each_call(engine) {
+        let app = TestApp::new(engine).await;
+        let callers = callers(&app).await;
+        let (sandbox, _serving) = (sandbox_of(&app).await, app.searched().await);
+        let (mut random, impostor) = (Random(8), impostor(&app, &callers));
+        let everyone = Caller { kind: Kind::App, id: String::new(), client: app.app() };
+        // A member who is answered from the sandbox, and changes it.
+        let mut twin = Twin::make(&app, &sandbox, &callers, &mut random, "twin".to_owned()).await;
+        for kind in 0..READS {
+            assert!(is_found(twin.read(&impostor, &mut random, kind, Some("SANDBOX"))).await, "read {kind}");
+        }
+        for (kind, path) in WRITES.into_iter().enumerate() {
+            assert!(is_found(twin.write(&impostor, &mut random, kind, Some("SANDBOX"))).await, "{path}");
+        }
+        // Calls that are taken to the other environment: to what calls in this one then come to, the model has the other.
+        for environment in [None, Some("LIVE"), Some("SANDBOX"), Some("SANDBOX_PREFERRED")] {
+            let mut twin = Twin::make(&app, &sandbox, &callers, &mut random, format!("{environment:?}")).await;
+            twin.check("making").await;
+            twin.sides.swap(0, 1);
+            for kind in 0..READS {
+                let mut is_caught = false;
+                for _ in 0..TRIES {
+                    is_caught = is_caught || is_found(twin.read(&everyone, &mut random, kind, environment)).await;
+                }
+                assert!(is_caught, "read {kind} with {environment:?}");
+            }
+            for (kind, path) in WRITES.into_iter().enumerate() {
+                let mut is_caught = is_found(twin.write(&everyone, &mut random, kind, environment)).await;
+                is_caught = is_caught || is_found(twin.check(path)).await;
+                assert!(is_caught, "{path} with {environment:?}");
             }
         }
     }

@@ -284,7 +284,7 @@ impl<L: AsRef<Lists>> Index<'_, L> {
                 lists.each(term, self.fields, |it| found.push((it.rid, impact(it.impact, errors))))?;
             }
             // Runs in order, of which most stand one behind another: the stable sort finds them.
-            found.sort_by_key(|&(rid, impact)| (rid, std::cmp::Reverse(impact)));
+            found.sort_by_key(|&(rid, impact)| (rid, Reverse(impact)));
             found.dedup_by_key(|it| it.0);
             return Ok(found);
         }

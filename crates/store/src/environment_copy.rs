@@ -53,21 +53,25 @@ pub struct CopyRecord {
     pub ended: Option<Millis>,
     /// How often it was taken up.
     pub attempts: i64,
+    /// Who works on it: a process, and which time it took it up. No two are alike, also in one process, so who was
+    /// followed by another can be told.
+    pub runner: String,
     /// The code and the sentence that it failed with, or that it failed to be undone with.
     pub fault: Option<(String, String)>,
 }
 
-const COLUMNS: &str = "id, site, source, status, collections, items, started, ended, attempts, fault_code, fault_text";
+const COLUMNS: &str =
+    "id, site, source, status, collections, items, started, ended, attempts, fault_code, fault_text, runner";
 
 impl Store {
-    /// Writes a copy down that this node begins.
+    /// Writes a copy down that this node begins, and answers it with who works on it.
     ///
     /// # Errors
     /// [`Code::AlreadyExists`] while another one of the site is at work, [`Code::SandboxDisabled`] without a SANDBOX.
-    pub async fn copy_begin(&self, copy: CopyRecord) -> Result<()> {
+    pub async fn copy_begin(&self, copy: CopyRecord) -> Result<CopyRecord> {
         let collections = serde_json::to_string(&copy.collections).map_err(Fault::internal)?;
-        let input = (copy, collections, self.node().to_owned());
-        let written = self.catalog().write_alone_with(input, |tx, (copy, collections, node)| {
+        let copy = CopyRecord { runner: self.new_runner(), attempts: 1, ..copy };
+        let written = self.catalog().write_alone_with((copy.clone(), collections), |tx, (copy, collections)| {
             boxed!({
                 let sql = "select 1 from stoa.site where sandbox_of = $1 and deleted is null";
                 if tx.row(sql, &params![&copy.site], |_| Ok(())).await?.is_none() {
@@ -75,98 +79,105 @@ impl Store {
                 }
                 let sql = "insert into stoa.environment_copy \
                            (id, site, source, status, collections, items, started, runner, touched, attempts) \
-                           values ($1, $2, $3, $4, $5, 0, $6, $7, $6, 1) on conflict do nothing";
-                let (source, status) = (copy.source.name(), copy.status.name());
-                let row =
-                    params![&copy.id, &copy.site, source, status, collections.clone(), copy.started, node.clone()];
+                           values ($1, $2, $3, $4, $5, 0, $6, $7, $6, $8) on conflict do nothing";
+                let CopyRecord { id, site, source, status, started, runner, attempts, .. } = copy;
+                let row = params![id, site, source.name(), status.name(), collections, *started, runner, *attempts];
                 if tx.execute(sql, &row).await? == 0 { Err(Self::busy()) } else { Ok(()) }
             })
         });
-        written.await
+        written.await.map(|()| copy)
     }
 
-    /// Begins to undo a copy that succeeded.
+    /// Begins to undo a copy that succeeded, and answers it with who works on it.
     ///
     /// # Errors
     /// [`Code::AlreadyExists`] while another one of the site is at work, [`Code::NotFound`] for one that didn't succeed.
-    pub async fn copy_undo_begin(&self, site: &SiteId, id: &str, now: Millis) -> Result<()> {
-        let undo = (site.clone(), id.to_owned(), self.node().to_owned(), now);
-        let written = self.catalog().write_alone_with(undo, |tx, (site, id, node, now)| {
+    pub async fn copy_undo_begin(&self, copy: CopyRecord, now: Millis) -> Result<CopyRecord> {
+        let (status, runner) = (CopyStatus::Undoing, self.new_runner());
+        let undo = CopyRecord { status, runner, attempts: 1, ended: None, ..copy };
+        let written = self.catalog().write_alone_with(undo.clone(), move |tx, undo| {
             boxed!({
+                let CopyRecord { id, site, status, runner, attempts, .. } = undo;
                 let sql = "select 1 from stoa.environment_copy where site = $1 and ended is null";
                 if tx.row(sql, &params![site], |_| Ok(())).await?.is_some() {
                     return Err(Self::busy());
                 }
                 let sql = "update stoa.environment_copy set status = $1, ended = null, runner = $2, touched = $3, \
-                           attempts = 1 where site = $4 and id = $5 and status = $6";
-                let (next, before) = (CopyStatus::Undoing.name(), CopyStatus::Succeeded.name());
-                match tx.execute(sql, &params![next, node.clone(), *now, site, id.clone(), before]).await? {
+                           attempts = $4 where site = $5 and id = $6 and status = $7";
+                let before = CopyStatus::Succeeded.name();
+                match tx.execute(sql, &params![status.name(), runner, now, *attempts, site, id, before]).await? {
                     0 => Err(Fault::because(Code::NotFound, format!("No copy {id} succeeded."))),
                     _ => Ok(()),
                 }
             })
         });
-        written.await
+        written.await.map(|()| undo)
     }
 
-    /// Takes up a copy on which no process works any more, and answers whether it is this node's now.
+    /// Takes up a copy that was found open, when no process works on it any more. Nothing unless it is this node's now.
     ///
     /// # Errors
     /// When the catalogue can't be written.
-    pub async fn copy_claim(&self, id: &str, now: Millis) -> Result<bool> {
-        // Where no other process can be, who began it under another name is gone.
-        let is_alone = i64::from(!self.catalog().is_shared());
-        let written = self.catalog().write_with((id.to_owned(), self.node().to_owned()), move |tx, (id, node)| {
+    pub async fn copy_claim(&self, copy: CopyRecord, now: Millis) -> Result<Option<CopyRecord>> {
+        // Where no other process can be, one of another name is gone.
+        let is_gone = i64::from(!self.catalog().is_shared() && !copy.runner.starts_with(self.node()));
+        let next = CopyRecord { runner: self.new_runner(), attempts: copy.attempts + 1, ..copy.clone() };
+        let written = self.catalog().write_with((copy, next.clone()), move |tx, (copy, next)| {
             boxed!({
-                let sql = "update stoa.environment_copy set runner = $1, touched = $2, attempts = attempts + 1 \
-                           where id = $3 and ended is null and (touched < $4 or runner <> $1 and $5 = 1)";
-                let row = params![node.clone(), now, id.clone(), now - LEASE, is_alone];
+                let sql = "update stoa.environment_copy set runner = $1, touched = $2, attempts = $3 \
+                           where id = $4 and runner = $5 and ended is null and (touched < $6 or $7 = 1)";
+                let row = params![&next.runner, now, next.attempts, &copy.id, &copy.runner, now - LEASE, is_gone];
                 Ok(tx.execute(sql, &row).await? == 1)
             })
         });
-        written.await
+        Ok(written.await?.then_some(next))
     }
 
-    /// Says that this node is at work on a copy, and how far it is; answers whether it is still this node's.
+    /// Says that this copy is being worked on, and how far it is; answers whether it is still that worker's.
     ///
     /// # Errors
     /// When the catalogue can't be written.
-    pub async fn copy_touch(&self, id: &str, items: u64, now: Millis) -> Result<bool> {
-        let written = self.catalog().write_with((id.to_owned(), self.node().to_owned()), move |tx, (id, node)| {
+    pub async fn copy_touch(&self, copy: &CopyRecord, items: u64, now: Millis) -> Result<bool> {
+        let written = self.catalog().write_with((copy.id.clone(), copy.runner.clone()), move |tx, (id, runner)| {
             boxed!({
                 let sql = "update stoa.environment_copy set items = $1, touched = $2 \
                            where id = $3 and runner = $4 and ended is null";
                 let items = i64::try_from(items).unwrap_or(i64::MAX);
-                Ok(tx.execute(sql, &params![items, now, id.clone(), node.clone()]).await? == 1)
+                Ok(tx.execute(sql, &params![items, now, id, runner]).await? == 1)
             })
         });
         written.await
     }
 
-    /// Writes down how a copy of this node ended.
+    /// Writes down how a copy ended, unless another works on it by now.
     ///
     /// # Errors
     /// When the catalogue can't be written.
     pub async fn copy_end(
         &self,
-        id: &str,
+        copy: &CopyRecord,
         status: CopyStatus,
         items: Option<u64>,
         fault: Option<(String, String)>,
         now: Millis,
     ) -> Result<()> {
-        let input = (id.to_owned(), fault, self.node().to_owned());
-        let written = self.catalog().write_with(input, move |tx, (id, fault, node)| {
+        let input = (copy.id.clone(), copy.runner.clone(), fault);
+        let written = self.catalog().write_with(input, move |tx, (id, runner, fault)| {
             boxed!({
                 let sql = "update stoa.environment_copy set status = $1, items = coalesce($2, items), ended = $3, \
                            fault_code = $4, fault_text = $5 where id = $6 and runner = $7 and ended is null";
                 let (code, text) = fault.clone().unzip();
                 let items = items.map(|it| i64::try_from(it).unwrap_or(i64::MAX));
-                tx.execute(sql, &params![status.name(), items, now, code, text, id.clone(), node.clone()]).await?;
+                tx.execute(sql, &params![status.name(), items, now, code, text, id, runner]).await?;
                 Ok(())
             })
         });
         written.await
+    }
+
+    /// The name of one who takes up a copy in this process.
+    fn new_runner(&self) -> String {
+        format!("{}/{}", self.node(), self.world.uuid())
     }
 
     /// The copies of a site, the latest first.
@@ -211,5 +222,6 @@ fn record(row: &Row<'_>) -> Result<CopyRecord, Error> {
         ended: row.get(7)?,
         attempts: row.get(8)?,
         fault: code.zip(row.get::<Option<String>>(10)?),
+        runner: row.get(11)?,
     })
 }

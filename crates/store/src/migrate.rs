@@ -91,6 +91,7 @@ const SITE: &[Migration] = migrations![
     23 "site/0023_factor",
     25 "site/0025_environment" additive,
     26 "site/0026_search_language",
+    28 "site/0028_environment_worker" additive,
 ];
 
 impl Scope {

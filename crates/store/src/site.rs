@@ -45,8 +45,8 @@ pub struct Store {
     withdrawals: Arc<Withdrawals>,
     /// What this process is called among others on the same data.
     node: String,
-    /// Where the epochs of logs come from.
-    world: World,
+    /// Where the epochs of logs and the names of those who work on copies come from.
+    pub(crate) world: World,
     open: Mutex<OpenSites>,
     opening: tokio::sync::Mutex<()>,
 }

@@ -3,18 +3,19 @@
 //! it has happened is told by the environment that it goes to.
 
 use super::{
+    fence::{Fence, is_lost, lost},
     owner,
-    retention::{abandon, discard, expire},
+    retention::{abandon, discard, expire_others},
     snapshot::{Snapshot, not_carried, obstacle},
     stage,
-    swap::{self, State, Swap},
+    swap::{self, State},
     switch::{self, done},
     undo,
 };
 use crate::{
     Content,
     collection::{
-        access,
+        access, cache,
         stored::{self, live},
     },
     fault,
@@ -89,9 +90,10 @@ impl Content {
             ended: None,
             attempts: 1,
             fault: None,
+            // The store has a name for who works on it.
+            runner: String::new(),
         };
-        store.copy_begin(copy.clone()).await?;
-        Ok((copy, left))
+        Ok((store.copy_begin(copy).await?, left))
     }
 
     /// Works on a copy that this node has begun or taken up, until it has ended, whether or not this is awaited. How it
@@ -112,14 +114,13 @@ impl Content {
     /// When the catalogue can't be asked.
     pub async fn environment_copies_resume(&self, store: &Arc<Store>, site: Option<&Site>) -> Result<()> {
         let open = store.copies_open().await?;
-        for mut copy in open.into_iter().filter(|it| site.is_none_or(|site| site.id == it.site)) {
+        for copy in open.into_iter().filter(|it| site.is_none_or(|site| site.id == it.site)) {
             // One that this process is at work on looks left where the catalogue was not to be written for a while.
             if self.state.copies.has(&copy.id) {
                 continue;
             }
-            if store.copy_claim(&copy.id, self.state.world.now()).await? {
+            if let Some(copy) = store.copy_claim(copy, self.state.world.now()).await? {
                 tracing::info!(site = %copy.site, copy = copy.id, "a copy between environments is taken up");
-                copy.attempts += 1;
                 // How it ends is written down.
                 let _ = self.environment_work(store, copy).await;
             }
@@ -220,45 +221,52 @@ impl Drop for AtWork<'_> {
 }
 
 async fn work(content: &Content, store: &Arc<Store>, copy: &CopyRecord) -> Result<()> {
-    let Some(_at_work) = content.state.copies.add(&copy.id) else { return Err(stage::lost()) };
-    let items = AtomicU64::new(0);
-    let ended = tokio::select! {
-        ended = attempt(content, store, copy, &items) => ended,
-        // Another has it now, which ends it.
-        lost = beat(content, store, copy, &items) => return Err(lost),
+    let Some(_at_work) = content.state.copies.add(&copy.id) else { return Err(lost()) };
+    let (items, now) = (AtomicU64::new(0), || content.state.world.now());
+    // Where it can't be asked what has happened, here and below, the copy stays open, and is taken up again.
+    let (fence, ended) = match target_of(store, copy).await {
+        Ok(target) => {
+            let fence = Fence::raise(store, &target, copy, now()).await?;
+            let ended = tokio::select! {
+                ended = attempt(content, store, copy, &fence, &items) => ended,
+                // Another has it now, which ends it.
+                lost = beat(content, store, copy, &items) => return Err(lost),
+            };
+            (Some(fence), ended)
+        }
+        // There is nothing to copy to any more.
+        Err(fault) if matches!(fault.code(), Code::SiteUnknown | Code::SandboxDisabled) => (None, Err(fault)),
+        Err(fault) => return Err(fault),
     };
     if let Err(fault) = &ended {
         tracing::warn!(site = %copy.site, copy = copy.id, "a copy between environments failed: {fault:?}");
         // What is staged by now is that of another who has taken it up.
-        if !store.copy_touch(&copy.id, items.load(Relaxed), content.state.world.now()).await? {
-            return Err(stage::lost());
+        if is_lost(fault) || !store.copy_touch(copy, items.load(Relaxed), now()).await? {
+            return Err(lost());
         }
     }
-    // Where it can't be asked what has happened the copy stays open, and is taken up again.
-    let target = match target_of(store, copy).await {
-        Ok(target) => Some(target),
-        Err(fault) if matches!(fault.code(), Code::SiteUnknown | Code::SandboxDisabled) => None,
-        Err(fault) => return Err(fault),
-    };
-    let has_happened = match (&ended, &target) {
+    let has_happened = match (&ended, &fence) {
         (Ok(()), _) => true,
-        (Err(_), Some(target)) => has_happened(target, copy, content.state.world.now()).await?,
-        (Err(_), None) => false,
+        (Err(_), Some(fence)) if has_happened(fence, copy, now()).await? => {
+            announce(content, fence, copy).await?;
+            true
+        }
+        (Err(_), _) => false,
     };
     let status = match (copy.status, has_happened) {
         (CopyStatus::Undoing, true) => CopyStatus::Undone,
         (CopyStatus::Undoing, false) | (_, true) => CopyStatus::Succeeded,
         (_, false) => CopyStatus::Failed,
     };
-    if let (CopyStatus::Succeeded, CopyStatus::Running, Some(target)) = (status, copy.status, &target) {
-        expire_others(target, copy, content.state.world.now()).await?;
+    if let (CopyStatus::Succeeded, CopyStatus::Running, Some(fence)) = (status, copy.status, &fence) {
+        expire_others(fence, &copy.id, now()).await?;
     }
     let fault = ended.as_ref().err().filter(|_| !has_happened);
     let told = fault.map(|it| (it.code().name().to_owned(), it.message().to_string()));
     let count = Some(items.load(Relaxed)).filter(|it| *it > 0);
-    store.copy_end(&copy.id, status, count, told, content.state.world.now()).await?;
-    if let Some(target) = &target
-        && let Err(fault) = content.environment_tend(store, target).await
+    store.copy_end(copy, status, count, told, now()).await?;
+    if let Some(fence) = &fence
+        && let Err(fault) = content.environment_tend(store, &fence.target).await
     {
         tracing::warn!(site = %copy.site, copy = copy.id, "what a copy left behind stays for now: {fault:?}");
     }
@@ -266,45 +274,49 @@ async fn work(content: &Content, store: &Arc<Store>, copy: &CopyRecord) -> Resul
 }
 
 /// Whether a copy, or its undoing, has happened though something failed. From then on it can't any more.
-async fn has_happened(target: &Site, copy: &CopyRecord, now: Millis) -> Result<bool> {
+async fn has_happened(fence: &Fence, copy: &CopyRecord, now: Millis) -> Result<bool> {
     if copy.status == CopyStatus::Undoing {
-        return undo::is_undone(target, &copy.id).await;
+        // Waits for a transaction whose end was not heard of.
+        fence.target.write_alone_with(fence.clone(), |tx, fence| boxed!(fence.check(tx).await)).await?;
+        return undo::is_undone(&fence.target, &copy.id).await;
     }
-    for it in swap::read(target, Some(&copy.id)).await?.into_iter().filter(|it| it.state == State::Staged) {
-        abandon(target, it, now).await?;
-    }
-    Ok(!done(target, &copy.id).await?.is_empty())
+    abandon(fence, &copy.id, now).await?;
+    Ok(!done(&fence.target, &copy.id).await?.is_empty())
 }
 
-async fn attempt(content: &Content, store: &Store, copy: &CopyRecord, items: &AtomicU64) -> Result<()> {
-    let target = target_of(store, copy).await?;
+async fn attempt(content: &Content, store: &Store, copy: &CopyRecord, fence: &Fence, items: &AtomicU64) -> Result<()> {
+    let target = &fence.target;
     if copy.status == CopyStatus::Undoing {
-        return if undo::is_undone(&target, &copy.id).await? {
-            Ok(())
-        } else {
-            undo::undo(content, &target, &copy.id, copy.collections.len()).await
+        return match undo::is_undone(target, &copy.id).await? {
+            true => announce(content, fence, copy).await,
+            false => undo::undo(content, fence, &copy.id, copy.collections.len()).await,
         };
     }
-    // Read once: what has happened by then isn't discarded, and what happens after it is found to have changed.
-    let begun = swap::read(&target, Some(&copy.id)).await?;
+    // No worker before this one changes what is read here.
+    let begun = swap::read(target, Some(&copy.id)).await?;
     if begun.iter().any(|it| it.state == State::Done) {
-        return Ok(());
+        return announce(content, fence, copy).await;
     }
     for it in begun {
-        discard(&target, it, content.state.world.now()).await?;
+        discard(target, it, content.state.world.now()).await?;
     }
     if copy.attempts > ATTEMPTS {
         return Err(Fault::because(Code::Unavailable, format!("The copy was cut off {ATTEMPTS} times.")));
     }
     let site = store.site(&copy.site).await?;
     let Places { source, .. } = places(store, &site, copy.source).await?;
-    switch::check(&target, &copy.collections).await?;
+    switch::check(target, &copy.collections).await?;
     let snapshot = Snapshot::take(&source, &copy.collections).await?;
-    let staged = stage::stage(content, &target, &copy.id, snapshot, items).await?;
+    let staged = stage::stage(content, fence, &copy.id, snapshot, items).await?;
     for it in &staged {
-        owner::settle(&target, &it.collection, &it.swap).await?;
+        owner::settle(target, &it.collection, &it.swap).await?;
     }
-    switch::switch(content, &target, staged).await
+    switch::switch(content, fence, staged).await
+}
+
+/// Has all nodes forget the definitions that a copy replaced: the worker that replaced them may not have come to it.
+async fn announce(content: &Content, fence: &Fence, copy: &CopyRecord) -> Result<()> {
+    cache::announce(content, &fence.target, copy.collections.iter().map(String::as_str)).await
 }
 
 async fn target_of(store: &Store, copy: &CopyRecord) -> Result<Arc<Site>> {
@@ -315,21 +327,12 @@ async fn target_of(store: &Store, copy: &CopyRecord) -> Result<Arc<Site>> {
 async fn beat(content: &Content, store: &Store, copy: &CopyRecord, items: &AtomicU64) -> Fault {
     loop {
         tokio::time::sleep(BEAT).await;
-        match store.copy_touch(&copy.id, items.load(Relaxed), content.state.world.now()).await {
+        match store.copy_touch(copy, items.load(Relaxed), content.state.world.now()).await {
             Ok(true) => {}
-            Ok(false) => return stage::lost(),
+            Ok(false) => return lost(),
             Err(fault) => tracing::debug!(copy = copy.id, "work on a copy can't be told: {fault:?}"),
         }
     }
-}
-
-/// Has what earlier copies replaced in the same environment go. While this copy is open none of them can be undone.
-async fn expire_others(target: &Site, copy: &CopyRecord, now: Millis) -> Result<()> {
-    let is_other = |it: &Swap| it.copy != copy.id && it.state == State::Done;
-    for it in swap::read(target, None).await?.into_iter().filter(is_other) {
-        expire(target, &it.copy, now).await?;
-    }
-    Ok(())
 }
 
 /// Whether a site has a collection of this id, and its definition.

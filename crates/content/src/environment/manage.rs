@@ -96,8 +96,7 @@ impl Content {
         if copy.status == CopyStatus::Succeeded && done(&target, &copy.id).await?.is_empty() {
             return Err(missing());
         }
-        store.copy_undo_begin(&site.id, &copy.id, self.state.world.now()).await?;
-        Ok(CopyRecord { status: CopyStatus::Undoing, attempts: 1, ended: None, ..copy })
+        store.copy_undo_begin(copy, self.state.world.now()).await
     }
 
     /// How a copy stands, as [`Content::environment_status`] shows it.

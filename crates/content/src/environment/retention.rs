@@ -3,12 +3,15 @@
 //! A table that a collection had is left alone for a while first. Requests that found it before read on in it, and would
 //! see fewer and fewer items.
 
-use super::swap::{self, State, Swap};
+use super::{
+    fence::Fence,
+    swap::{self, State, Swap},
+};
 use crate::{Content, collection::stored, item::truncate::chunk_end};
 use std::{collections::HashSet, sync::Arc};
-use stoa_kernel::{Fault, Millis, Result};
+use stoa_kernel::{Fault, Millis, Result, SiteId};
 use stoa_sql::{Table, params};
-use stoa_store::{Site, Store, boxed};
+use stoa_store::{Site, Store, Tx, boxed};
 
 /// How long a copy can be undone, unless there is another one to the same environment before, in milliseconds: 7 days.
 pub const UNDO_KEPT: Millis = 7 * 24 * 60 * 60 * 1000;
@@ -42,17 +45,11 @@ impl Content {
 }
 
 /// Has what a copy replaced go: it can't be undone any more.
-pub(super) async fn expire(site: &Site, copy: &str, now: Millis) -> Result<()> {
+async fn expire(site: &Site, copy: &str, now: Millis) -> Result<()> {
     let written = site.write_with((site.id.clone(), copy.to_owned()), move |tx, (site, copy)| {
         boxed!({
-            for it in swap::of_copy(tx, site, copy).await?.into_iter().filter(|it| it.state == State::Done) {
-                match it.replaced {
-                    None => it.remove(tx, site).await?,
-                    Some(staged) => {
-                        let next = Swap { state: State::Going, staged, replaced: None, changed: now, ..it.clone() };
-                        it.replace(tx, site, &next).await?;
-                    }
-                }
+            for it in swap::of_copy(tx, site, copy).await?.iter().filter(|it| it.state == State::Done) {
+                expire_one(tx, site, it, now).await?;
             }
             Ok(())
         })
@@ -60,12 +57,45 @@ pub(super) async fn expire(site: &Site, copy: &str, now: Millis) -> Result<()> {
     written.await
 }
 
-/// Has a table that is filled go, unless its collection has it by now.
-pub(super) async fn abandon(site: &Site, swap: Swap, now: Millis) -> Result<()> {
-    let written = site.write_with((site.id.clone(), swap), move |tx, (site, swap)| {
+/// Has what other copies replaced in the same environment go. While this one is open none of them can be undone.
+///
+/// # Errors
+/// UNAVAILABLE when another worker has the copy by now.
+pub(super) async fn expire_others(fence: &Fence, copy: &str, now: Millis) -> Result<()> {
+    let written = fence.target.write_with((fence.clone(), copy.to_owned()), move |tx, (fence, copy)| {
         boxed!({
-            let going = Swap { state: State::Going, changed: now, ..swap.clone() };
-            swap.replace(tx, site, &going).await?;
+            fence.check(tx).await?;
+            let site = &fence.target.id;
+            let is_other = |it: &&Swap| it.copy != *copy && it.state == State::Done;
+            for it in swap::all(tx, site).await?.iter().filter(is_other) {
+                expire_one(tx, site, it, now).await?;
+            }
+            Ok(())
+        })
+    });
+    written.await
+}
+
+async fn expire_one(tx: &mut Tx<'_>, site: &SiteId, swap: &Swap, now: Millis) -> Result<()> {
+    let Some(staged) = swap.replaced else { return Ok(swap.remove(tx, site).await?) };
+    let next = Swap { state: State::Going, staged, replaced: None, changed: now, ..swap.clone() };
+    swap.replace(tx, site, &next).await?;
+    Ok(())
+}
+
+/// Has the tables go that a copy filled, unless their collections have them by now.
+///
+/// # Errors
+/// UNAVAILABLE when another worker has the copy by now.
+pub(super) async fn abandon(fence: &Fence, copy: &str, now: Millis) -> Result<()> {
+    let written = fence.target.write_with((fence.clone(), copy.to_owned()), move |tx, (fence, copy)| {
+        boxed!({
+            fence.check(tx).await?;
+            let site = &fence.target.id;
+            for it in swap::of_copy(tx, site, copy).await?.into_iter().filter(|it| it.state == State::Staged) {
+                let going = Swap { state: State::Going, changed: now, ..it.clone() };
+                it.replace(tx, site, &going).await?;
+            }
             Ok(())
         })
     });

@@ -1,6 +1,7 @@
 //! Tables that a copy fills, which no request knows of.
 
 use super::{
+    fence::{Fence, lost},
     snapshot::Snapshot,
     swap::{State, Swap},
 };
@@ -19,10 +20,10 @@ use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
-use stoa_kernel::{Code, Fault, Millis, Result};
+use stoa_kernel::{Fault, Millis, Result};
 use stoa_query::compile;
 use stoa_sql::{Table, Value, params};
-use stoa_store::{Site, Tx, boxed};
+use stoa_store::{Tx, boxed};
 
 /// A table that is filled for a collection.
 #[derive(Clone)]
@@ -34,18 +35,18 @@ pub(super) struct Staged {
 /// Makes the tables of a copy and fills them; counts the items that are written.
 ///
 /// # Errors
-/// What the engine says; UNAVAILABLE when somebody else works on the copy by now.
+/// What the engine says; UNAVAILABLE when another worker has the copy by now.
 pub(super) async fn stage(
     content: &Content,
-    target: &Arc<Site>,
+    fence: &Fence,
     copy: &str,
     mut snapshot: Snapshot,
     items: &AtomicU64,
 ) -> Result<Vec<Staged>> {
-    let mut staged = Vec::with_capacity(snapshot.collections.len());
+    let (target, mut staged) = (&fence.target, Vec::with_capacity(snapshot.collections.len()));
     for taken in std::mem::take(&mut snapshot.collections) {
         let making = Making {
-            site: target.clone(),
+            fence: fence.clone(),
             copy: copy.to_owned(),
             ids: taken.indexes.iter().map(|_| content.state.world.uuid()).collect(),
             taken,
@@ -72,11 +73,6 @@ pub(super) async fn stage(
     Ok(staged)
 }
 
-/// Somebody else has taken up the copy.
-pub(super) fn lost() -> Fault {
-    Fault::because(Code::Unavailable, "The copy was taken up by another node.")
-}
-
 async fn put(tx: &mut Tx<'_>, collection: &Collection, rows: &[Row]) -> Result<()> {
     let values: Vec<&[Value]> = rows.iter().map(Row::values).collect();
     let written = tx.insert_rows(collection.statements.insert_rows(false, true, &values)).await?;
@@ -87,7 +83,7 @@ async fn put(tx: &mut Tx<'_>, collection: &Collection, rows: &[Row]) -> Result<(
 }
 
 struct Making {
-    site: Arc<Site>,
+    fence: Fence,
     copy: String,
     taken: StoredCollection,
     /// New ids of its indexes.
@@ -97,9 +93,11 @@ struct Making {
 
 impl Making {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Staged> {
-        let (site, taken, now) = (&self.site.id, &self.taken, self.now);
+        self.fence.check(tx).await?;
+        let target = &self.fence.target;
+        let (site, taken, now) = (&target.id, &self.taken, self.now);
         let number = free_number(tx, site).await?;
-        let table = Table { site: self.site.number, number };
+        let table = Table { site: target.number, number };
         let hidden = StoredCollection { number, id: hidden_id(number), indexes: Vec::new(), ..taken.clone() };
         let definition = serde_json::to_string(&taken.definition).map_err(Fault::internal)?;
         let sql = "insert into stoa.collection (site, number, id, definition, revision, created, updated, deleted) \
@@ -119,12 +117,12 @@ impl Making {
         let (copy, collection) = (self.copy.clone(), taken.id.clone());
         let swap = Swap { copy, collection, state: State::Staged, staged: number, replaced: None, changed: now };
         swap.insert(tx, site).await?;
-        Ok(Staged { swap, collection: Arc::new(Collection::new(&self.site, hidden)) })
+        Ok(Staged { swap, collection: Arc::new(Collection::new(target, hidden)) })
     }
 
     /// The indexes that managers made where the items come from, and those that the server made by itself where they go.
     async fn indexes(&self, tx: &mut Tx<'_>) -> Result<Vec<Index>> {
-        let there = stored::live(tx, &self.site.id, &self.taken.id).await?;
+        let there = stored::live(tx, &self.fence.target.id, &self.taken.id).await?;
         let is = |index: &Index, source: Source| index.status == Status::Active && index.source == source;
         let managers = self.taken.indexes.iter().filter(|it| is(it, Source::User));
         let own = there.iter().flat_map(|it| &it.indexes).filter(|it| is(it, Source::Auto));

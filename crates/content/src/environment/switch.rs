@@ -1,8 +1,9 @@
 //! The moment of a copy: what it filled takes the place of what was there, for all its collections in one transaction.
 
 use super::{
+    fence::{Fence, lost},
     owner, snapshot,
-    stage::{Staged, lost},
+    stage::Staged,
     swap::{self, State, Swap},
 };
 use crate::{
@@ -15,7 +16,6 @@ use crate::{
     log::{CollectionEntry, keep_reason},
 };
 use serde_json::json;
-use std::sync::Arc;
 use stoa_kernel::{Code, EntryKind, Fault, Millis, Result, SiteId};
 use stoa_sql::{Table, params};
 use stoa_store::{ReaderPool, Site, Tx, boxed, outbox};
@@ -24,17 +24,17 @@ use stoa_store::{ReaderPool, Site, Tx, boxed, outbox};
 ///
 /// # Errors
 /// WDE0119 and UNAVAILABLE for a collection that can't be replaced any more, WDE0080 for more collections than a site may
-/// have, UNAVAILABLE when somebody else works on the copy.
-pub(super) async fn switch(content: &Content, target: &Arc<Site>, staged: Vec<Staged>) -> Result<()> {
+/// have, UNAVAILABLE when another worker has the copy by now.
+pub(super) async fn switch(content: &Content, fence: &Fence, staged: Vec<Staged>) -> Result<()> {
     let ids: Vec<String> = staged.iter().map(|it| it.swap.collection.clone()).collect();
-    let most = content.limits().collections;
-    let input = Switch { site: target.clone(), staged, most, now: content.state.world.now() };
+    let (target, most) = (&fence.target, content.limits().collections);
+    let input = Switch { fence: fence.clone(), staged, most, now: content.state.world.now() };
     target.write_alone_with(input, |tx, input| boxed!(input.run(tx).await)).await?;
     cache::announce(content, target, ids.iter().map(String::as_str)).await
 }
 
 struct Switch {
-    site: Arc<Site>,
+    fence: Fence,
     staged: Vec<Staged>,
     /// How many collections a site may have.
     most: usize,
@@ -43,11 +43,12 @@ struct Switch {
 
 impl Switch {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<()> {
+        self.fence.check(tx).await?;
         for it in &self.staged {
             self.one(tx, &it.swap).await?;
         }
         let sql = "select count(*) from stoa.collection where site = $1 and deleted is null";
-        let count: i64 = tx.row(sql, &params![&self.site.id], |row| row.get(0)).await?.unwrap_or(0);
+        let count: i64 = tx.row(sql, &params![&self.fence.target.id], |row| row.get(0)).await?.unwrap_or(0);
         match count <= self.most as i64 {
             true => Ok(()),
             false => Err(Fault::because(Code::BadRequest, format!("A site has at most {} collections.", self.most))),
@@ -55,11 +56,12 @@ impl Switch {
     }
 
     async fn one(&self, tx: &mut Tx<'_>, swap: &Swap) -> Result<()> {
-        let (site, id, now) = (&self.site.id, &swap.collection, self.now);
+        let target = &self.fence.target;
+        let (site, id, now) = (&target.id, &swap.collection, self.now);
         let old = stored::live(tx, site, id).await?;
         if let Some(old) = &old {
             snapshot::check_replaced(tx, site, old).await?;
-            hide(tx, &self.site, old, now).await?;
+            hide(tx, target, old, now).await?;
             move_rights(tx, site, old.number, swap.staged).await?;
         }
         let Some(new) = stored::by_number(tx, site, swap.staged).await? else { return Err(lost()) };

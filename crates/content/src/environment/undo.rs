@@ -1,6 +1,7 @@
 //! A copy taken back: its collections get what they had before. What was written to them since goes with it.
 
 use super::{
+    fence::Fence,
     owner, snapshot,
     swap::{self, State, Swap},
     switch::{self, Place, done, hide, move_rights, put_away},
@@ -18,8 +19,10 @@ use stoa_store::{Site, Tx, boxed};
 ///
 /// # Errors
 /// NOT_FOUND when what it replaced isn't kept any more, ALREADY_EXISTS for a collection that was made anew since; WDE0119
-/// and UNAVAILABLE for one that has by now what no copy carries, or that a background job works on.
-pub(super) async fn undo(content: &Content, target: &Arc<Site>, copy: &str, count: usize) -> Result<()> {
+/// and UNAVAILABLE for one that has by now what no copy carries, or that a background job works on; UNAVAILABLE when another
+/// worker has the copy by now.
+pub(super) async fn undo(content: &Content, fence: &Fence, copy: &str, count: usize) -> Result<()> {
+    let target = &fence.target;
     let swaps = done(target, copy).await?;
     if swaps.len() != count {
         return Err(gone());
@@ -27,13 +30,14 @@ pub(super) async fn undo(content: &Content, target: &Arc<Site>, copy: &str, coun
     let ids: Vec<String> = swaps.iter().map(|it| it.collection.clone()).collect();
     switch::check(target, &ids).await?;
     for swap in &swaps {
-        reopen(target, swap).await?;
+        reopen(fence, swap).await?;
     }
     let now = content.state.world.now();
-    let taken_back = target.write_alone_with((target.clone(), swaps), move |tx, (site, swaps)| {
+    let taken_back = target.write_alone_with((fence.clone(), swaps), move |tx, (fence, swaps)| {
         boxed!({
+            fence.check(tx).await?;
             for swap in swaps {
-                take_back(tx, site, swap, now).await?;
+                take_back(tx, &fence.target, swap, now).await?;
             }
             Ok(())
         })
@@ -53,10 +57,13 @@ pub(super) async fn is_undone(target: &Site, copy: &str) -> Result<bool> {
 }
 
 /// Lets the table be written to that a collection had before, and settles whose its items are.
-async fn reopen(target: &Arc<Site>, swap: &Swap) -> Result<()> {
+async fn reopen(fence: &Fence, swap: &Swap) -> Result<()> {
     let Some(number) = swap.replaced else { return Ok(()) };
-    let opened = target.write_alone_with(target.clone(), move |tx, site| {
+    let target = &fence.target;
+    let opened = target.write_alone_with(fence.clone(), move |tx, fence| {
         boxed!({
+            fence.check(tx).await?;
+            let site = &fence.target;
             for statement in tx.dialect().open_items_table(Table { site: site.number, number }) {
                 tx.batch(&statement).await?;
             }

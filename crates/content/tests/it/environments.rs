@@ -1,159 +1,16 @@
 //! Copies between LIVE and SANDBOX: what they carry, that they can be taken back, and that nothing comes between.
 
-use crate::common::*;
+use crate::{common::*, environment_pair::*};
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, sync::Arc};
 use stoa_content::{
-    Content, ContentLimits, CopyWish, GetRequest, READ_OUT, Request, UNDO_KEPT,
+    Content, ContentLimits, GetRequest, UNDO_KEPT,
     transfer::{FileOf, Format},
 };
-use stoa_kernel::{Caller, Result};
+use stoa_kernel::Caller;
 use stoa_sql::params;
-use stoa_store::{Environment, Ownership, ReaderPool, Site, boxed};
-use stoa_testkit::{Engine, on_both_engines};
-
-/// A site with a SANDBOX, and `c` in LIVE.
-struct Pair {
-    world: World,
-    sandbox: Arc<Site>,
-}
-
-const TO_SANDBOX: Environment = Environment::Live;
-const TO_LIVE: Environment = Environment::Sandbox;
-
-fn wish(source: Environment, collections: &[&str]) -> CopyWish {
-    CopyWish { source, collections: collections.iter().map(|it| (*it).to_owned()).collect() }
-}
-
-impl Pair {
-    async fn new(engine: Engine) -> Self {
-        let world = World::open(engine).await;
-        let sandbox = world.test.store.sandbox_create(&world.site, &world.test.world).await.unwrap();
-        Self { world, sandbox }
-    }
-
-    /// The same with so many items in LIVE.
-    async fn with_items(engine: Engine, count: usize) -> Self {
-        let pair = Self::new(engine).await;
-        let live = pair.world.site.clone();
-        pair.fill(&live, 0..count).await;
-        pair
-    }
-
-    async fn fill(&self, site: &Site, which: std::ops::Range<usize>) {
-        let ids: Vec<usize> = which.collect();
-        for piece in ids.chunks(1000) {
-            let items = many(piece.iter().map(|n| json!({ "_id": format!("i{n:05}"), "n": n })));
-            let text = items.to_string();
-            let saved = self.content().item_bulk_save(site, &app(), &Request::parse(text.as_bytes()).unwrap()).await;
-            assert!(saved.unwrap().iter().all(|it| it.fault.is_none()));
-        }
-    }
-
-    fn content(&self) -> &Content {
-        &self.world.content
-    }
-
-    async fn copy(&self, source: Environment, collections: &[&str]) -> Result<Value> {
-        let store = &self.world.test.store;
-        // The latest is the one that began last.
-        self.world.test.clock.advance(1);
-        let wish = wish(source, collections);
-        let (copy, _) = self.content().environment_copy_begin(store, &self.world.site, &app(), &wish).await?;
-        let id = copy.id.clone();
-        self.content().environment_work(store, copy).await?;
-        self.content().environment_copy_get(store, &self.world.site, &id).await
-    }
-
-    async fn undo(&self) -> Result<Value> {
-        let (store, site) = (&self.world.test.store, &self.world.site);
-        let copy = self.content().environment_undo_begin(store, site, &app(), None).await?;
-        let id = copy.id.clone();
-        self.content().environment_work(store, copy).await?;
-        self.content().environment_copy_get(store, site, &id).await
-    }
-
-    async fn diff(&self, source: Environment) -> Value {
-        let store = &self.world.test.store;
-        let diff = self.content().environment_diff(store, &self.world.site, &app(), &wish(source, &[]), 3).await;
-        diff.unwrap()
-    }
-
-    async fn status(&self) -> Value {
-        self.content().environment_status(&self.world.test.store, &self.world.site, &app()).await.unwrap()
-    }
-
-    /// All items, byte by byte.
-    async fn export(&self, site: &Site) -> String {
-        let mut out = Vec::new();
-        let file = FileOf { collection: "c", format: Format::JsonLines };
-        self.content().export(site, &app(), file, &mut out, |_| ()).await.unwrap();
-        String::from_utf8(out).unwrap()
-    }
-
-    async fn definition(&self, site: &Site) -> Value {
-        let mut definition = self.content().collection_get(site, &app(), "c", &[], false).await.unwrap();
-        for name in ["revision", "updatedDate"] {
-            definition.as_object_mut().unwrap().remove(name);
-        }
-        definition
-    }
-
-    /// Removes what isn't needed, once it is not read.
-    async fn tend(&self) {
-        self.world.test.clock.advance(READ_OUT + 1);
-        for site in [&self.world.site, &self.sandbox] {
-            self.content().environment_tend(&self.world.test.store, site).await.unwrap();
-        }
-    }
-
-    /// The number of the table that `c` has.
-    async fn number(&self, site: &Site) -> i64 {
-        let id = site.id.clone();
-        let number = site.read(ReaderPool::Scan, move |tx| {
-            boxed!({
-                let sql = "select number from stoa.collection where site = $1 and id = 'c'";
-                Ok(tx.row(sql, &params![&id], |row| row.get::<i64>(0)).await?)
-            })
-        });
-        number.await.unwrap().unwrap()
-    }
-
-    async fn rows(&self, site: &Site, table: &'static str) -> i64 {
-        let id = site.id.clone();
-        let counted = site.read(ReaderPool::Scan, move |tx| {
-            boxed!({
-                let sql = format!("select count(*) from stoa.{table} where site = $1");
-                Ok(tx.row(&sql, &params![&id], |row| row.get::<i64>(0)).await?)
-            })
-        });
-        counted.await.unwrap().unwrap()
-    }
-
-    /// Tables of items, of collections or not.
-    async fn tables(&self, site: &Site) -> usize {
-        let (read, id, number) = (site, site.id.clone(), site.number);
-        let all = read.read(ReaderPool::Scan, move |tx| {
-            boxed!({
-                let sql = "select number from stoa.collection where site = $1";
-                Ok(tx.rows(sql, &params![&id], |row| row.get::<i64>(0)).await?)
-            })
-        });
-        let mut count = 0;
-        for it in all.await.unwrap() {
-            let table = read.dialect().table(stoa_sql::Table { site: number, number: it });
-            let there = read.read(ReaderPool::Scan, move |tx| {
-                boxed!(Ok(tx.rows(&format!("select rid from {table} limit 1"), &[], |_| Ok(())).await.map(drop)?))
-            });
-            count += usize::from(there.await.is_ok());
-        }
-        count
-    }
-}
-
-fn item_of(text: &str) -> Request<'_> {
-    Request::parse(text.as_bytes()).unwrap()
-}
+use stoa_store::{Ownership, Site, boxed};
+use stoa_testkit::on_both_engines;
 
 on_both_engines! {
     async fn copy_does_what_diff_said_and_undo_restores(engine) {
@@ -276,52 +133,6 @@ on_both_engines! {
             assert_eq!(code(content.environment_delete(store, site, &caller, &[]).await), "WDE0027");
             assert_eq!(code(content.environment_status(store, site, &caller).await), "WDE0027");
         }
-    }
-
-    async fn of_a_hundred_copies_at_once_one_begins(engine) {
-        let pair = Arc::new(Pair::with_items(engine, 300).await);
-        pair.copy(TO_SANDBOX, &[]).await.unwrap();
-        let all = (0..100).map(|n| {
-            let pair = pair.clone();
-            tokio::spawn(async move {
-                let source = if n % 2 == 0 { TO_SANDBOX } else { TO_LIVE };
-                let wish = wish(source, &[]);
-                pair.content().environment_copy_begin(&pair.world.test.store, &pair.world.site, &app(), &wish).await.map(|it| it.0)
-            })
-        });
-        let (mut begun, mut refused) = (Vec::new(), 0);
-        for it in all.collect::<Vec<_>>() {
-            match it.await.unwrap() {
-                Ok(copy) => begun.push(copy),
-                Err(fault) => {
-                    assert_eq!(fault.code().name(), "ALREADY_EXISTS");
-                    refused += 1;
-                }
-            }
-        }
-        assert_eq!((begun.len(), refused), (1, 99));
-        assert_eq!(code(pair.undo().await), "ALREADY_EXISTS");
-        let deleted = pair.content().environment_delete(&pair.world.test.store, &pair.world.site, &app(), &[]).await;
-        assert_eq!(code(deleted), "ALREADY_EXISTS", "a copy needs the sandbox");
-        pair.content().environment_work(&pair.world.test.store, begun.remove(0)).await.unwrap();
-        assert_eq!(pair.export(&pair.sandbox).await, pair.export(&pair.world.site).await);
-    }
-
-    async fn copy_that_was_cut_off_is_taken_up(engine) {
-        let pair = Pair::with_items(engine, 700).await;
-        let (store, site, content) = (&pair.world.test.store, &pair.world.site, pair.content());
-        let (copy, _) = content.environment_copy_begin(store, site, &app(), &wish(TO_SANDBOX, &[])).await.unwrap();
-        content.environment_copies_resume(store, None).await.unwrap();
-        assert_eq!(pair.status().await["copies"][0]["status"], "RUNNING", "somebody may be at work on it");
-        pair.world.test.clock.advance(11_000);
-        content.environment_copies_resume(store, None).await.unwrap();
-        let status = pair.status().await;
-        assert_eq!((&status["copies"][0]["copyId"], &status["copies"][0]["status"]), (&json!(copy.id), &json!("SUCCEEDED")));
-        assert_eq!(pair.export(&pair.sandbox).await, pair.export(site).await);
-        // Who had it before comes too late.
-        assert!(content.environment_work(store, copy).await.is_ok());
-        assert_eq!(pair.export(&pair.sandbox).await, pair.export(site).await);
-        assert_eq!(pair.tables(&pair.sandbox).await, 1);
     }
 
     async fn nothing_that_is_written_meanwhile_is_lost(engine) {

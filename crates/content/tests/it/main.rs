@@ -9,6 +9,8 @@ mod collections;
 mod common;
 mod contention;
 mod cursors;
+mod environment_pair;
+mod environment_workers;
 mod environments;
 mod events;
 mod hook_failures;

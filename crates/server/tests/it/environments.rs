@@ -3,9 +3,13 @@
 
 use crate::process::{Deployment, Server, get, make_things, post, refusal, write_items};
 use serde_json::{Value, json};
-use std::{process::Stdio, time::Duration};
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+    time::Duration,
+};
 use stoa_kernel::World;
-use stoa_testkit::{Engine, rounds};
+use stoa_testkit::{Engine, TestDatabase, rounds};
 
 #[test]
 fn copies_killed_on_sqlite() {
@@ -15,6 +19,60 @@ fn copies_killed_on_sqlite() {
 #[test]
 fn copies_killed_on_postgres() {
     kill_copies(Engine::Postgres, rounds(2));
+}
+
+/// Paused in the midst of a copy, for so long that another takes it up and ends it, and what it did is undone.
+#[test]
+fn paused_server_that_goes_on_changes_nothing() {
+    let database = TestDatabase::blocking_create();
+    let nodes = [Deployment::with_database(database.url()), Deployment::with_database(database.url())];
+    let _ = make_pair(&nodes[0]);
+    let (mut servers, mut followed) = (nodes.each_ref().map(|it| it.serve(|_| {})), 0);
+    for round in 0..rounds(1) * 5 {
+        if round >= rounds(1) && followed > 0 {
+            break;
+        }
+        let item = json!({ "_id": format!("round{round}"), "n": round }).to_string();
+        nodes[1].json(&["item", "insert", "things", &item, "--environment", "sandbox"]);
+        let before = export(&nodes[1], "live");
+        let copy = ["environments", "copy", "--from", "sandbox", "--to", "live"];
+        let mut command = nodes[0].stoa(&copy).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while status(&nodes[1])["copies"][0]["status"] != "RUNNING" && command.try_wait().unwrap().is_none() {}
+        std::thread::sleep(Duration::from_millis(moment(200)));
+        signal(&servers[0], "STOP");
+        let latest = ended(&nodes[1]);
+        assert_eq!(latest["status"], "SUCCEEDED", "{latest}");
+        followed += usize::from(latest["attempts"].as_i64() > Some(1));
+        assert!(export(&nodes[1], "live") == export(&nodes[1], "sandbox"), "{latest}");
+        assert_eq!(nodes[1].json(&["environments", "undo"])["status"], "UNDONE");
+        assert!(export(&nodes[1], "live") == before);
+        signal(&servers[0], "CONT");
+        let _ = command.wait();
+        // It has found by then that it was followed, several times.
+        std::thread::sleep(Duration::from_secs(3));
+        for node in &nodes {
+            assert!(export(node, "live") == before, "{}", status(node));
+            assert_eq!(status(node)["copies"][0]["status"], "UNDONE");
+        }
+    }
+    say(&format!("servers paused in copies: {followed} were followed"));
+    assert!(followed > 0, "none was followed");
+    servers.iter_mut().for_each(Server::kill);
+}
+
+/// Past the capture of the output of tests: for scripts/soak.
+fn say(tally: &str) {
+    let _ = writeln!(std::io::stdout(), "\n{tally}");
+}
+
+fn signal(server: &Server, name: &str) {
+    let (name, pid) = (format!("-{name}"), server.child.id().to_string());
+    assert!(Command::new("kill").args([name, pid]).status().unwrap().success());
+}
+
+/// So many milliseconds at the most.
+fn moment(most: u64) -> u64 {
+    u64::from_le_bytes(World::real().bytes::<8>()) % most
 }
 
 #[test]
@@ -86,9 +144,8 @@ fn held(export: &str) -> Marked {
     marked(items.iter())
 }
 
-/// A site whose two environments have the same, and its key.
-fn with_things(engine: Engine) -> (Deployment, String) {
-    let deployment = Deployment::new(engine);
+/// A site whose two environments have the same; answers its key.
+fn make_pair(deployment: &Deployment) -> String {
     let key = deployment.site_with_things();
     make_things(&deployment.serve(|_| {}), &key);
     deployment.json(&["collection", "update", "things", "--field", "mark:text"]);
@@ -98,13 +155,14 @@ fn with_things(engine: Engine) -> (Deployment, String) {
     deployment.json(&["environments", "create"]);
     let copied = deployment.json(&["environments", "copy", "--from", "live", "--to", "sandbox"]);
     assert_eq!((&copied["status"], &copied["items"]), (&json!("SUCCEEDED"), &json!(ITEMS)));
-    assert_eq!(export(&deployment, "live"), export(&deployment, "sandbox"));
-    (deployment, key)
+    assert_eq!(export(deployment, "live"), export(deployment, "sandbox"));
+    key
 }
 
 fn kill_copies(engine: Engine, rounds: usize) {
-    let (deployment, key) = with_things(engine);
-    let (mut done, mut cut_off, mut taken_up, mut undos) = (0, 0, 0, 0);
+    let deployment = Deployment::new(engine);
+    let key = make_pair(&deployment);
+    let (mut done, mut cut_off, mut taken_up, mut undos, mut undos_taken_up) = (0, 0, 0, 0, 0);
     // More rounds than asked for, until one has hit a copy.
     for round in 0..rounds * 5 {
         if round >= rounds && taken_up > 0 {
@@ -138,15 +196,19 @@ fn kill_copies(engine: Engine, rounds: usize) {
             let server = kill_during(&deployment, server, &["environments", "undo"], (None, 400));
             let undone = ended(&deployment);
             undos += usize::from(undone["status"] == "UNDONE");
+            undos_taken_up += usize::from(undone["status"] == "UNDONE" && undone["attempts"].as_i64() > Some(1));
             let wants = if undone["status"] == "UNDONE" { &before } else { &source };
             assert!(export(&deployment, to) == *wants, "{undone}");
             assert_eq!(found(&server, &key, to), held(wants), "{undone}");
             assert!(server.stop());
         }
     }
-    let tally =
-        format!("{done} copies begun, {taken_up} of them taken up, {undos} undone; {cut_off} kills were too early");
-    assert!(done > 0 && taken_up > 0, "{engine:?}: {tally}");
+    let tally = format!(
+        "killed in copies on {engine:?}: {done} begun, {taken_up} of them taken up, {undos} undone, {undos_taken_up} of \
+         these taken up; {cut_off} kills were too early"
+    );
+    say(&tally);
+    assert!(done > 0 && taken_up > 0, "{tally}");
     // Nothing is in the way of the next.
     let copied = deployment.json(&["environments", "copy", "--from", "live", "--to", "sandbox"]);
     assert_eq!(copied["status"], "SUCCEEDED");
@@ -164,8 +226,7 @@ fn kill_during(
     while seen.is_some_and(|it| status(deployment)["copies"][0]["status"] != it) && child.try_wait().unwrap().is_none()
     {
     }
-    let moment = u64::from_le_bytes(World::real().bytes::<8>()) % most;
-    std::thread::sleep(Duration::from_millis(moment));
+    std::thread::sleep(Duration::from_millis(moment(most)));
     server.kill();
     let _ = child.kill();
     let _ = child.wait();
