@@ -2,6 +2,7 @@
 // remembered.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { messagesTo } from '../../conformance/lib/mail.mjs';
 import { member, present, text } from '../../conformance/lib/parse.mjs';
 import { codeAt, currentStep } from '../../conformance/lib/totp.mjs';
@@ -13,6 +14,8 @@ import { checkWidth, newCredentials, tabTo, title } from '../lib/steps.mjs';
 /** @import { Test, World } from '../lib/run-tests.mjs' */
 
 const QUESTION = 'Confirm that it is you';
+const SETUP = 'Protect your account';
+const KEEP = 'Keep these recovery codes';
 
 /** @type {Test[]} */
 export const tests = [
@@ -66,6 +69,48 @@ export const tests = [
         await sendPassword(page, credentials);
         await title(page, 'You are signed in').waitFor();
       });
+    },
+  },
+  {
+    name: 'a second factor that the site requires is set up while signing up',
+    run: async ({ browser, stoa, url, shots, engine }) => {
+      await stoa.command('site', 'second-factors', 'required', '--grace', '0d');
+      try {
+        for (const dark of [false, true]) {
+          const theme = dark ? 'dark' : 'light';
+          const credentials = newCredentials();
+          await browser.visit({ width: 390, height: 800, dark }, async (page) => {
+            await page.goto(`${url}/account/sign-up`);
+            await title(page, 'Create your account').waitFor();
+            await sendPassword(page, credentials);
+            await title(page, 'Check your email').waitFor();
+            await page
+              .getByRole('textbox', { name: '6-digit code' })
+              .pressSequentially(await codeTo(stoa.data, credentials.email));
+            await title(page, SETUP).waitFor();
+            await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
+            await checkAccessibility(page, `${SETUP}, ${theme}`);
+            await checkWidth(page, SETUP);
+            await page.screenshot({ path: join(shots, `enrol-${theme}-${engine}.png`), fullPage: true });
+            const key = page.getByRole('group', { name: 'Or type this key into the app:' });
+            const secret = (await key.innerText()).replaceAll(' ', '');
+            const code = page.getByRole('textbox', { name: '6-digit code' });
+            await code.focus();
+            await page.keyboard.type(codeAt(secret, currentStep()));
+            await page.keyboard.press('Enter');
+            await title(page, KEEP).waitFor();
+            assert.equal(await page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem').count(), 10);
+            await checkAccessibility(page, `${KEEP}, ${theme}`);
+            await checkWidth(page, KEEP);
+            await page.screenshot({ path: join(shots, `codes-${theme}-${engine}.png`), fullPage: true });
+            await tabTo(page, page.getByRole('button', { name: 'I have kept them' }), 'the way on');
+            await page.keyboard.press('Enter');
+            await title(page, 'You are signed in').waitFor();
+          });
+        }
+      } finally {
+        await stoa.command('site', 'second-factors', 'optional');
+      }
     },
   },
 ];

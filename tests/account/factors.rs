@@ -682,7 +682,7 @@ on_both_engines! {
         assert_eq!(world.prove(&access, json!({ "password": PASSWORD })).await, "200");
         assert_eq!(world.post_own(&access, "factors", json!({})).await.verdict(), "403 PERMISSION_DENIED");
         let app = world.app.app();
-        for policy in [json!("REQUIRED"), json!({ "roles": ["staff"] }), json!(true)] {
+        for policy in [json!("ALWAYS"), json!({ "roles": ["staff"] }), json!(true)] {
             let body = json!({ "signOnPolicy": { "secondFactor": policy } }).to_string();
             let reply = app.send(Method::PATCH, "/v1/sign-on-policies", Some(body.into())).await.json();
             assert_eq!(reply["details"]["validationError"]["fieldViolations"][0]["field"], "signOnPolicy.secondFactor", "{reply}");
@@ -761,6 +761,7 @@ on_both_engines! {
     }
 }
 
+mod required;
 mod takeover;
 
 /// Many addresses are counted together by their network, whichever member they guess at.

@@ -1,17 +1,43 @@
-//! What a site asks of new members before they may sign in (docs/protocol/identity.md §9).
+//! What a site asks of members before they may sign in (docs/protocol/identity.md §9): of new ones, and about second factors
+//! (decisions 41, 44).
 
-use crate::{Identity, member::profile::Profile};
+use crate::{
+    Identity,
+    community::{entity, kind::ROLE, relation},
+    member::{Member, profile::Profile},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use stoa_kernel::{Caller, Code, EntryKind, EventActor, Fault, Result, SiteId, Violation, nearest::hint};
+use std::collections::{BTreeMap, BTreeSet};
+use stoa_kernel::{
+    Caller, Code, EntryKind, EventActor, Fault, Millis, Result, SiteId, Violation,
+    date::{self, iso_from_millis},
+    nearest::hint,
+};
 use stoa_store::{ReaderPool, Site, Tx, boxed, outbox, setting};
 
 const SETTING: &str = "sign_on_policy";
 /// What an update may change.
-const NAMES: [&str; 5] =
-    ["requireOwnerApproval", "requireEmailVerification", "requiredFields", "requireCaptcha", "secondFactor"];
+const NAMES: [&str; 7] = [
+    "requireOwnerApproval",
+    "requireEmailVerification",
+    "requiredFields",
+    "requireCaptcha",
+    "secondFactor",
+    "secondFactorGraceDays",
+    "secondFactorRoles",
+];
 /// What comes back on a round trip and is ignored.
-const READ_ONLY: [&str; 4] = ["id", "revision", "createdDate", "updatedDate"];
+const READ_ONLY: [&str; 6] =
+    ["id", "revision", "createdDate", "updatedDate", "secondFactorRequiredDate", "secondFactorRoleDates"];
+
+/// Days where none are named.
+const GRACE_DAYS: u32 = 14;
+const MOST_DAYS: u32 = 365;
+const MOST_ROLES: usize = 50;
+const DAY: Millis = 24 * 60 * 60_000;
+const DAYS_FIELD: &str = "signOnPolicy.secondFactorGraceDays";
+const ROLES_FIELD: &str = "signOnPolicy.secondFactorRoles";
 
 /// The sign-on policy. Verification comes first, then approval.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,15 +46,28 @@ pub struct SignOnPolicy {
     pub require_owner_approval: bool,
     pub require_email_verification: bool,
     /// What a new member must give about themselves. Ours: clients know only the two above, so this and
-    /// the next two are not shown while they ask for nothing.
+    /// those that follow are not shown while they ask for nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub required_fields: Vec<Field>,
     /// Whether registration and login need a captcha answer.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub require_captcha: bool,
-    /// Whether members can add second factors. Those that they have are asked for in any case.
+    /// Whether members can, or have to, add second factors. Those that they have are asked for in any case.
     #[serde(skip_serializing_if = "SecondFactorPolicy::is_off")]
     pub second_factor: SecondFactorPolicy,
+    /// For how many days members may put off what is required of them; there while it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_factor_grace_days: Option<u32>,
+    /// The keys of the roles of whose members it is required; of all members where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub second_factor_roles: Vec<String>,
+    /// Since when it has been required of these members, as ISO 8601.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_factor_required_date: Option<String>,
+    /// The same of those roles of whose members it has been required for longer, by key. It outlives the list of roles where
+    /// it becomes required of all members.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub second_factor_role_dates: BTreeMap<String, String>,
 }
 
 /// What a site says of second factors.
@@ -40,38 +79,24 @@ pub enum SecondFactorPolicy {
     Off,
     /// Members add one if they like.
     Optional,
+    /// Members add one, or those with some roles do; after some days none of them signs in without.
+    Required,
 }
 
 impl SecondFactorPolicy {
-    pub const ALL: [Self; 2] = [Self::Off, Self::Optional];
+    pub const ALL: [Self; 3] = [Self::Off, Self::Optional, Self::Required];
 
     /// Its name in requests and answers.
     pub fn name(self) -> &'static str {
         match self {
             Self::Off => "OFF",
             Self::Optional => "OPTIONAL",
+            Self::Required => "REQUIRED",
         }
     }
 
     fn is_off(&self) -> bool {
         *self == Self::Off
-    }
-
-    /// Reads the policy's member, when there is one.
-    fn parse(sent: Option<&Value>, violations: &mut Vec<Violation>) -> Option<Self> {
-        let (rule, why) = match sent {
-            None | Some(Value::Null) => return None,
-            Some(Value::String(name)) => match Self::ALL.into_iter().find(|it| it.name() == name) {
-                Some(known) => return Some(known),
-                None if name == "REQUIRED" => {
-                    ("INVALID_ENUM_VALUE", "REQUIRED is not built; OFF or OPTIONAL is expected")
-                }
-                None => ("INVALID_ENUM_VALUE", "OFF or OPTIONAL is expected"),
-            },
-            Some(_) => ("FORMAT", "OFF or OPTIONAL is expected, for all members alike"),
-        };
-        violations.push(Violation::new("signOnPolicy.secondFactor", rule, why));
-        None
     }
 }
 
@@ -103,6 +128,61 @@ impl SignOnPolicy {
         let is_there = |it: &&Field| profile.text(it.name()).is_some_and(|text| !text.trim().is_empty());
         self.required_fields.iter().filter(|it| !is_there(it)).copied().collect()
     }
+
+    /// When a second factor is due of a member: until then they may put it off. Nothing for members of whom none is
+    /// required.
+    pub(crate) async fn factor_due(&self, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<Option<Millis>> {
+        if self.second_factor != SecondFactorPolicy::Required {
+            return Ok(None);
+        }
+        let is_of_all = self.second_factor_roles.is_empty();
+        let asked: Vec<String> = match is_of_all {
+            true => self.second_factor_role_dates.keys().cloned().collect(),
+            false => self.second_factor_roles.clone(),
+        };
+        let held = match asked.is_empty() {
+            true => Vec::new(),
+            false => relation::held_of(tx, site, ROLE.name, member.id.as_str(), asked).await?,
+        };
+        let of_roles = held.iter().filter_map(|it| self.required_of_role(it));
+        let Some(since) = of_roles.chain(self.second_factor_required_date.as_deref().filter(|_| is_of_all)).min() else {
+            return Ok(None);
+        };
+        let days = Millis::from(self.second_factor_grace_days.unwrap_or_default());
+        Ok(Some(date::parse(since).unwrap_or_default().max(member.created) + days * DAY))
+    }
+
+    /// Since when a second factor is required of members with a role, if it is.
+    fn required_of_role(&self, key: &str) -> Option<&str> {
+        if self.second_factor != SecondFactorPolicy::Required {
+            return None;
+        }
+        let is_meant = self.second_factor_roles.is_empty() || self.second_factor_roles.iter().any(|it| it == key);
+        let date = self.second_factor_role_dates.get(key).or(self.second_factor_required_date.as_ref());
+        date.filter(|_| is_meant).map(String::as_str)
+    }
+
+    /// Takes the dates from the policy before: only of those of whom it was not required is it required since now.
+    fn date_factors(&mut self, before: &Self, now: &str) {
+        let was_required = before.second_factor == SecondFactorPolicy::Required;
+        let dates: BTreeMap<String, String> = match self.second_factor_roles.is_empty() {
+            true if was_required && before.second_factor_roles.is_empty() => return,
+            true => {
+                let known = |key: &String| Some((key.clone(), before.required_of_role(key)?.to_owned()));
+                before.second_factor_roles.iter().filter_map(known).collect()
+            }
+            false => {
+                let dated = |key: &String| (key.clone(), before.required_of_role(key).unwrap_or(now).to_owned());
+                self.second_factor_roles.iter().map(dated).collect()
+            }
+        };
+        let latest = match self.second_factor_roles.is_empty() {
+            true => now.to_owned(),
+            false => dates.values().max().cloned().unwrap_or_else(|| now.to_owned()),
+        };
+        self.second_factor_role_dates = dates.into_iter().filter(|it| it.1 < latest).collect();
+        self.second_factor_required_date = Some(latest);
+    }
 }
 
 /// What an update changes.
@@ -113,6 +193,8 @@ pub struct PolicyChange {
     pub required_fields: Option<Vec<Field>>,
     pub require_captcha: Option<bool>,
     pub second_factor: Option<SecondFactorPolicy>,
+    pub second_factor_grace_days: Option<u32>,
+    pub second_factor_roles: Option<Vec<String>>,
 }
 
 impl PolicyChange {
@@ -120,8 +202,8 @@ impl PolicyChange {
     ///
     /// # Errors
     /// [`Code::Validation`] when a flag isn't true or false, a required field is not one of [`Field`], second factors are
-    /// none of [`SecondFactorPolicy`], or a member is
-    /// none of the policy's: then the nearest is named.
+    /// none of [`SecondFactorPolicy`], their days or roles are none, or a member is none of the policy's: then the nearest
+    /// is named.
     pub fn parse(body: &Value) -> Result<Self> {
         let mut violations = Vec::new();
         let mut flag = |name: &str| match body.get("signOnPolicy").and_then(|it| it.get(name)) {
@@ -137,11 +219,11 @@ impl PolicyChange {
             require_owner_approval: flag("requireOwnerApproval"),
             require_email_verification: flag("requireEmailVerification"),
             require_captcha: flag("requireCaptcha"),
-            required_fields: None,
-            second_factor: None,
+            ..Self::default()
         };
-        let second_factor = body.get("signOnPolicy").and_then(|it| it.get("secondFactor"));
-        change.second_factor = SecondFactorPolicy::parse(second_factor, &mut violations);
+        if let Some(policy) = body.get("signOnPolicy") {
+            parse_factors(policy, &mut change, &mut violations);
+        }
         match body.get("signOnPolicy").and_then(|it| it.get("requiredFields")) {
             None | Some(Value::Null) => {}
             Some(list) => match serde_json::from_value::<Vec<Field>>(list.clone()) {
@@ -187,7 +269,8 @@ impl Identity {
     /// for what was asked of them.
     ///
     /// # Errors
-    /// [`Code::Forbidden`] for callers who are neither app nor owner.
+    /// [`Code::Forbidden`] for callers who are neither app nor owner; [`Code::Validation`] for roles that there are not, and
+    /// for days and roles where no second factor is required.
     pub async fn policy_update(&self, site: &Site, caller: &Caller, change: PolicyChange) -> Result<SignOnPolicy> {
         let core = &self.core;
         allow(caller)?;
@@ -208,9 +291,7 @@ impl Identity {
                 if let Some(flag) = change.require_captcha {
                     policy.require_captcha = flag;
                 }
-                if let Some(second_factor) = change.second_factor {
-                    policy.second_factor = second_factor;
-                }
+                apply_factors(tx, site, change, &mut policy, *now).await?;
                 if policy == before {
                     return Ok(policy);
                 }
@@ -242,6 +323,106 @@ pub(crate) async fn read(tx: &mut Tx<'_>, site: &SiteId) -> Result<SignOnPolicy>
     stored.map_or(Ok(SignOnPolicy::default()), |it| serde_json::from_str(&it).map_err(Fault::internal))
 }
 
+/// Reads what an update says of second factors.
+fn parse_factors(policy: &Value, change: &mut PolicyChange, violations: &mut Vec<Violation>) {
+    let sent = |name: &str| policy.get(name).filter(|it| !it.is_null());
+    if let Some(sent) = sent("secondFactor") {
+        change.second_factor = SecondFactorPolicy::ALL.into_iter().find(|it| sent.as_str() == Some(it.name()));
+        if change.second_factor.is_none() {
+            let rule = if sent.is_string() { "INVALID_ENUM_VALUE" } else { "FORMAT" };
+            let why = "OFF, OPTIONAL or REQUIRED is expected";
+            violations.push(Violation::new("signOnPolicy.secondFactor", rule, why));
+        }
+    }
+    if let Some(sent) = sent("secondFactorGraceDays") {
+        let days = sent.as_u64().and_then(|it| u32::try_from(it).ok()).filter(|it| *it <= MOST_DAYS);
+        if days.is_none() {
+            let why = format!("a whole number of days is expected, {MOST_DAYS} at most");
+            violations.push(Violation::new(DAYS_FIELD, "FORMAT", why));
+        }
+        change.second_factor_grace_days = days;
+    }
+    if let Some(sent) = sent("secondFactorRoles") {
+        match serde_json::from_value::<Vec<String>>(sent.clone()) {
+            Ok(roles) if roles.len() > MOST_ROLES => {
+                violations.push(Violation::new(ROLES_FIELD, "MAX_SIZE", format!("at most {MOST_ROLES} roles")));
+            }
+            // In the order that was sent: refusals count in it.
+            Ok(roles) => change.second_factor_roles = Some(roles),
+            Err(_) => {
+                let why =
+                    "a list of the keys of members' roles is expected; those who run the site have no second factors";
+                violations.push(Violation::new(ROLES_FIELD, "FORMAT", why));
+            }
+        }
+    }
+}
+
+/// Whether the policy names a role, inside a transaction: deleted, it would take the requirement with it without a word.
+pub(crate) async fn names_role(tx: &mut Tx<'_>, site: &SiteId, key: &str) -> Result<bool> {
+    Ok(read(tx, site).await?.second_factor_roles.iter().any(|it| it == key))
+}
+
+/// Changes inside a transaction what a policy says of second factors. The days count anew for those who were not meant before.
+/// What is sent as it stands in the policy is never refused: a policy that was read can be written back.
+///
+/// # Errors
+/// [`Code::Validation`] for roles that the site doesn't have, and for days and roles where none is required.
+async fn apply_factors(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    change: &PolicyChange,
+    policy: &mut SignOnPolicy,
+    now: Millis,
+) -> Result<()> {
+    let before = policy.clone();
+    if let Some(second_factor) = change.second_factor {
+        policy.second_factor = second_factor;
+    }
+    if policy.second_factor != SecondFactorPolicy::Required {
+        let (days, roles) = (change.second_factor_grace_days, change.second_factor_roles.as_ref());
+        let meant = [
+            (DAYS_FIELD, days.is_some() && days != before.second_factor_grace_days),
+            (ROLES_FIELD, roles.is_some_and(|it| !it.is_empty() && sorted(it) != before.second_factor_roles)),
+        ];
+        let wrong = meant.into_iter().filter(|it| it.1);
+        let violation =
+            |(field, _)| Violation::new(field, "FIELD_NOT_ALLOWED", "it goes with secondFactor REQUIRED only");
+        let violations: Vec<_> = wrong.map(violation).collect();
+        if !violations.is_empty() {
+            return Err(Fault::invalid(violations));
+        }
+        (policy.second_factor_grace_days, policy.second_factor_required_date) = (None, None);
+        policy.second_factor_roles.clear();
+        policy.second_factor_role_dates.clear();
+        return Ok(());
+    }
+    if let Some(roles) = &change.second_factor_roles {
+        check_roles(tx, site, roles, &before.second_factor_roles).await?;
+        policy.second_factor_roles = sorted(roles);
+    }
+    let days = change.second_factor_grace_days.or(policy.second_factor_grace_days);
+    policy.second_factor_grace_days = Some(days.unwrap_or(GRACE_DAYS));
+    policy.date_factors(&before, &iso_from_millis(now));
+    Ok(())
+}
+
+fn sorted(roles: &[String]) -> Vec<String> {
+    roles.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Refuses roles that the site doesn't have, by their place in the list as it was sent; those in the policy already stay.
+async fn check_roles(tx: &mut Tx<'_>, site: &SiteId, roles: &[String], known: &[String]) -> Result<()> {
+    let mut violations = Vec::new();
+    for (at, key) in roles.iter().enumerate().filter(|it| !known.contains(it.1)) {
+        if entity::get(tx, site, &ROLE, key).await?.is_none() {
+            let why = "members of this site have no such role";
+            violations.push(Violation::new(format!("{ROLES_FIELD}[{at}]"), "INVALID_ENUM_VALUE", why));
+        }
+    }
+    if violations.is_empty() { Ok(()) } else { Err(Fault::invalid(violations)) }
+}
+
 fn allow(caller: &Caller) -> Result<()> {
     if caller.is_privileged() { Ok(()) } else { Err(Fault::new(Code::Forbidden)) }
 }
@@ -250,22 +431,73 @@ fn allow(caller: &Caller) -> Result<()> {
 mod tests {
     use super::*;
 
+    fn parsed(policy: Value) -> Result<PolicyChange> {
+        PolicyChange::parse(&json!({ "signOnPolicy": policy }))
+    }
+
     #[test]
     fn policy_of_second_factors_is_refused_by_name() {
-        let change = |it: Value| PolicyChange::parse(&json!({ "signOnPolicy": { "secondFactor": it } }));
-        assert_eq!(change(json!("OPTIONAL")).unwrap().second_factor, Some(SecondFactorPolicy::Optional));
-        assert_eq!(change(Value::Null).unwrap().second_factor, None);
-        for (sent, why) in [
-            (json!("REQUIRED"), "REQUIRED is not built; OFF or OPTIONAL is expected"),
-            (json!("optional"), "OFF or OPTIONAL is expected"),
-            (json!(true), "OFF or OPTIONAL is expected, for all members alike"),
-            (json!({ "roles": ["admin"], "policy": "REQUIRED" }), "OFF or OPTIONAL is expected, for all members alike"),
+        let change = parsed(
+            json!({ "secondFactor": "REQUIRED", "secondFactorGraceDays": 0, "secondFactorRoles": ["b", "a", "b"] }),
+        );
+        let change = change.unwrap();
+        assert_eq!(change.second_factor, Some(SecondFactorPolicy::Required));
+        assert_eq!(
+            (change.second_factor_grace_days, change.second_factor_roles),
+            (Some(0), Some(["b", "a", "b"].map(str::to_owned).to_vec()))
+        );
+        let nothing = parsed(json!({ "secondFactor": null, "secondFactorGraceDays": null, "secondFactorRoles": null }));
+        assert_eq!(nothing.unwrap(), PolicyChange::default());
+        let days = "a whole number of days is expected, 365 at most";
+        let roles = "a list of the keys of members' roles is expected; those who run the site have no second factors";
+        for (name, sent, why) in [
+            ("secondFactor", json!("optional"), "OFF, OPTIONAL or REQUIRED is expected"),
+            ("secondFactor", json!({ "roles": ["admin"] }), "OFF, OPTIONAL or REQUIRED is expected"),
+            ("secondFactorGraceDays", json!(366), days),
+            ("secondFactorGraceDays", json!(-1), days),
+            ("secondFactorGraceDays", json!(1.5), days),
+            ("secondFactorGraceDays", json!("14"), days),
+            ("secondFactorRoles", json!("OWNER"), roles),
+            ("secondFactorRoles", json!([1]), roles),
+            ("secondFactorRoles", json!(vec!["r"; 51]), "at most 50 roles"),
         ] {
-            let fault = change(sent.clone()).unwrap_err();
+            let fault = parsed(json!({ name: sent })).unwrap_err();
             let told: Vec<_> =
                 fault.violations().iter().map(|it| (it.field.as_str(), it.description.as_str())).collect();
-            assert_eq!(told, [("signOnPolicy.secondFactor", why)], "{sent}");
+            assert_eq!(told, [(format!("signOnPolicy.{name}").as_str(), why)], "{sent}");
         }
+    }
+
+    #[test]
+    fn only_those_who_were_not_meant_before_get_days() {
+        let roles = |keys: &[&str]| keys.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let after = |before: &SignOnPolicy, keys: &[&str], now: &str| {
+            let (second_factor, second_factor_roles) = (SecondFactorPolicy::Required, roles(keys));
+            let mut policy = SignOnPolicy { second_factor, second_factor_roles, ..before.clone() };
+            policy.date_factors(before, now);
+            policy
+        };
+        let dates = |policy: &SignOnPolicy| {
+            let of_roles: Vec<_> = policy.second_factor_role_dates.iter().map(|(key, date)| format!("{key}={date}")).collect();
+            (policy.second_factor_required_date.clone().unwrap_or_default(), of_roles.join(" "))
+        };
+        let told = |date: &str, of_roles: &str| (date.to_owned(), of_roles.to_owned());
+        let first = after(&SignOnPolicy::default(), &["mod"], "1");
+        assert_eq!(dates(&first), told("1", ""));
+        assert_eq!(after(&first, &["mod"], "2"), first);
+        let wider = after(&first, &["editor", "mod"], "2");
+        assert_eq!(dates(&wider), told("2", "mod=1"));
+        assert_eq!(dates(&after(&wider, &["mod"], "3")), told("1", ""), "narrower");
+        assert_eq!(dates(&after(&wider, &["editor"], "3")), told("2", ""));
+        let all = after(&wider, &[], "3");
+        assert_eq!(dates(&all), told("3", "editor=2 mod=1"));
+        assert_eq!(after(&all, &[], "4"), all);
+        assert_eq!(dates(&after(&all, &["editor", "new"], "4")), told("3", "editor=2"), "all were meant");
+        assert_eq!(dates(&after(&first, &["other"], "4")), told("4", ""));
+    }
+
+    #[test]
+    fn policy_shows_what_it_asks_for_only() {
         let shown = |policy: SignOnPolicy| json!(policy)["secondFactor"].clone();
         let optional = SignOnPolicy { second_factor: SecondFactorPolicy::Optional, ..SignOnPolicy::default() };
         assert_eq!((shown(SignOnPolicy::default()), shown(optional)), (Value::Null, json!("OPTIONAL")));

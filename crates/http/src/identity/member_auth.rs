@@ -167,6 +167,7 @@ async fn signed(app: &App, call: &ApiCall, outcome: Outcome) -> Answer {
         }
         // Their answer has no place for a challenge.
         Outcome::MfaChallenge { .. } => Err(Fault::new(Code::FactorNeeded).into()),
+        Outcome::RequireEnrolment { url, .. } => Err(Fault::new(Code::FactorNeeded).with("signInUrl", url).into()),
         Outcome::RequireFirstFactor { .. } => Err(Fault::internal("a password was not looked at").into()),
     }
 }

@@ -3,11 +3,12 @@
 use crate::{
     Core,
     community::{
-        kind::{Kind, PARTS},
+        kind::{Kind, PARTS, ROLE},
         relation::without_nul,
     },
     log::PeopleEntry,
     member::{Filter, Operand, validator},
+    policy,
 };
 use serde_json::{Map, Value, json};
 use stoa_kernel::{
@@ -259,7 +260,7 @@ pub(crate) fn revision_old(current: i64) -> Fault {
 /// Deletes an entity, its parts and the relations to it. What goes with it has no rows of its own in the log.
 ///
 /// # Errors
-/// [`Code::NotFound`]; [`Code::RevisionOld`].
+/// [`Code::NotFound`]; [`Code::RevisionOld`]; [`Code::Validation`] for a role of whose members the site requires second factors.
 pub(crate) async fn delete(
     core: &Core,
     site: &Site,
@@ -272,6 +273,10 @@ pub(crate) async fn delete(
         boxed!({
             let entity = get(tx, site, kind, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
             check_revision(&entity, revision)?;
+            if kind.name == ROLE.name && policy::names_role(tx, site, id).await? {
+                let why = "the sign-on policy requires second factors of members with this role: change the policy first";
+                return Err(Fault::invalid(vec![Violation::new("roleKey", "FAILED_PRECONDITION", why)]));
+            }
             let parts = PARTS.iter().filter(|it| it.part_of.as_ref().is_some_and(|it| it.whole.name == kind.name));
             for name in parts.map(|it| it.name).chain([kind.name]) {
                 let sql = "delete from stoa.member_noun where site = $1 and kind = $2 and id = $3";

@@ -301,6 +301,19 @@ pub(crate) async fn has(
     Ok(tx.row(sql, &params![site, kind, holder, target], |_| Ok(())).await?.is_some())
 }
 
+/// Which of these targets a holder has.
+pub(crate) async fn held_of(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    kind: &'static str,
+    holder: &str,
+    targets: Vec<String>,
+) -> Result<Vec<String>> {
+    let is_one = tx.dialect().any_of("target", "$4");
+    let sql = format!("select target from stoa.member_tie where site = $1 and kind = $2 and holder = $3 and {is_one}");
+    Ok(tx.rows(&sql, &params![site, kind, holder, targets], |row| row.get(0)).await?)
+}
+
 /// A relation by its own id.
 pub(crate) async fn get(tx: &mut Tx<'_>, site: &SiteId, kind: &'static str, id: &str) -> Result<Option<Relation>> {
     if id.contains('\0') {

@@ -20,7 +20,8 @@ use stoa_store::{ReaderPool, Site, Tx, boxed};
 const WAITS: Millis = 15 * 60_000;
 /// Characters of a factor's name.
 const LONGEST_NAME: usize = 100;
-const NAME: &str = "Authenticator";
+pub(super) const NAME: &str = "Authenticator";
+const LAST: &str = "This site requires a second factor: add another one before the last is removed.";
 
 /// An authenticator as its member sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,14 +156,11 @@ impl Identity {
                     if !row::confirm(tx, &site.id, member, id, (step, core.now())).await? {
                         return Err(Fault::new(Code::NotFound));
                     }
-                    let recovery_codes = is_first.then(|| recovery_code::draw(core.world()));
-                    if let Some(codes) = &recovery_codes {
-                        recovery_code::replace(tx, &site.id, member, codes).await?;
-                    }
-                    guard::end_sign_ins(tx, &site.id, member, Some(session)).await?;
-                    let entry = audit::Entry::by_oneself(member, audit::Event::FactorAdded).at_address(Some(address));
-                    audit::record(core, tx, &site.id, entry).await?;
-                    notice::changed(core, tx, &site.id, &person, FactorChange::Added).await?;
+                    let recovery_codes = match is_first {
+                        true => Some(recovery_code::renew(core, tx, &site.id, member).await?),
+                        false => None,
+                    };
+                    count_from_now(core, tx, &site.id, &person, Change { session: Some(session), address }).await?;
                     let factor = row::of_member(tx, &site.id, member).await?.into_iter().find(|it| it.id == *id);
                     let factor = factor.ok_or_else(|| Fault::new(Code::NotFound))?;
                     Ok(Enrolled { factor: shown(factor), recovery_codes })
@@ -178,8 +176,8 @@ impl Identity {
     /// signs in.
     ///
     /// # Errors
-    /// [`Code::Forbidden`] unless the caller is a member with their whole right; [`Code::ProofNeeded`];
-    /// [`Code::NotFound`]; [`Code::Throttled`].
+    /// [`Code::Forbidden`] unless the caller is a member with their whole right, and for the last one of a member of whom
+    /// the site requires one; [`Code::ProofNeeded`]; [`Code::NotFound`]; [`Code::Throttled`].
     pub async fn factor_remove(&self, site: &Arc<Site>, caller: &Caller, id: &str, address: IpAddr) -> Result<()> {
         let core = &self.core;
         let (member, session) = proof::oneself(caller)?;
@@ -193,6 +191,10 @@ impl Identity {
                         return Err(Fault::new(Code::NotFound));
                     }
                     if guard::generation(tx, &site.id, member).await?.is_none() {
+                        let due = policy::read(tx, &site.id).await?.factor_due(tx, &site.id, &person).await?;
+                        if due.is_some_and(|it| it <= core.now()) {
+                            return Err(Fault::because(Code::Forbidden, LAST));
+                        }
                         recovery_code::remove(tx, &site.id, member).await?;
                     }
                     guard::end_sign_ins(tx, &site.id, member, Some(session)).await?;
@@ -228,8 +230,7 @@ impl Identity {
                 if guard::generation(tx, &site.id, member).await?.is_none() {
                     return Err(Fault::new(Code::NotFound));
                 }
-                let codes = recovery_code::draw(core.world());
-                recovery_code::replace(tx, &site.id, member, &codes).await?;
+                let codes = recovery_code::renew(core, tx, &site.id, member).await?;
                 guard::end_sign_ins(tx, &site.id, member, Some(session)).await?;
                 let entry =
                     audit::Entry::by_oneself(member, audit::Event::RecoveryCodesRenewed).at_address(Some(address));
@@ -308,6 +309,28 @@ pub(crate) async fn drop_all(
         audit::record(core, tx, site, audit::Entry::by(caller, audit::Event::FactorsReset, member)).await?;
     }
     Ok(count)
+}
+
+/// Where a change of factors is made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Change<'a> {
+    /// Nothing on the way of a sign-in.
+    pub session: Option<&'a SessionId>,
+    pub address: IpAddr,
+}
+
+/// What an authenticator brings that counts from now on: sign-ins that wait end, the audit log and the member are told.
+pub(super) async fn count_from_now(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    person: &Member,
+    change: Change<'_>,
+) -> Result<()> {
+    guard::end_sign_ins(tx, site, &person.id, change.session).await?;
+    let entry = audit::Entry::by_oneself(&person.id, audit::Event::FactorAdded).at_address(Some(change.address));
+    audit::record(core, tx, site, entry).await?;
+    notice::changed(core, tx, site, person, FactorChange::Added).await
 }
 
 /// Whether a member may enrol one more, in this transaction; locks their guard. One whose address nobody has shown to be theirs

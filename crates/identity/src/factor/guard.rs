@@ -98,6 +98,13 @@ pub(crate) async fn generation(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId
     Ok(tx.row(sql, &params![site, member], |row| row.get(0)).await?)
 }
 
+/// The same of a member who has none yet; locks their guard.
+pub(crate) async fn generation_of_none(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<i64> {
+    lock(tx, site, member).await?;
+    let sql = "select generation from stoa.factor_guard where site = $1 and member = $2";
+    Ok(tx.row(sql, &params![site, member], |row| row.get(0)).await?.unwrap_or_default())
+}
+
 fn wait(wrong: i64) -> Millis {
     let doublings = u32::try_from((wrong - FREE).clamp(0, 30)).unwrap_or_default();
     FIRST_WAIT.saturating_mul(1 << doublings).min(LONGEST_WAIT)

@@ -2,9 +2,10 @@
 //! before any of it changes (decision 41).
 //!
 //! A member has as many authenticators as [`MOST`] says, and with the first of them ten recovery codes. What a sign-in does
-//! about it is in `sign_in::second_factor`.
+//! about it is in `sign_in::second_factor`, and how it has one set up in `sign_in::enrolment`.
 
 mod check;
+mod draft;
 mod enrol;
 mod guard;
 mod notice;
@@ -16,11 +17,13 @@ mod secret;
 mod totp;
 
 pub(crate) use check::{Compared, Verdict, compare, count};
+pub use draft::Draft;
+pub(crate) use draft::Setup;
 pub(crate) use enrol::drop_all;
 pub use enrol::{Authenticator, Enrolled, Enrolment, FactorList};
-pub(crate) use guard::generation;
+pub(crate) use guard::{generation, generation_of_none};
 pub use proof::Proof;
-pub(crate) use proof::password_was_set;
+pub(crate) use proof::{password_was_set, was_set_lately};
 pub(crate) use remembered::DAYS;
 pub(crate) use secret::{left, reseal};
 

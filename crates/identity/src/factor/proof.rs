@@ -228,7 +228,8 @@ pub(crate) async fn password_was_set(
     Ok(())
 }
 
-async fn was_set_lately(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<bool> {
+/// Whether a session has set the password lately, which proves nothing then.
+pub(crate) async fn was_set_lately(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<bool> {
     let sql = "select 1 from stoa.factor_guard where site = $1 and member = $2 and password_set > $3";
     Ok(tx.row(sql, &params![site, member, now - UNPROVEN], |_| Ok(())).await?.is_some())
 }

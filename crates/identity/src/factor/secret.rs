@@ -25,12 +25,23 @@ pub(super) async fn of_member(core: &Core, site: &Site, member: &MemberId) -> Re
     let factors = site.read(ReaderPool::Point, move |tx| boxed!(row::of_member(tx, &id, &who).await)).await?;
     let mut opened = Vec::new();
     for factor in factors {
-        let about = associated_data(&site.id, member, &factor.id);
-        let secret = core.ciphers.factor.open(core.store().catalog(), &about, &factor.sealed).await?;
+        let secret = open(core, &site.id, member, &factor.id, &factor.sealed).await?;
         let lost = || Fault::internal(format!("site {}: the secret of factor {} doesn't open", site.id, factor.id));
-        opened.push((factor.clone(), secret.map(Secret::new).ok_or_else(lost)?));
+        opened.push((factor.clone(), secret.ok_or_else(lost)?));
     }
     Ok(opened)
+}
+
+/// Decrypts what [`seal`] has made; nothing when it is of another member or factor, or its key is gone.
+pub(super) async fn open(
+    core: &Core,
+    site: &SiteId,
+    member: &MemberId,
+    id: &str,
+    sealed: &[u8],
+) -> Result<Option<Secret>> {
+    let about = associated_data(site, member, id);
+    Ok(core.ciphers.factor.open(core.store().catalog(), &about, sealed).await?.map(Secret::new))
 }
 
 /// A secret as it is stored.

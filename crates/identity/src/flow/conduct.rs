@@ -82,8 +82,7 @@ async fn conduct(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, event: 
     let before = record.state.clone();
     let mut transition = step::step(record.state.clone(), event, &facts);
     for _ in 0..MOST_EFFECTS {
-        let is_effect = |it: &Effect| !matches!(it, Effect::OpenSession(_) | Effect::Finish(_));
-        let Some(at) = transition.effects.iter().position(is_effect) else { break };
+        let Some(at) = transition.effects.iter().position(Effect::has_result) else { break };
         let effect = transition.effects.swap_remove(at);
         let result = effects::run(core, visit.site, &record, effect.clone(), visit.browser).await?;
         if !effect.can_result_in(&result) {
@@ -92,11 +91,12 @@ async fn conduct(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, event: 
         transition = step::step(transition.state, Event::Result(result), &facts);
     }
     let Transition { state, effects, problems } = transition;
-    let (mut grant, mut completion) = (None, None);
+    let (mut grant, mut completion, mut codes) = (None, None, Vec::new());
     for effect in effects {
         match effect {
             Effect::OpenSession(it) => grant = Some(it),
             Effect::Finish(it) => completion = Some(it),
+            Effect::ShowCodes(it) => codes = it,
             other => return Err(Fault::internal(format!("{} was asked for once too often", other.name()))),
         }
     }
@@ -117,7 +117,14 @@ async fn conduct(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, event: 
             false => record = find(core, visit).await?,
         }
     }
-    let page = view::page(&record.state, &facts);
+    let page = match &record.state {
+        State::EnrolFactor { challenge, draft, account, until } => {
+            let setup = draft.setup(core, visit.site, &challenge.member, account).await?;
+            setup.map_or_else(view::gone, |it| view::enrol(&it, *until))
+        }
+        State::KeepCodes { .. } => Step::RecoveryCodes { codes },
+        state => view::page(state, &facts),
+    };
     let view = view::view(visit, &record, page, problems);
     Ok(FlowAnswer { view, cookies: Cookies::default() })
 }

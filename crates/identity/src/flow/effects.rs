@@ -16,7 +16,9 @@ use crate::{
     password::Fingerprint,
     session,
     sign_in::{
-        advance, code, invitation,
+        advance, code,
+        enrolment::{self, Begun, Confirmed, Waiting},
+        invitation,
         login::{self, Registration},
         operator_recovery,
         outcome::{Origin, Outcome, SecondFactor},
@@ -101,10 +103,7 @@ async fn run_inner(
             let profile = Profile::parse(&profile_json(profile, browser), "profile").map_err(Fault::invalid)?;
             let (visitor, address) = (attempt.visitor, attempt.address);
             let fields = MissingFields { member, password, profile, visitor, address };
-            match resume::complete(core, site, fields).await? {
-                Some(signed) => sign_in_result(core, site, record, signed).await,
-                None => Ok(EffectResult::Outdated),
-            }
+            sign_in_or_outdated(core, site, record, resume::complete(core, site, fields).await?).await
         }
         Effect::CheckApproval { member, password } => {
             match check_approval(core, site, member, password, attempt).await? {
@@ -115,10 +114,32 @@ async fn run_inner(
         }
         Effect::CheckFactor { challenge, shown, remembers } => {
             let answer = second_factor::FactorAnswer { challenge, shown, remembers, address: attempt.address };
-            match second_factor::verify(core, site, answer).await? {
-                Some(signed) => sign_in_result(core, site, record, signed).await,
+            sign_in_or_outdated(core, site, record, second_factor::verify(core, site, answer).await?).await
+        }
+        Effect::PutOffFactor { challenge } => {
+            let waiting = Waiting { challenge, address: attempt.address };
+            sign_in_or_outdated(core, site, record, enrolment::put_off(core, site, waiting).await?).await
+        }
+        Effect::BeginFactor { challenge } => {
+            match enrolment::begin(core, site, Waiting { challenge, address: attempt.address }).await? {
+                Some(Begun::Draft { draft, account }) => Ok(EffectResult::Drafted { draft, account }),
+                Some(Begun::Outcome(outcome)) => sign_in_result(core, site, record, *outcome).await,
                 None => Ok(EffectResult::Outdated),
             }
+        }
+        Effect::ConfirmFactor { challenge, draft, code } => {
+            let waiting = Waiting { challenge, address: attempt.address };
+            match enrolment::confirm(core, site, waiting, draft, &code).await? {
+                Some(Confirmed::Kept { challenge, recovery_codes }) => {
+                    Ok(EffectResult::Enrolled { challenge, recovery_codes })
+                }
+                Some(Confirmed::Outcome(outcome)) => sign_in_result(core, site, record, *outcome).await,
+                None => Ok(EffectResult::Outdated),
+            }
+        }
+        Effect::FinishFactor { challenge } => {
+            let waiting = Waiting { challenge, address: attempt.address };
+            sign_in_or_outdated(core, site, record, enrolment::finish(core, site, waiting).await?).await
         }
         Effect::SendRecovery { email } if is_owner => {
             operator_recovery::ask(core, site, browser.address, &email, browser.language.clone()).await?;
@@ -155,7 +176,9 @@ async fn run_inner(
             }
             Ok(EffectResult::SignedOut)
         }
-        Effect::OpenSession(_) | Effect::Finish(_) => Err(Fault::internal("the conductor ends flows itself")),
+        Effect::ShowCodes(_) | Effect::OpenSession(_) | Effect::Finish(_) => {
+            Err(Fault::internal("the conductor ends flows itself"))
+        }
     }
 }
 
@@ -169,6 +192,19 @@ async fn sign_in_result(core: &Core, site: &Arc<Site>, record: &Record, outcome:
         _ => {}
     }
     Ok(EffectResult::SignIn(Box::new(outcome)))
+}
+
+/// The same of one that may be over.
+async fn sign_in_or_outdated(
+    core: &Core,
+    site: &Arc<Site>,
+    record: &Record,
+    outcome: Option<Outcome>,
+) -> Result<EffectResult> {
+    match outcome {
+        Some(outcome) => sign_in_result(core, site, record, outcome).await,
+        None => Ok(EffectResult::Outdated),
+    }
 }
 
 /// A member who has shown who they are goes on as soon as the owner has agreed, unless the

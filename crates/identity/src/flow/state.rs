@@ -3,16 +3,16 @@
 //! `sign_in.mermaid` beside this file is the picture, `sign_in.txt` every pair; a test compares them.
 
 use crate::{
-    factor::Shown,
+    factor::{Draft, Shown},
     flow::wire::{FlowInput, FlowKind, Problem, ProfileInput},
     operator::Operator,
     password::Fingerprint,
     policy::Field,
     sign_in::{challenge::Challenge, outcome::Outcome},
 };
-use stoa_kernel::{Email, MemberId, Role, Secret};
+use stoa_kernel::{Email, MemberId, Millis, Role, Secret};
 
-/// Where a flow stands. Stored as JSON; holds no secret.
+/// Where a flow stands. Stored as JSON; holds no secret that isn't encrypted.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "at", rename_all = "snake_case")]
 pub enum State {
@@ -45,6 +45,24 @@ pub enum State {
     },
     /// A first factor was shown of a member who has a second one.
     SecondFactor {
+        challenge: Challenge,
+    },
+    /// The site requires a second factor of a member who has none.
+    OfferFactor {
+        challenge: Challenge,
+        /// Until when it may be put off; nothing when it may not.
+        until: Option<Millis>,
+    },
+    /// An authenticator is set up, and its first code awaited.
+    EnrolFactor {
+        challenge: Challenge,
+        draft: Draft,
+        /// The member's address, under which the authenticator shows it.
+        account: String,
+        until: Option<Millis>,
+    },
+    /// The factor counts; the recovery codes were shown.
+    KeepCodes {
         challenge: Challenge,
     },
     RecoverRequest {
@@ -104,6 +122,16 @@ pub enum EffectResult {
     SignedOut,
     /// Nothing to tell: what was refreshed is as it was.
     Unchanged,
+    /// An authenticator to be set up under an account.
+    Drafted {
+        draft: Draft,
+        account: String,
+    },
+    /// It counts from now on.
+    Enrolled {
+        challenge: Challenge,
+        recovery_codes: Vec<String>,
+    },
     Refused(Problem),
 }
 
@@ -143,6 +171,22 @@ pub enum Effect {
         /// Not to ask again in this browser for a while.
         remembers: bool,
     },
+    /// Goes on without a second factor, if the site lets the member.
+    PutOffFactor {
+        challenge: Challenge,
+    },
+    BeginFactor {
+        challenge: Challenge,
+    },
+    ConfirmFactor {
+        challenge: Challenge,
+        draft: Draft,
+        code: Secret,
+    },
+    /// Goes on once the recovery codes are kept.
+    FinishFactor {
+        challenge: Challenge,
+    },
     SendRecovery {
         email: Email,
     },
@@ -152,6 +196,8 @@ pub enum Effect {
     },
     EndSession,
 
+    /// Shows recovery codes, this once.
+    ShowCodes(Vec<String>),
     /// Gives the browser the session that was granted.
     OpenSession(Grant),
     /// Tells the client or the page that waits.
@@ -205,6 +251,9 @@ impl State {
             Self::MissingFields { .. } => "MissingFields",
             Self::AwaitApproval { .. } => "AwaitApproval",
             Self::SecondFactor { .. } => "SecondFactor",
+            Self::OfferFactor { .. } => "OfferFactor",
+            Self::EnrolFactor { .. } => "EnrolFactor",
+            Self::KeepCodes { .. } => "KeepCodes",
             Self::RecoverRequest { .. } => "RecoverRequest",
             Self::RecoverSent { .. } => "RecoverSent",
             Self::NewPassword { .. } => "NewPassword",
@@ -225,6 +274,8 @@ impl EffectResult {
                 Outcome::RequireMissingFields { .. } => "mustTell",
                 Outcome::RequireOwnerApproval { .. } => "mustWait",
                 Outcome::MfaChallenge { .. } => "mustProve",
+                Outcome::RequireEnrolment { until: Some(_), .. } => "mayEnrol",
+                Outcome::RequireEnrolment { until: None, .. } => "mustEnrol",
                 Outcome::StatusCheck { .. } => "statusCheck",
                 Outcome::RequireFirstFactor { .. } => "mustShow",
             },
@@ -233,6 +284,8 @@ impl EffectResult {
             Self::Sent => "sent",
             Self::SignedOut => "signedOut",
             Self::Unchanged => "unchanged",
+            Self::Drafted { .. } => "drafted",
+            Self::Enrolled { .. } => "enrolled",
             Self::Refused(_) => "refused",
         }
     }
@@ -249,18 +302,28 @@ impl Effect {
             Self::Complete { .. } => "Complete",
             Self::CheckApproval { .. } => "CheckApproval",
             Self::CheckFactor { .. } => "CheckFactor",
+            Self::PutOffFactor { .. } => "PutOffFactor",
+            Self::BeginFactor { .. } => "BeginFactor",
+            Self::ConfirmFactor { .. } => "ConfirmFactor",
+            Self::FinishFactor { .. } => "FinishFactor",
             Self::SendRecovery { .. } => "SendRecovery",
             Self::SetPassword { .. } => "SetPassword",
             Self::EndSession => "EndSession",
+            Self::ShowCodes(_) => "ShowCodes",
             Self::OpenSession(_) => "OpenSession",
             Self::Finish(_) => "Finish",
         }
     }
 
+    /// Whether the machine waits for its result before it goes on.
+    pub fn has_result(&self) -> bool {
+        !matches!(self, Self::ShowCodes(_) | Self::OpenSession(_) | Self::Finish(_))
+    }
+
     /// Whether the effect can have this result. The conductor refuses anything else, so what the walk leaves
     /// out can't happen.
     pub fn can_result_in(&self, result: &EffectResult) -> bool {
-        use EffectResult::{Operator, Outdated, Refused, Sent, SignedOut, Unchanged};
+        use EffectResult::{Drafted, Enrolled, Operator, Outdated, Refused, Sent, SignedOut, Unchanged};
         let sign_in = match result {
             EffectResult::SignIn(outcome) => Some(&**outcome),
             _ => None,
@@ -268,24 +331,30 @@ impl Effect {
         let verifies = matches!(sign_in, Some(Outcome::RequireEmailVerification { .. }));
         // A member who has just registered, or has just shown one, is asked for none.
         let asks_factor = matches!(sign_in, Some(Outcome::MfaChallenge { .. }));
+        // Nor is a member asked to have one who has just shown one.
+        let requires_factor = matches!(sign_in, Some(Outcome::RequireEnrolment { .. }));
+        let requires_now = matches!(sign_in, Some(Outcome::RequireEnrolment { until: None, .. }));
+        let asks = asks_factor || requires_factor;
         let completes = matches!(sign_in, Some(Outcome::Success { .. } | Outcome::RequireMissingFields { .. }));
         let is_next = completes || matches!(sign_in, Some(Outcome::RequireOwnerApproval { .. }));
         match self {
-            Self::OpenSession(_) | Self::Finish(_) => false,
+            _ if !self.has_result() => false,
             _ if matches!(result, Refused(_)) => true,
-            Self::CheckPassword { .. } => is_next || asks_factor || verifies || matches!(result, Operator(..)),
-            Self::Register { .. } => is_next || verifies || matches!(result, Operator(..)),
+            Self::CheckPassword { .. } => is_next || asks || verifies || matches!(result, Operator(..)),
+            Self::Register { .. } => is_next || requires_factor || verifies || matches!(result, Operator(..)),
             Self::SetPassword { reason: PasswordReason::OwnerSetup | PasswordReason::OwnerRecovery, .. } => {
                 matches!(result, Operator(..))
             }
-            Self::CheckCode { .. } | Self::SetPassword { .. } => is_next || asks_factor,
-            Self::Complete { .. } => is_next || asks_factor || *result == Outdated,
-            Self::CheckApproval { .. } => {
-                completes || asks_factor || verifies || matches!(result, Outdated | Unchanged)
-            }
-            Self::CheckFactor { .. } => is_next || verifies || *result == Outdated,
+            Self::CheckCode { .. } | Self::SetPassword { .. } => is_next || asks,
+            Self::Complete { .. } => is_next || asks || *result == Outdated,
+            Self::CheckApproval { .. } => completes || asks || verifies || matches!(result, Outdated | Unchanged),
+            Self::CheckFactor { .. } | Self::FinishFactor { .. } => is_next || verifies || *result == Outdated,
+            Self::PutOffFactor { .. } => is_next || requires_now || verifies || *result == Outdated,
+            Self::BeginFactor { .. } => is_next || verifies || matches!(result, Drafted { .. } | Outdated),
+            Self::ConfirmFactor { .. } => is_next || verifies || matches!(result, Enrolled { .. } | Outdated),
             Self::SendCode { .. } | Self::SendRecovery { .. } => *result == Sent,
             Self::EndSession => *result == SignedOut,
+            Self::ShowCodes(_) | Self::OpenSession(_) | Self::Finish(_) => false,
         }
     }
 }
@@ -306,6 +375,10 @@ impl Event {
                 FlowInput::VerifyEmail { .. } => "VerifyEmail",
                 FlowInput::Resend => "Resend",
                 FlowInput::SecondFactor { .. } => "SecondFactor",
+                FlowInput::EnrolFactor => "EnrolFactor",
+                FlowInput::ConfirmFactor { .. } => "ConfirmFactor",
+                FlowInput::Later => "Later",
+                FlowInput::CodesKept => "CodesKept",
                 FlowInput::MissingFields { .. } => "MissingFields",
                 FlowInput::RecoverRequest { .. } => "RecoverRequest",
                 FlowInput::NewPassword { .. } => "NewPassword",

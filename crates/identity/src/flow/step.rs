@@ -77,7 +77,7 @@ pub fn back(state: &State, facts: &Facts) -> Option<State> {
         | State::MissingFields { email, .. }
         | State::AwaitApproval { email, .. }
         | State::RecoverSent { email } => Some(email.clone()),
-        State::SecondFactor { .. } => None,
+        State::SecondFactor { .. } | State::OfferFactor { .. } | State::EnrolFactor { .. } => None,
         _ => return None,
     };
     Some(State::SignIn { email })
@@ -131,6 +131,10 @@ fn take_input(state: State, input: FlowInput, facts: &Facts) -> Transition {
 
         (State::SecondFactor { challenge }, FlowInput::SecondFactor { factor, code, remember }) => {
             show_factor(challenge, Shown { factor, code: Secret::new(code) }, remember)
+        }
+
+        (state @ (State::OfferFactor { .. } | State::EnrolFactor { .. } | State::KeepCodes { .. }), input) => {
+            enrol(state, input)
         }
 
         (State::RecoverRequest { .. }, FlowInput::RecoverRequest { email }) => match Email::parse(&email) {
@@ -202,6 +206,28 @@ fn show_factor(challenge: Challenge, shown: Shown, remembers: bool) -> Transitio
     Transition { state: State::SecondFactor { challenge }, effects, problems: Vec::new() }
 }
 
+/// What a member sends of whom a second factor is required, and who has none.
+fn enrol(state: State, input: FlowInput) -> Transition {
+    let effect = match (&state, input) {
+        (State::OfferFactor { challenge, .. }, FlowInput::EnrolFactor) => {
+            Effect::BeginFactor { challenge: challenge.clone() }
+        }
+        (
+            State::OfferFactor { challenge, until: Some(_) } | State::EnrolFactor { challenge, until: Some(_), .. },
+            FlowInput::Later,
+        ) => Effect::PutOffFactor { challenge: challenge.clone() },
+        (State::EnrolFactor { .. }, FlowInput::ConfirmFactor { code }) if code.trim().is_empty() => {
+            return Transition { state, effects: Vec::new(), problems: vec![problem::required("code")] };
+        }
+        (State::EnrolFactor { challenge, draft, .. }, FlowInput::ConfirmFactor { code }) => {
+            Effect::ConfirmFactor { challenge: challenge.clone(), draft: draft.clone(), code: Secret::new(code) }
+        }
+        (State::KeepCodes { challenge }, FlowInput::CodesKept) => Effect::FinishFactor { challenge: challenge.clone() },
+        _ => return unexpected(state),
+    };
+    Transition { state, effects: vec![effect], problems: Vec::new() }
+}
+
 fn submit_profile(state: State, profile: ProfileInput) -> Transition {
     let State::MissingFields { member, fields, password, .. } = &state else { return unexpected(state) };
     let is_missing = |field: &&Field| profile.get(**field).is_none_or(|it| it.trim().is_empty());
@@ -225,10 +251,24 @@ fn after(state: State, result: EffectResult, facts: &Facts) -> Transition {
             let state = State::SignIn { email: Some(email) };
             Transition { state, effects: Vec::new(), problems: vec![problem::moved_on()] }
         }
-        (State::SecondFactor { .. }, EffectResult::Outdated) => {
+        (
+            State::SecondFactor { .. }
+            | State::OfferFactor { .. }
+            | State::EnrolFactor { .. }
+            | State::KeepCodes { .. },
+            EffectResult::Outdated,
+        ) => {
             let state = State::SignIn { email: None };
             Transition { state, effects: Vec::new(), problems: vec![problem::moved_on()] }
         }
+        (State::OfferFactor { challenge, until }, EffectResult::Drafted { draft, account }) => {
+            stay(State::EnrolFactor { challenge, draft, account, until })
+        }
+        (State::EnrolFactor { .. }, EffectResult::Enrolled { challenge, recovery_codes }) => Transition {
+            state: State::KeepCodes { challenge },
+            effects: vec![Effect::ShowCodes(recovery_codes)],
+            problems: Vec::new(),
+        },
         (State::RecoverRequest { email: Some(email) }, EffectResult::Sent) => stay(State::RecoverSent { email }),
         (State::ConfirmSignOut { .. }, EffectResult::SignedOut) => finish(Completion::SignedOut),
 
@@ -253,6 +293,12 @@ fn after_sign_in(state: State, outcome: Outcome, facts: &Facts) -> Transition {
             stay(State::AwaitApproval { member: member.id, email: member.email, password })
         }
         Outcome::MfaChallenge { challenge, .. } => stay(State::SecondFactor { challenge }),
+        // Where it can't be put off there is nothing to choose.
+        Outcome::RequireEnrolment { challenge, until, .. } => {
+            let begin = until.is_none().then(|| Effect::BeginFactor { challenge: challenge.clone() });
+            let state = State::OfferFactor { challenge, until };
+            Transition { state, effects: begin.into_iter().collect(), problems: Vec::new() }
+        }
         Outcome::RequireFirstFactor { .. } | Outcome::StatusCheck { .. } => stay(state),
     }
 }
@@ -281,6 +327,9 @@ fn asks_who(state: &State) -> bool {
         | State::MissingFields { .. }
         | State::AwaitApproval { .. }
         | State::SecondFactor { .. }
+        | State::OfferFactor { .. }
+        | State::EnrolFactor { .. }
+        | State::KeepCodes { .. }
         | State::NewPassword { reason: PasswordReason::Recovery, .. } => true,
         State::NewPassword { reason: PasswordReason::OwnerSetup | PasswordReason::OwnerRecovery, .. }
         | State::RecoverRequest { .. }

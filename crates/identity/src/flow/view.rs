@@ -2,7 +2,7 @@
 
 use crate::{
     browser::Browser,
-    factor::{self, FactorType},
+    factor::{self, FactorType, Setup},
     flow::{
         record::Record,
         state::{Facts, PasswordReason, State},
@@ -15,7 +15,7 @@ use crate::{
     sign_in::code::RESEND_AFTER_SECONDS,
 };
 use std::sync::Arc;
-use stoa_kernel::Email;
+use stoa_kernel::{Email, Millis, date::iso_from_millis};
 use stoa_store::Site;
 
 pub(super) fn facts(record: &Record) -> Facts {
@@ -85,6 +85,10 @@ pub(super) fn page(state: &State, facts: &Facts) -> Step {
         State::SecondFactor { .. } => {
             Step::SecondFactor { factors: FactorType::ALL.to_vec(), remember_days: factor::DAYS }
         }
+        State::OfferFactor { until, .. } => Step::OfferFactor { until: until.map(iso_from_millis) },
+        // The conductor shows what it has encrypted, and codes once.
+        State::EnrolFactor { .. } => gone(),
+        State::KeepCodes { .. } => Step::RecoveryCodes { codes: Vec::new() },
         State::RecoverRequest { email } => Step::RecoverRequest { email: email.clone() },
         State::RecoverSent { email } => Step::RecoverSent { email_hint: hint(email) },
         State::NewPassword { email, reason } => {
@@ -97,10 +101,21 @@ pub(super) fn page(state: &State, facts: &Facts) -> Step {
         }
         State::ConfirmSignOut { name } => Step::ConfirmSignOut { display_name: name.clone() },
         State::SignedOut => Step::Done { message: DoneMessage::SignedOut },
-        State::Ended => Step::Failed {
-            code: "INVALID_STATE_TOKEN".to_owned(),
-            message: "The sign-in has expired or was finished; start again.".to_owned(),
-        },
+        State::Ended => gone(),
+    }
+}
+
+/// The page of an authenticator that is set up.
+pub(super) fn enrol(setup: &Setup, until: Option<Millis>) -> Step {
+    let (secret, uri) = (setup.secret.expose().to_owned(), setup.uri.expose().to_owned());
+    Step::EnrolFactor { secret, uri, until: until.map(iso_from_millis) }
+}
+
+/// The page of a flow that can't go on.
+pub(super) fn gone() -> Step {
+    Step::Failed {
+        code: "INVALID_STATE_TOKEN".to_owned(),
+        message: "The sign-in has expired or was finished; start again.".to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@
 //! listed, so a new state, input, result, effect, kind or entry can't be left out.
 
 use crate::{
-    factor::{FactorType, Shown},
+    factor::{Draft, FactorType, Shown},
     flow::{
         conduct::MOST_EFFECTS,
         problem,
@@ -59,6 +59,10 @@ fn challenge() -> Challenge {
     Challenge { member: member(), password: Fingerprint::default(), generation: 1, visitor: None, until: 0 }
 }
 
+fn draft() -> Draft {
+    serde_json::from_value(serde_json::json!({ "id": "f", "sealed": "" })).expect("a draft")
+}
+
 fn kinds() -> Vec<FlowKind> {
     every!(FlowKind {
         FlowKind::SignIn => [FlowKind::SignIn],
@@ -107,6 +111,15 @@ fn states() -> Vec<State> {
         ],
         State::AwaitApproval { .. } => [State::AwaitApproval { member: member(), email: email(), password: Fingerprint::default() }],
         State::SecondFactor { .. } => [State::SecondFactor { challenge: challenge() }],
+        State::OfferFactor { .. } => [
+            State::OfferFactor { challenge: challenge(), until: Some(1) },
+            State::OfferFactor { challenge: challenge(), until: None },
+        ],
+        State::EnrolFactor { .. } => [
+            State::EnrolFactor { challenge: challenge(), draft: draft(), account: email(), until: Some(1) },
+            State::EnrolFactor { challenge: challenge(), draft: draft(), account: email(), until: None },
+        ],
+        State::KeepCodes { .. } => [State::KeepCodes { challenge: challenge() }],
         State::RecoverRequest { .. } => [
             State::RecoverRequest { email: some.clone() },
             State::RecoverRequest { email: none.clone() },
@@ -141,6 +154,7 @@ fn inputs() -> Vec<FlowInput> {
     let code = |it: &str| FlowInput::VerifyEmail { code: it.to_owned() };
     let ask = |it: &str| FlowInput::RecoverRequest { email: it.to_owned() };
     let prove = |factor, code: &str, remember| FlowInput::SecondFactor { factor, code: code.to_owned(), remember };
+    let confirm = |code: &str| FlowInput::ConfirmFactor { code: code.to_owned() };
     let to = |to, email: Option<String>| FlowInput::Switch { to, email };
     let name = |it: &str| Some(it.to_owned());
     let whole = ProfileInput { first_name: name("Anna"), last_name: name("Berg"), nickname: name("anna") };
@@ -161,6 +175,10 @@ fn inputs() -> Vec<FlowInput> {
             prove(FactorType::RecoveryCode, "ABCD-EFGH", false),
             prove(FactorType::Totp, " ", false),
         ],
+        FlowInput::EnrolFactor => [FlowInput::EnrolFactor],
+        FlowInput::ConfirmFactor { .. } => [confirm("123456"), confirm(" ")],
+        FlowInput::Later => [FlowInput::Later],
+        FlowInput::CodesKept => [FlowInput::CodesKept],
         FlowInput::RecoverRequest { .. } => [ask(&email()), ask("nonsense"), ask("")],
         FlowInput::NewPassword { .. } => [
             FlowInput::NewPassword { password: "long enough".to_owned() },
@@ -191,6 +209,10 @@ fn outcomes() -> Vec<Outcome> {
         Outcome::MfaChallenge { .. } => [
             Outcome::MfaChallenge { challenge: challenge(), state_token: token(), asked: FactorType::Totp },
         ],
+        Outcome::RequireEnrolment { .. } => [
+            Outcome::RequireEnrolment { challenge: challenge(), until: Some(1), url: None },
+            Outcome::RequireEnrolment { challenge: challenge(), until: None, url: None },
+        ],
         Outcome::RequireFirstFactor { .. } => [Outcome::RequireFirstFactor { state_token: token() }],
         Outcome::StatusCheck { .. } => [Outcome::StatusCheck { member: account() }],
     })
@@ -210,6 +232,10 @@ fn results() -> Vec<EffectResult> {
         EffectResult::Sent => [EffectResult::Sent],
         EffectResult::SignedOut => [EffectResult::SignedOut],
         EffectResult::Unchanged => [EffectResult::Unchanged],
+        EffectResult::Drafted { .. } => [EffectResult::Drafted { draft: draft(), account: email() }],
+        EffectResult::Enrolled { .. } => [
+            EffectResult::Enrolled { challenge: challenge(), recovery_codes: vec!["ABCD-EFGH".to_owned()] },
+        ],
         EffectResult::Refused(_) => [EffectResult::Refused(problem::credentials())],
     }));
     all.retain(|result| effects().iter().any(|it| it.can_result_in(result)));
@@ -247,9 +273,16 @@ fn effects() -> Vec<Effect> {
                 remembers: true,
             },
         ],
+        Effect::PutOffFactor { .. } => [Effect::PutOffFactor { challenge: challenge() }],
+        Effect::BeginFactor { .. } => [Effect::BeginFactor { challenge: challenge() }],
+        Effect::ConfirmFactor { .. } => [
+            Effect::ConfirmFactor { challenge: challenge(), draft: draft(), code: Secret::new("123456") },
+        ],
+        Effect::FinishFactor { .. } => [Effect::FinishFactor { challenge: challenge() }],
         Effect::SendRecovery { .. } => [Effect::SendRecovery { email: email() }],
         Effect::SetPassword { .. } => [Effect::SetPassword { reason: PasswordReason::Recovery, password: password() }],
         Effect::EndSession => [Effect::EndSession],
+        Effect::ShowCodes(_) => [Effect::ShowCodes(vec!["ABCD-EFGH".to_owned()])],
         Effect::OpenSession(_) => [Effect::OpenSession(Grant::Member(password()))],
         Effect::Finish(_) => [Effect::Finish(Completion::SignedIn)],
     })
@@ -282,7 +315,7 @@ fn wire_name(kind: FlowKind) -> String {
 
 /// An effect that must be answered before the machine can go on.
 fn asks(effect: &Effect) -> bool {
-    !matches!(effect, Effect::OpenSession(_) | Effect::Finish(_))
+    effect.has_result()
 }
 
 /// The effects whose results a state can meet.
@@ -524,7 +557,7 @@ fn results_of_enrolled(effect: &Effect) -> Vec<EffectResult> {
         EffectResult::SignIn(outcome) => matches!(**outcome, Outcome::Success { .. }),
         _ => false,
     };
-    let shows_factor = matches!(effect, Effect::CheckFactor { .. });
+    let shows_factor = matches!(effect, Effect::CheckFactor { .. } | Effect::FinishFactor { .. });
     let can_be = |it: &EffectResult| effect.can_result_in(it) && (shows_factor || !is_sign_in(it));
     results().into_iter().filter(can_be).collect()
 }
@@ -553,7 +586,11 @@ fn no_way_leads_past_a_second_factor() {
                         assert!(matches!(next.state, State::SecondFactor { .. }), "{before:?} passes the question by");
                     }
                     if next.effects.iter().any(is_members) {
-                        assert!(matches!((&before, &effect), (State::SecondFactor { .. }, Effect::CheckFactor { .. })));
+                        assert!(matches!(
+                            (&before, &effect),
+                            (State::SecondFactor { .. }, Effect::CheckFactor { .. })
+                                | (State::KeepCodes { .. }, Effect::FinishFactor { .. })
+                        ));
                         shown += 1;
                         continue;
                     }
@@ -565,4 +602,78 @@ fn no_way_leads_past_a_second_factor() {
     assert!(shown > 0);
     let ways = ["AwaitApproval", "MissingFields", "NewPassword", "SignIn", "VerifyEmail"];
     assert_eq!(asked.into_iter().collect::<Vec<_>>(), ways);
+}
+
+/// What an effect can result in for a member of whom a second factor is required now, and who has none: nothing signs in
+/// before one was set up.
+fn results_of_required(effect: &Effect) -> Vec<EffectResult> {
+    let can_be = |result: &EffectResult| match result {
+        EffectResult::SignIn(outcome) => match **outcome {
+            Outcome::Success { .. } => matches!(effect, Effect::FinishFactor { .. }),
+            // They have none that could be asked for, and the time to put it off is over.
+            Outcome::MfaChallenge { .. } | Outcome::RequireEnrolment { until: Some(_), .. } => false,
+            _ => true,
+        },
+        _ => true,
+    };
+    results().into_iter().filter(|it| effect.can_result_in(it) && can_be(it)).collect()
+}
+
+/// From every state, by every input and under all facts: only the way through the set-up signs in, and each state of it is
+/// reached by the one before only.
+#[test]
+fn no_way_leads_past_a_factor_that_is_required() {
+    let is_members = |it: &Effect| matches!(it, Effect::OpenSession(Grant::Member(_)));
+    let (mut granted, mut required) = (0, BTreeSet::new());
+    for facts in facts() {
+        for state in states() {
+            let inputs = inputs().into_iter().map(Event::Input).chain([Event::Refresh]);
+            let mut waiting: Vec<Transition> = inputs.map(|it| step::step(state.clone(), it, &facts)).collect();
+            while let Some(mut transition) = waiting.pop() {
+                let Some(at) = transition.effects.iter().position(asks) else {
+                    assert!(!transition.effects.iter().any(is_members), "{state:?}");
+                    continue;
+                };
+                let effect = transition.effects.swap_remove(at);
+                for result in results_of_required(&effect) {
+                    let before = transition.state.clone();
+                    let name = result.name();
+                    let next = step::step(before.clone(), Event::Result(result), &facts);
+                    if name == "mustEnrol" {
+                        required.insert(before.name());
+                        let begins = matches!(next.effects.as_slice(), [Effect::BeginFactor { .. }]);
+                        assert!(begins, "{before:?} passes the question by");
+                    }
+                    let is_new = next.state.name() != before.name();
+                    match next.state {
+                        State::EnrolFactor { .. } if is_new => {
+                            assert!(matches!((&before, name), (State::OfferFactor { .. }, "drafted")));
+                        }
+                        State::KeepCodes { .. } if is_new => {
+                            assert!(matches!((&before, name), (State::EnrolFactor { .. }, "enrolled")));
+                        }
+                        _ => {}
+                    }
+                    if next.effects.iter().any(is_members) {
+                        assert!(matches!((&before, &effect), (State::KeepCodes { .. }, Effect::FinishFactor { .. })));
+                        granted += 1;
+                        continue;
+                    }
+                    waiting.push(next);
+                }
+            }
+        }
+    }
+    assert!(granted > 0);
+    let ways = [
+        "AwaitApproval",
+        "EnrolFactor",
+        "MissingFields",
+        "NewPassword",
+        "OfferFactor",
+        "SignIn",
+        "SignUp",
+        "VerifyEmail",
+    ];
+    assert_eq!(required.into_iter().collect::<Vec<_>>(), ways);
 }

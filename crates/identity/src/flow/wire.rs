@@ -62,6 +62,14 @@ pub enum Step {
     MissingFields { fields: Vec<ProfileField> },
     /// A second factor: one of these. `rememberDays` is how long the browser need not show one again.
     SecondFactor { factors: Vec<FactorType>, remember_days: u32 },
+    /// The site requires a second factor of its members. `until`, ISO 8601, is how long this one may put it off; absent
+    /// where not at all.
+    OfferFactor { until: Option<String> },
+    /// An authenticator to be set up, by its secret in base32 or the `otpauth:` address that a QR code holds; its first code is
+    /// awaited. `until` as before.
+    EnrolFactor { secret: String, uri: String, until: Option<String> },
+    /// Recovery codes, shown this once: none where the page is shown again.
+    RecoveryCodes { codes: Vec<String> },
     /// Ask for the address to which a recovery link is sent.
     RecoverRequest { email: Option<String> },
     /// A recovery link is on its way, whether or not the address is known.
@@ -128,6 +136,15 @@ pub enum FlowInput {
         /// Not to ask again in this browser for a while.
         remember: bool,
     },
+    /// To set an authenticator up.
+    EnrolFactor,
+    ConfirmFactor {
+        code: String,
+    },
+    /// To put a second factor off.
+    Later,
+    /// The recovery codes are kept.
+    CodesKept,
     RecoverRequest {
         email: String,
     },

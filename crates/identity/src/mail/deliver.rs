@@ -147,6 +147,11 @@ pub(crate) fn url(core: &Core) -> Arc<str> {
     core.mail_queue.url()
 }
 
+/// Where members of a site sign in on its account pages.
+pub(crate) async fn sign_in_url(core: &Core, site: &Site) -> Result<String> {
+    Ok(context_of(core, site).await?.sign_in_url)
+}
+
 /// To be called after a commit that has put something into the queue.
 pub(crate) async fn deliver_soon(core: &Arc<Core>, site: &SiteId) {
     if core.mail.is_local() {

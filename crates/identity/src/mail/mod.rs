@@ -17,7 +17,7 @@ mod words;
 
 pub(crate) use background::{Answerer, MailQueue};
 pub use deliver::Failure;
-pub(crate) use deliver::{deliver_soon, keep_delivering, schedule, url};
+pub(crate) use deliver::{deliver_soon, keep_delivering, schedule, sign_in_url, url};
 pub(crate) use message::{FactorChange, Message};
 pub(crate) use queue::{LinkOptions, Question, QueuedMessage, Task, done, enqueue, left, reseal};
 pub(crate) use setting::LONGEST_TAG;

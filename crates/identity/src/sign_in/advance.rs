@@ -72,9 +72,9 @@ pub(crate) async fn advance(
     let remembers = match origin.second {
         _ if origin.app.is_some() => false,
         SecondFactor::Shown { remembers } => remembers,
-        SecondFactor::Nothing | SecondFactor::Browser(_) => {
-            if let Some(generation) = asks_for_factor(core, tx, site, &member, origin.second).await? {
-                return pending::challenge(core, site, &member, generation, visitor);
+        SecondFactor::Nothing | SecondFactor::Browser(_) | SecondFactor::PutOff => {
+            if let Some(question) = asks_for_factor(core, tx, site, &member, origin).await? {
+                return Ok(question);
             }
             false
         }
@@ -91,22 +91,33 @@ pub(crate) async fn advance(
     Ok(Outcome::Success { member, session_token })
 }
 
-/// The generation of the member's factors, when one of them is to be shown.
+/// What is asked of a member about second factors: one of those that they have, or to set one up where the site requires it.
 async fn asks_for_factor(
     core: &Core,
     tx: &mut Tx<'_>,
     site: &Site,
     member: &Member,
-    second: SecondFactor<'_>,
-) -> Result<Option<i64>> {
-    let Some(generation) = factor::generation(tx, &site.id, &member.id).await? else { return Ok(None) };
-    let is_remembered = match second {
-        SecondFactor::Browser(cookie) => {
-            factor::remembered::is_remembered(core, tx, &site.id, &member.id, cookie).await?
-        }
-        SecondFactor::Nothing | SecondFactor::Shown { .. } => false,
-    };
-    Ok((!is_remembered).then_some(generation))
+    origin: Origin<'_>,
+) -> Result<Option<Outcome>> {
+    if let Some(generation) = factor::generation(tx, &site.id, &member.id).await? {
+        let is_remembered = match origin.second {
+            SecondFactor::Browser(cookie) => {
+                factor::remembered::is_remembered(core, tx, &site.id, &member.id, cookie).await?
+            }
+            SecondFactor::Nothing | SecondFactor::PutOff | SecondFactor::Shown { .. } => false,
+        };
+        return match is_remembered {
+            true => Ok(None),
+            false => pending::challenge(core, site, member, generation, origin.visitor).map(Some),
+        };
+    }
+    let Some(due) = policy::read(tx, &site.id).await?.factor_due(tx, &site.id, member).await? else { return Ok(None) };
+    let until = (core.now() < due).then_some(due);
+    if until.is_some() && matches!(origin.second, SecondFactor::PutOff) {
+        return Ok(None);
+    }
+    let generation = factor::generation_of_none(tx, &site.id, &member.id).await?;
+    Ok(Some(pending::enrolment(core, member, generation, origin.visitor, until)))
 }
 
 /// Has what the transaction of a sign-in left to be sent delivered.

@@ -1,11 +1,13 @@
 //! A sign-in that waits for a second factor, as it stands in a state token or in a flow.
 
-use crate::password::Fingerprint;
+use crate::{member::Member, password::Fingerprint};
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{MemberId, Millis, VisitorId};
 
 /// Life of one.
 pub(crate) const LIFE: Millis = 10 * 60_000;
+/// Life of one whose member sets a factor up: an app may have to be found first.
+pub(crate) const ENROLMENT: Millis = 30 * 60_000;
 
 /// What the person has shown so far. It gives nothing by itself, and is good until the member's password changes, their
 /// sessions are ended or their factors are changed, whichever comes first.
@@ -19,4 +21,17 @@ pub struct Challenge {
     pub(crate) visitor: Option<VisitorId>,
     /// UTC milliseconds.
     pub(crate) until: Millis,
+}
+
+impl Challenge {
+    /// Of a member whose first factor was shown as it is now.
+    pub(crate) fn of(member: &Member, generation: i64, visitor: Option<&VisitorId>, until: Millis) -> Self {
+        Self {
+            member: member.id.clone(),
+            password: Fingerprint::of(member.password_hash.as_deref()),
+            generation,
+            visitor: visitor.cloned(),
+            until,
+        }
+    }
 }

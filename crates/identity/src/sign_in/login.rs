@@ -15,7 +15,7 @@ use crate::{
     policy,
     session::{self, SessionSelector},
     sign_in::{
-        advance,
+        advance, enrolment,
         new_password::{self, Person},
         outcome::{Origin, Outcome, SecondFactor},
     },
@@ -58,7 +58,8 @@ impl Identity {
         attempt: &Attempt,
         registration: &Registration,
     ) -> Result<Outcome> {
-        register(&self.core, site, attempt, registration).await
+        let outcome = register(&self.core, site, attempt, registration).await?;
+        enrolment::for_call(&self.core, site, outcome, attempt.address).await
     }
 
     /// Signs a member in by password. An unknown address costs and answers the same as a wrong password.
@@ -74,7 +75,8 @@ impl Identity {
         email: &str,
         password: &Secret,
     ) -> Result<Outcome> {
-        login(&self.core, site, attempt, email, password).await
+        let outcome = login(&self.core, site, attempt, email, password).await?;
+        enrolment::for_call(&self.core, site, outcome, attempt.address).await
     }
 
     /// Makes or updates a member whom an app vouches for; no credentials (docs/protocol/identity.md §6, sign-on).
@@ -289,7 +291,7 @@ pub(crate) async fn login(
         .await?;
     // A member who still waits for a code was sent a message, so that attempt counts. One of whom a second factor is asked
     // was sent nothing, and attempts at that are counted by themselves.
-    if matches!(advanced, Outcome::Success { .. } | Outcome::MfaChallenge { .. }) {
+    if matches!(advanced, Outcome::Success { .. } | Outcome::MfaChallenge { .. } | Outcome::RequireEnrolment { .. }) {
         core.throttle.refund(attempted);
     }
     Ok(advance::send_after(core, site, advanced).await)

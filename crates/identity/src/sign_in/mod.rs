@@ -6,6 +6,7 @@ pub mod approval;
 pub(crate) mod approval_request;
 pub(crate) mod challenge;
 pub(crate) mod code;
+pub(crate) mod enrolment;
 pub(crate) mod invitation;
 pub(crate) mod link;
 pub(crate) mod login;

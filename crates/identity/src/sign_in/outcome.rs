@@ -4,7 +4,7 @@
 use crate::{factor::FactorType, member::Member, policy::Field, sign_in::challenge::Challenge};
 use serde_json::{Value, json};
 use std::net::IpAddr;
-use stoa_kernel::{Caller, Secret, VisitorId};
+use stoa_kernel::{Caller, Millis, Secret, VisitorId};
 
 /// What comes next in a sign-in.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +22,15 @@ pub enum Outcome {
     /// A second factor of the member is needed, of which the first is asked for. Nothing is told of the member: who asks
     /// has shown a password alone.
     MfaChallenge { challenge: Challenge, state_token: Secret, asked: FactorType },
+    /// The site requires a second factor of the member, who has none. The account pages have one set up; what is answered to
+    /// calls leads there. Nothing is told of the member here either.
+    RequireEnrolment {
+        challenge: Challenge,
+        /// Until when the member may put it off.
+        until: Option<Millis>,
+        /// Where the pages stand, for calls.
+        url: Option<String>,
+    },
     /// The address was verified outside of a sign-in. Nothing keeps the member from signing in, but who
     /// asks has not shown a first factor.
     StatusCheck { member: Member },
@@ -67,6 +76,16 @@ impl Outcome {
                     "reason": "USER_SETTINGS",
                 },
             }),
+            Self::RequireEnrolment { url, .. } => json!({
+                "state": "REQUIRE_MFA",
+                "requireMfaData": {
+                    "availableFactors": [
+                        { "factorType": FactorType::Totp.name(), "factorStatus": "REQUIRE_ACTIVATION" },
+                    ],
+                    "reason": "USER_SETTINGS",
+                },
+                "additionalData": { "signInUrl": { "strValue": url } },
+            }),
             Self::StatusCheck { member } => json!({ "state": "STATUS_CHECK", "identity": member.to_json() }),
         }
     }
@@ -74,7 +93,7 @@ impl Outcome {
     /// Whom it is about; `None` while only an address is known, or a second factor is asked for.
     pub fn member(&self) -> Option<&Member> {
         match self {
-            Self::RequireFirstFactor { .. } | Self::MfaChallenge { .. } => None,
+            Self::RequireFirstFactor { .. } | Self::MfaChallenge { .. } | Self::RequireEnrolment { .. } => None,
             Self::Success { member, .. }
             | Self::RequireEmailVerification { member, .. }
             | Self::RequireMissingFields { member, .. }
@@ -103,6 +122,8 @@ pub(crate) enum SecondFactor<'a> {
     Nothing,
     /// The browser brought the cookie by which it is known; it may be one in which the member isn't asked.
     Browser(&'a str),
+    /// A member without one puts off to set one up.
+    PutOff,
     /// It was shown.
     Shown {
         /// Whether the member isn't to be asked again in the browser where the sign-in ends.

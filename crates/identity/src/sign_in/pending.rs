@@ -55,17 +55,24 @@ pub(crate) fn challenge(
     generation: i64,
     visitor: Option<&VisitorId>,
 ) -> Result<Outcome> {
-    let challenge = Challenge {
-        member: member.id.clone(),
-        password: Fingerprint::of(member.password_hash.as_deref()),
-        generation,
-        visitor: visitor.cloned(),
-        until: core.now() + challenge::LIFE,
-    };
+    let challenge = Challenge::of(member, generation, visitor, core.now() + challenge::LIFE);
     ask(core, &site.id, challenge, FactorType::Totp)
 }
 
-/// The same for one factor of those that the member has.
+/// What is answered to one who has shown a first factor of a member without a second one, of whom the site requires one.
+/// `until` is how long they may put it off, UTC milliseconds.
+pub(crate) fn enrolment(
+    core: &Core,
+    member: &Member,
+    generation: i64,
+    visitor: Option<&VisitorId>,
+    until: Option<Millis>,
+) -> Outcome {
+    let challenge = Challenge::of(member, generation, visitor, core.now() + challenge::ENROLMENT);
+    Outcome::RequireEnrolment { challenge, until, url: None }
+}
+
+/// The same as [`challenge`] for one factor of those that the member has.
 pub(crate) fn ask(core: &Core, site: &SiteId, challenge: Challenge, asked: FactorType) -> Result<Outcome> {
     let pending = PendingAuthentication::SecondFactor { challenge: challenge.clone(), asked };
     Ok(Outcome::MfaChallenge { challenge, state_token: issue(core, site, &pending)?, asked })

@@ -11,7 +11,7 @@ use crate::{
     member::{self, Member, Move, Status, access::MemberWrite},
     session::{self, SessionSelector},
     sign_in::{
-        advance, link, login,
+        advance, enrolment, link, login,
         new_password::{self, Person},
         outcome::{Origin, Outcome},
     },
@@ -86,7 +86,8 @@ impl Identity {
         if token::site_number(Kind::Link, link) != Some(site.number) {
             return Err(Fault::new(Code::LinkInvalid));
         }
-        finish(core, site, &TokenHash::of(link).to_vec(), password, address).await
+        let outcome = finish(core, site, &TokenHash::of(link).to_vec(), password, address).await?;
+        enrolment::for_call(core, site, outcome, address).await
     }
 }
 

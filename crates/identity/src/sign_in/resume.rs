@@ -7,7 +7,7 @@ use crate::{
     password::Fingerprint,
     policy::{self, Field},
     sign_in::{
-        advance, login,
+        advance, enrolment, login,
         outcome::{Origin, Outcome},
         pending::{self, PendingAuthentication},
     },
@@ -52,24 +52,25 @@ impl Identity {
         resumption: Resumption<'_>,
     ) -> Result<Outcome> {
         let core = &self.core;
-        match pending::read(core, &site.id, resumption.state_token).ok_or_else(gone)? {
+        let outcome = match pending::read(core, &site.id, resumption.state_token).ok_or_else(gone)? {
             PendingAuthentication::FirstFactor { email } => {
                 if !resumption.email.is_none_or(|it| is_same_address(it, &email)) {
                     return Err(gone());
                 }
                 match resumption.password {
-                    None => Ok(Outcome::RequireFirstFactor { state_token: Secret::new(resumption.state_token) }),
-                    Some(password) => login::login(core, site, attempt, &email, password).await,
+                    None => Outcome::RequireFirstFactor { state_token: Secret::new(resumption.state_token) },
+                    Some(password) => login::login(core, site, attempt, &email, password).await?,
                 }
             }
             // `POST /v2/{factorType}/verify` goes on with it.
-            PendingAuthentication::SecondFactor { .. } => Err(gone()),
+            PendingAuthentication::SecondFactor { .. } => return Err(gone()),
             PendingAuthentication::MissingFields { member, password, visitor } => {
                 let profile = missing_fields(resumption.profile)?;
                 let fields = MissingFields { member, password, profile, visitor, address: attempt.address };
-                complete(core, site, fields).await?.ok_or_else(gone)
+                complete(core, site, fields).await?.ok_or_else(gone)?
             }
-        }
+        };
+        enrolment::for_call(core, site, outcome, attempt.address).await
     }
 }
 

@@ -1,12 +1,13 @@
 //! Verification of e-mail addresses, and the sign-ins that wait for it (docs/protocol/identity.md §7).
 
 use crate::{
-    Core, Identity,
+    Core, Identity, factor,
     mail::{self, notice},
     member::{self, Move, Status, access::MemberWrite},
     sign_in::{
         advance, approval_request,
         code::{self, Use},
+        enrolment,
         outcome::{Origin, Outcome},
     },
     token::{self, Kind},
@@ -37,7 +38,8 @@ impl Identity {
         if !is_ours {
             return Err(Fault::new(Code::StateTokenInvalid));
         }
-        check(core, site, TokenHash::of(state_token), code, address).await
+        let outcome = check(core, site, TokenHash::of(state_token), code, address).await?;
+        enrolment::for_call(core, site, outcome, address).await
     }
 
     /// Sends another code for the same state token (`POST /v1/auth/resend`); the old one ends.
@@ -150,6 +152,8 @@ async fn check_in(core: &Core, tx: &mut Tx<'_>, site: &Site, submitted: Submitte
         }
         return Ok(Ok(Outcome::StatusCheck { member }));
     }
+    // The sign-in has shown the password, and now the address: as good as a link.
+    factor::password_was_set(core, tx, &site.id, &stored.member, None).await?;
     let origin = Origin { visitor: stored.visitor.as_ref(), address: Some(address), ..Origin::default() };
     match advance::advance(core, tx, site, member, origin).await {
         Ok(advanced) => Ok(Ok(advanced)),

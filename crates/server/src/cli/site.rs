@@ -86,12 +86,19 @@ pub enum SiteVerb {
         #[command(flatten)]
         site: SiteChoice,
     },
-    /// Say whether members of this site can add a second factor; those who have one are asked for it in any case
+    /// Say whether members of this site can add a second factor, or have to; those who have one are asked for it in any case
     #[command(after_help = "Examples:\n  stoa site second-factors optional\n  \
+                            stoa site second-factors required --grace 14d --role editor\n  \
                             stoa site second-factors off --site Mine --json")]
     SecondFactors {
-        /// `optional` lets members add one if they like
+        /// `optional` lets members add one if they like; with `required` none signs in without
         state: SecondFactors,
+        /// For how many days members may put off what is required, such as 14d; 0d for not at all
+        #[arg(long, value_name = "DAYS", value_parser = days)]
+        grace: Option<u32>,
+        /// Require it of members with this role only; several times for several, '' for all members
+        #[arg(long, value_name = "KEY")]
+        role: Vec<String>,
         #[command(flatten)]
         site: SiteChoice,
     },
@@ -178,6 +185,13 @@ fn score(text: &str) -> Result<f64, String> {
 pub enum SecondFactors {
     Off,
     Optional,
+    Required,
+}
+
+/// Whole days, with or without a `d`.
+fn days(text: &str) -> Result<u32, String> {
+    let number = text.strip_suffix('d').unwrap_or(text);
+    number.parse().map_err(|_| "a number of days is expected, such as 14d".to_owned())
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum, Serialize, Deserialize)]

@@ -82,15 +82,27 @@ pub async fn run(services: &Services, verb: &SiteVerb) -> Result<Value, Failure>
             services.content.auto_index_set(&site, is_on).await?;
             Ok(json!({ "autoIndex": services.content.auto_index_is_on(&site).await? }))
         }
-        SiteVerb::SecondFactors { state, site } => {
+        SiteVerb::SecondFactors { state, grace, role, site } => {
             let site = services.choose_site(site.site.as_deref()).await?;
-            let second_factor = Some(match state {
+            let second_factor = match state {
                 SecondFactors::Off => SecondFactorPolicy::Off,
                 SecondFactors::Optional => SecondFactorPolicy::Optional,
-            });
-            let change = PolicyChange { second_factor, ..PolicyChange::default() };
+                SecondFactors::Required => SecondFactorPolicy::Required,
+            };
+            let mut change = json!({ "secondFactor": second_factor.name(), "secondFactorGraceDays": grace });
+            if !role.is_empty() {
+                let keys: Vec<&String> = role.iter().filter(|it| !it.is_empty()).collect();
+                change["secondFactorRoles"] = json!(keys);
+            }
+            // Read as a call's is, so that what is wrong is named alike.
+            let change = PolicyChange::parse(&json!({ "signOnPolicy": change }))?;
             let policy = services.identity.policy_update(&site, &operator(), change).await?;
-            Ok(json!({ "secondFactor": policy.second_factor.name() }))
+            let mut view = json!({ "secondFactor": policy.second_factor.name() });
+            if let Some(days) = policy.second_factor_grace_days {
+                view["secondFactorGraceDays"] = json!(days);
+                view["secondFactorRoles"] = json!(policy.second_factor_roles);
+            }
+            Ok(view)
         }
         SiteVerb::Captcha(_) => Err("this command is about a captcha".into()),
     }

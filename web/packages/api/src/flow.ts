@@ -82,7 +82,7 @@ accentSurface: string, };
 /**
  * One question to the person, or the end of the flow.
  */
-export type Step = { "type": "SIGN_IN", email: string | null, canSignUp: boolean, canRecover: boolean, } | { "type": "SIGN_UP", email: string | null, fields: Array<ProfileField>, passwordMinLength: number, } | { "type": "VERIFY_EMAIL", emailHint: string, resendAfterSeconds: number, } | { "type": "AWAIT_APPROVAL", emailHint: string, } | { "type": "MISSING_FIELDS", fields: Array<ProfileField>, } | { "type": "SECOND_FACTOR", factors: Array<FactorType>, rememberDays: number, } | { "type": "RECOVER_REQUEST", email: string | null, } | { "type": "RECOVER_SENT", emailHint: string, } | { "type": "NEW_PASSWORD", emailHint: string | null, passwordMinLength: number, } | { "type": "CONFIRM_SIGN_OUT", displayName: string | null, } | { "type": "REDIRECT", url: string, } | { "type": "POST_MESSAGE", origin: string, code: string | null, state: string, error: string | null, errorDescription: string | null, } | { "type": "DONE", message: DoneMessage, } | { "type": "FAILED", code: string, message: string, };
+export type Step = { "type": "SIGN_IN", email: string | null, canSignUp: boolean, canRecover: boolean, } | { "type": "SIGN_UP", email: string | null, fields: Array<ProfileField>, passwordMinLength: number, } | { "type": "VERIFY_EMAIL", emailHint: string, resendAfterSeconds: number, } | { "type": "AWAIT_APPROVAL", emailHint: string, } | { "type": "MISSING_FIELDS", fields: Array<ProfileField>, } | { "type": "SECOND_FACTOR", factors: Array<FactorType>, rememberDays: number, } | { "type": "OFFER_FACTOR", until: string | null, } | { "type": "ENROL_FACTOR", secret: string, uri: string, until: string | null, } | { "type": "RECOVERY_CODES", codes: Array<string>, } | { "type": "RECOVER_REQUEST", email: string | null, } | { "type": "RECOVER_SENT", emailHint: string, } | { "type": "NEW_PASSWORD", emailHint: string | null, passwordMinLength: number, } | { "type": "CONFIRM_SIGN_OUT", displayName: string | null, } | { "type": "REDIRECT", url: string, } | { "type": "POST_MESSAGE", origin: string, code: string | null, state: string, error: string | null, errorDescription: string | null, } | { "type": "DONE", message: DoneMessage, } | { "type": "FAILED", code: string, message: string, };
 
 export type DoneMessage = "SIGNED_IN" | "SIGNED_OUT" | "PASSWORD_CHANGED" | "OWNER_READY";
 
@@ -98,7 +98,7 @@ export type FlowInput = { "type": "SIGN_IN", email: string, password: string, ca
 /**
  * Not to ask again in this browser for a while.
  */
-remember: boolean, } | { "type": "RECOVER_REQUEST", email: string, } | { "type": "NEW_PASSWORD", password: string, } | { "type": "CONFIRM_SIGN_OUT" } | { "type": "BACK" } | { "type": "CANCEL" };
+remember: boolean, } | { "type": "ENROL_FACTOR" } | { "type": "CONFIRM_FACTOR", code: string, } | { "type": "LATER" } | { "type": "CODES_KEPT" } | { "type": "RECOVER_REQUEST", email: string, } | { "type": "NEW_PASSWORD", password: string, } | { "type": "CONFIRM_SIGN_OUT" } | { "type": "BACK" } | { "type": "CANCEL" };
 
 export type ProfileInput = { firstName: string | null, lastName: string | null, nickname: string | null, };
 

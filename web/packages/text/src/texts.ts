@@ -40,11 +40,14 @@ export function bind<English>(texts: CompiledTexts, locale: string): Bound<Engli
 
 function bindOne(text: CompiledMessage, locale: string) {
   if (typeof text === 'string') return text;
-  return (values: Parameters<typeof format>[2]) => format(text, locale, values, { formatters });
+  return (values: Parameters<typeof format>[2]) => format(text, locale, values, { formats, formatters });
 }
 
 const isMessage = (text: CompiledMessage | CompiledTexts): text is CompiledMessage =>
   typeof text === 'string' || Array.isArray(text);
+
+/** What a text says of a date by `{name, date, long}`. */
+const formats: NonNullable<FormatOptions['formats']> = { dateTime: { long: { dateStyle: 'long' } } };
 
 const formatters: FormatOptions['formatters'] = {
   getDateTimeFormat: (...args) => new Intl.DateTimeFormat(...args),

@@ -47,6 +47,7 @@ export function StepForm({ view, flow, submit, fields, check, onSubmit, password
             flow.sending !== 'RESEND' &&
             flow.sending !== 'SWITCH' &&
             flow.sending !== 'BACK' &&
+            flow.sending !== 'LATER' &&
             flow.sending !== 'CANCEL'
           }
         >

@@ -19,6 +19,7 @@ import { focusFirstProblem, siteName } from './step.ts';
 const later = () => import('./later.ts');
 const AwaitApproval = lazy(() => later().then((it) => ({ default: it.AwaitApproval })));
 const ConfirmSignOut = lazy(() => later().then((it) => ({ default: it.ConfirmSignOut })));
+const Enrolment = lazy(() => later().then((it) => ({ default: it.Enrolment })));
 const MissingFields = lazy(() => later().then((it) => ({ default: it.MissingFields })));
 const NewPassword = lazy(() => later().then((it) => ({ default: it.NewPassword })));
 const RecoverRequest = lazy(() => later().then((it) => ({ default: it.RecoverRequest })));
@@ -73,6 +74,10 @@ function pageOf(view: FlowView, flow: Flow) {
       return <MissingFields {...all} step={step} />;
     case 'SECOND_FACTOR':
       return <SecondFactor {...all} step={step} />;
+    case 'OFFER_FACTOR':
+    case 'ENROL_FACTOR':
+    case 'RECOVERY_CODES':
+      return <Enrolment {...all} step={step} />;
     case 'RECOVER_REQUEST':
       return <RecoverRequest {...all} step={step} />;
     case 'RECOVER_SENT':

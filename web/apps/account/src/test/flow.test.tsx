@@ -200,6 +200,55 @@ describe('the other steps send what the server expects', () => {
     });
   });
 
+  it('an authenticator is set up, and the recovery codes are kept', async () => {
+    const setup = VIEWS.ENROL_FACTOR[0]?.view ?? signIn;
+    const kept = VIEWS.RECOVERY_CODES[0]?.view ?? signIn;
+    const { user, inputs } = openPage(FLOW, VIEWS.OFFER_FACTOR[0]?.view ?? signIn, setup, kept);
+    expect(await screen.findByText('You can put this off until December 24, 2026.')).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Set it up' }));
+    expect(await screen.findByRole('img', { name: 'QR code for the authenticator app' })).toBeTruthy();
+    expect(screen.getByText('GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ')).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Copy' }));
+    expect(await screen.findByText('Copied.')).toBeTruthy();
+    expect(await navigator.clipboard.readText()).toBe('GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ');
+    await user.type(screen.getByRole('textbox', { name: '6-digit code' }), '12345{Enter}');
+    expect(await screen.findByText('The code is wrong or has expired.')).toBeTruthy();
+    await user.type(screen.getByRole('textbox', { name: '6-digit code' }), '6{Enter}');
+    expect(await screen.findByText('ABCD-EFGH-IJKL-MNOP')).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'I have kept them' }));
+    await waitFor(() => {
+      expect(inputs()).toEqual([
+        { type: 'ENROL_FACTOR' },
+        { type: 'CONFIRM_FACTOR', code: '123456' },
+        { type: 'CODES_KEPT' },
+      ]);
+    });
+  });
+
+  it('a second factor is put off only where the site lets it be', async () => {
+    const { user, inputs } = openPage(
+      FLOW,
+      VIEWS.OFFER_FACTOR[0]?.view ?? signIn,
+      VIEWS.OFFER_FACTOR[1]?.view ?? signIn,
+    );
+    await user.click(await screen.findByRole('button', { name: 'Not now' }));
+    await waitFor(() => {
+      expect(inputs()).toEqual([{ type: 'LATER' }]);
+    });
+    await waitFor(() => {
+      expect(screen.queryByRole('button', { name: 'Not now' })).toBeNull();
+    });
+  });
+
+  it('recovery codes are not shown again', async () => {
+    const { user, inputs } = openPage(FLOW, VIEWS.RECOVERY_CODES[1]?.view ?? signIn);
+    expect(await screen.findByText(/^They were shown once/)).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Go on' }));
+    await waitFor(() => {
+      expect(inputs()).toEqual([{ type: 'CODES_KEPT' }]);
+    });
+  });
+
   it('sign-out takes a click', async () => {
     const { user, inputs } = openPage(
       FLOW,

@@ -75,6 +75,31 @@ export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: Fl
       ),
     },
   ],
+  OFFER_FACTOR: [
+    {
+      title: 'Protect your account',
+      view: viewOf({ type: 'OFFER_FACTOR', until: '2026-12-24T12:00:00.000Z' }, { canGoBack: true }),
+    },
+    { title: 'Protect your account', view: viewOf({ type: 'OFFER_FACTOR', until: null }, { canGoBack: true }) },
+  ],
+  ENROL_FACTOR: [
+    {
+      title: 'Protect your account',
+      view: viewOf({
+        type: 'ENROL_FACTOR',
+        secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
+        uri: 'otpauth://totp/Atlas:m%40example.org?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Atlas',
+        until: null,
+      }),
+    },
+  ],
+  RECOVERY_CODES: [
+    {
+      title: 'Keep these recovery codes',
+      view: viewOf({ type: 'RECOVERY_CODES', codes: ['ABCD-EFGH-IJKL-MNOP', 'QRST-UVWX-YZ23-4567'] }),
+    },
+    { title: 'Keep these recovery codes', view: viewOf({ type: 'RECOVERY_CODES', codes: [] }) },
+  ],
   RECOVER_REQUEST: [
     { title: 'Reset your password', view: viewOf({ type: 'RECOVER_REQUEST', email: 'a@example.org' }) },
   ],

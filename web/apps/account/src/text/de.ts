@@ -57,6 +57,33 @@ export default {
   useAuthenticator: 'Die Authenticator-App verwenden',
   rememberBrowser: 'In diesem Browser {n, plural, one {# Tag} other {# Tage}} lang nicht mehr fragen',
 
+  setupScan: 'Diesen Code mit einer Authenticator-App scannen.',
+  setupQrCode: 'QR-Code für die Authenticator-App',
+  setupOpen: 'In einer App auf diesem Gerät öffnen',
+  setupType: 'Oder diesen Schlüssel in die App eintippen:',
+  setupCode: 'Den Code eingeben, den die App zeigt.',
+  copy: 'Kopieren',
+  copied: 'Kopiert.',
+  copyFailed: 'Kopieren war hier nicht möglich. Der Text ist markiert: bitte mit der Tastatur kopieren.',
+  download: 'Als Datei speichern',
+
+  recoveryCodesTitle: 'Diese Wiederherstellungscodes aufbewahren',
+  recoveryCodesText:
+    'Mit jedem können Sie sich einmal anmelden, wenn die Authenticator-App verloren ist. Sie werden nur jetzt angezeigt: bitte ausdrucken oder in einem Passwortmanager ablegen.',
+  recoveryCodesList: 'Wiederherstellungscodes',
+  recoveryCodesFile: 'Wiederherstellungscodes für {site}. Jeder gilt einmal.',
+  recoveryCodesGone:
+    'Sie wurden einmal angezeigt und werden nicht noch einmal angezeigt. Wer sie nicht aufbewahrt hat, erzeugt im eigenen Konto neue.',
+  recoveryCodesKept: 'Ich habe sie aufbewahrt',
+
+  enrolTitle: 'Schützen Sie Ihr Konto',
+  enrolText:
+    '{site} verlangt bei der Anmeldung einen zweiten Schritt: einen Code einer Authenticator-App auf Ihrem Telefon oder Computer.',
+  enrolUntil: 'Das können Sie bis {date, date, long} aufschieben.',
+  enrolBegin: 'Jetzt einrichten',
+  enrolLater: 'Später',
+  goOn: 'Weiter',
+
   approvalTitle: 'Fast geschafft',
   approvalText:
     'Das Konto ist angelegt. Wer {site} betreibt, gibt jedes neue Mitglied frei; danach ist die Anmeldung möglich.',

@@ -57,6 +57,32 @@ export default {
   useAuthenticator: 'Use the authenticator app',
   rememberBrowser: 'Do not ask again in this browser for {n, plural, one {# day} other {# days}}',
 
+  setupScan: 'Scan this with an authenticator app.',
+  setupQrCode: 'QR code for the authenticator app',
+  setupOpen: 'Open in an app on this device',
+  setupType: 'Or type this key into the app:',
+  setupCode: 'Type the code that the app shows.',
+  copy: 'Copy',
+  copied: 'Copied.',
+  copyFailed: 'Copying did not work here. The text is selected: copy it with the keyboard.',
+  download: 'Save as a file',
+
+  recoveryCodesTitle: 'Keep these recovery codes',
+  recoveryCodesText:
+    'Each signs you in once if you lose the authenticator app. They are shown only now: print them, or put them into a password manager.',
+  recoveryCodesList: 'Recovery codes',
+  recoveryCodesFile: 'Recovery codes for {site}. Each works once.',
+  recoveryCodesGone:
+    'They were shown once, and are not shown again. If you did not keep them, make new ones in your account.',
+  recoveryCodesKept: 'I have kept them',
+
+  enrolTitle: 'Protect your account',
+  enrolText: '{site} asks for a second step at sign-in: a code of an authenticator app on your phone or computer.',
+  enrolUntil: 'You can put this off until {date, date, long}.',
+  enrolBegin: 'Set it up',
+  enrolLater: 'Not now',
+  goOn: 'Go on',
+
   approvalTitle: 'Almost there',
   approvalText:
     'Your account was created. The people who run {site} approve every new member; you can sign in once they have.',

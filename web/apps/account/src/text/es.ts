@@ -58,6 +58,33 @@ export default {
   rememberBrowser:
     'No volver a preguntar en este navegador durante {n, plural, one {# día} many {# días} other {# días}}',
 
+  setupScan: 'Escanee este código con una aplicación de autenticación.',
+  setupQrCode: 'Código QR para la aplicación de autenticación',
+  setupOpen: 'Abrir en una aplicación de este dispositivo',
+  setupType: 'O escriba esta clave en la aplicación:',
+  setupCode: 'Escriba el código que muestra la aplicación.',
+  copy: 'Copiar',
+  copied: 'Copiado.',
+  copyFailed: 'Aquí no se pudo copiar. El texto está seleccionado: cópielo con el teclado.',
+  download: 'Guardar como archivo',
+
+  recoveryCodesTitle: 'Guarde estos códigos de recuperación',
+  recoveryCodesText:
+    'Cada uno le permite iniciar sesión una vez si pierde la aplicación de autenticación. Solo se muestran ahora: imprímalos o guárdelos en un gestor de contraseñas.',
+  recoveryCodesList: 'Códigos de recuperación',
+  recoveryCodesFile: 'Códigos de recuperación para {site}. Cada uno sirve una vez.',
+  recoveryCodesGone:
+    'Se mostraron una vez y no se vuelven a mostrar. Si no los guardó, cree otros nuevos en su cuenta.',
+  recoveryCodesKept: 'Los he guardado',
+
+  enrolTitle: 'Proteja su cuenta',
+  enrolText:
+    '{site} pide un segundo paso al iniciar sesión: un código de una aplicación de autenticación en su teléfono u ordenador.',
+  enrolUntil: 'Puede dejarlo para más tarde hasta el {date, date, long}.',
+  enrolBegin: 'Configurarlo ahora',
+  enrolLater: 'Ahora no',
+  goOn: 'Continuar',
+
   approvalTitle: 'Ya casi está',
   approvalText:
     'Tu cuenta está creada. Quienes llevan {site} aprueban a cada miembro nuevo; después podrás iniciar sesión.',

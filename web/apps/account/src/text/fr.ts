@@ -58,6 +58,33 @@ export default {
   rememberBrowser:
     'Ne plus demander dans ce navigateur pendant {n, plural, one {# jour} many {# jours} other {# jours}}',
 
+  setupScan: 'Scannez ce code avec une application d’authentification.',
+  setupQrCode: 'Code QR pour l’application d’authentification',
+  setupOpen: 'Ouvrir dans une application de cet appareil',
+  setupType: 'Ou saisissez cette clé dans l’application :',
+  setupCode: 'Saisissez le code que l’application affiche.',
+  copy: 'Copier',
+  copied: 'Copié.',
+  copyFailed: 'La copie n’est pas possible ici. Le texte est sélectionné : copiez-le avec le clavier.',
+  download: 'Enregistrer dans un fichier',
+
+  recoveryCodesTitle: 'Conservez ces codes de secours',
+  recoveryCodesText:
+    'Chacun permet de vous connecter une fois si vous perdez l’application d’authentification. Ils ne sont affichés que maintenant : imprimez-les ou placez-les dans un gestionnaire de mots de passe.',
+  recoveryCodesList: 'Codes de secours',
+  recoveryCodesFile: 'Codes de secours pour {site}. Chacun fonctionne une fois.',
+  recoveryCodesGone:
+    'Ils ont été affichés une fois et ne le seront plus. Si vous ne les avez pas conservés, créez-en de nouveaux dans votre compte.',
+  recoveryCodesKept: 'Je les ai conservés',
+
+  enrolTitle: 'Protégez votre compte',
+  enrolText:
+    '{site} demande une deuxième étape à la connexion : un code d’une application d’authentification sur votre téléphone ou votre ordinateur.',
+  enrolUntil: 'Vous pouvez remettre cela à plus tard, jusqu’au {date, date, long}.',
+  enrolBegin: 'Configurer maintenant',
+  enrolLater: 'Plus tard',
+  goOn: 'Continuer',
+
   approvalTitle: 'Presque terminé',
   approvalText:
     'Votre compte est créé. Les responsables de {site} approuvent chaque nouveau membre ; vous pourrez ensuite vous connecter.',

@@ -56,6 +56,33 @@ export default {
   useAuthenticator: '認証アプリを使う',
   rememberBrowser: 'このブラウザーでは {n, plural, other {# 日間}}確認しない',
 
+  setupScan: '認証アプリでこのコードを読み取ってください。',
+  setupQrCode: '認証アプリ用の QR コード',
+  setupOpen: 'この端末のアプリで開く',
+  setupType: 'または、このキーをアプリに入力してください。',
+  setupCode: 'アプリに表示されたコードを入力してください。',
+  copy: 'コピー',
+  copied: 'コピーしました。',
+  copyFailed: 'ここではコピーできませんでした。テキストを選択したので、キーボードでコピーしてください。',
+  download: 'ファイルに保存',
+
+  recoveryCodesTitle: 'リカバリーコードを保管してください',
+  recoveryCodesText:
+    '認証アプリを失くしたとき、各コードで一度だけログインできます。表示されるのは今だけです。印刷するか、パスワードマネージャーに保存してください。',
+  recoveryCodesList: 'リカバリーコード',
+  recoveryCodesFile: '{site} のリカバリーコード。各コードは一度だけ使えます。',
+  recoveryCodesGone:
+    'コードは一度だけ表示され、再表示はできません。保管していない場合は、アカウントで新しいコードを作成してください。',
+  recoveryCodesKept: '保管しました',
+
+  enrolTitle: 'アカウントを保護する',
+  enrolText:
+    '{site} では、ログイン時に 2 段階目の確認が必要です。スマートフォンやパソコンの認証アプリのコードを使います。',
+  enrolUntil: '{date, date, long} までは後回しにできます。',
+  enrolBegin: '今すぐ設定する',
+  enrolLater: 'あとで',
+  goOn: '続ける',
+
   approvalTitle: 'あと少しです',
   approvalText: 'アカウントを作成しました。{site} の運営者が承認すると、ログインできるようになります。',
   approvalMail: 'アカウント: {where}',

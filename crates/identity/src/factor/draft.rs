@@ -1,0 +1,99 @@
+//! An authenticator that is set up on the way of a sign-in. Until its first code was right nothing of it is stored but in
+//! that sign-in, encrypted: who knows a password alone fills no table, and meets no other sign-in.
+
+use crate::{
+    Core,
+    factor::{
+        enrol::{self, Change},
+        recovery_code,
+        row::{self, Factor},
+        secret, totp,
+    },
+    member::Member,
+};
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+use stoa_kernel::{Code, Fault, MemberId, Result, Secret, SiteId};
+use stoa_store::{Site, Tx};
+
+/// An authenticator without a code so far.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Draft {
+    id: String,
+    /// The secret, encrypted for site, member and factor, in base64url.
+    sealed: String,
+}
+
+/// What an authenticator is set up with.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup {
+    /// In base32, for typing.
+    pub(crate) secret: Secret,
+    /// The same as a QR code holds it.
+    pub(crate) uri: Secret,
+}
+
+impl Draft {
+    /// A new one.
+    pub(crate) fn draw(core: &Core, site: &SiteId, member: &MemberId) -> Result<Self> {
+        let (id, secret) = (core.world().uuid(), totp::new_secret(core.world()));
+        let sealed = URL_SAFE_NO_PAD.encode(secret::seal(core, site, member, &id, &secret)?);
+        Ok(Self { id, sealed })
+    }
+
+    /// What its member sets up, under the account's address; nothing when it is another member's or its key is gone.
+    pub(crate) async fn setup(
+        &self,
+        core: &Core,
+        site: &Site,
+        member: &MemberId,
+        account: &str,
+    ) -> Result<Option<Setup>> {
+        let secret = self.open(core, &site.id, member).await?;
+        Ok(secret.map(|it| Setup { uri: Secret::new(totp::uri(&site.name(), account, it.expose())), secret: it }))
+    }
+
+    /// The step of time of its first code.
+    ///
+    /// # Errors
+    /// [`Code::VerificationFailed`] for a wrong code.
+    pub(crate) async fn step_of(
+        &self,
+        core: &Core,
+        site: &SiteId,
+        member: &MemberId,
+        code: &Secret,
+    ) -> Result<Option<i64>> {
+        let Some(secret) = self.open(core, site, member).await? else { return Ok(None) };
+        let typed: String = code.expose().chars().filter(|it| !it.is_whitespace()).collect();
+        let step = totp::step_of(secret.expose(), &typed, core.now(), 0);
+        step.map(Some).ok_or_else(|| Fault::new(Code::VerificationFailed))
+    }
+
+    /// Has it count from now on, inside a transaction in which the member has no other one: the recovery codes, shown
+    /// this once.
+    pub(crate) async fn keep(
+        &self,
+        core: &Core,
+        tx: &mut Tx<'_>,
+        site: &SiteId,
+        person: &Member,
+        (step, address): (i64, IpAddr),
+    ) -> Result<Vec<String>> {
+        let (id, member, now) = (self.id.clone(), &person.id, core.now());
+        let sealed = URL_SAFE_NO_PAD.decode(&self.sealed).map_err(Fault::internal)?;
+        let name = enrol::NAME.to_owned();
+        let factor = Factor { id, name, sealed, created: now, confirmed: None, used: None, last_step: 0 };
+        row::begin(tx, site, member, &factor).await?;
+        row::confirm(tx, site, member, &factor.id, (step, now)).await?;
+        let codes = recovery_code::renew(core, tx, site, member).await?;
+        enrol::count_from_now(core, tx, site, person, Change { session: None, address }).await?;
+        Ok(codes)
+    }
+
+    async fn open(&self, core: &Core, site: &SiteId, member: &MemberId) -> Result<Option<Secret>> {
+        let Ok(sealed) = URL_SAFE_NO_PAD.decode(&self.sealed) else { return Ok(None) };
+        secret::open(core, site, member, &self.id, &sealed).await
+    }
+}

@@ -1,0 +1,223 @@
+//! The sign-in of a member of whom the site requires a second factor, and who has none (decision 44).
+//!
+//! `advance` answers what `pending::enrolment` makes. On the account pages it goes on here: the member puts it off while the site lets them
+//! ([`put_off`]), or begins ([`begin`]), shows a first code ([`confirm`]), keeps the recovery codes and is signed in
+//! ([`finish`]). Calls have no place for any of it ([`for_call`]): what may be put off is, and else the answer names the pages.
+
+use crate::{
+    Core,
+    defence::throttle::AttemptKind,
+    factor::{self, Draft},
+    mail,
+    member::{self, Member, Status},
+    password::Fingerprint,
+    policy,
+    sign_in::{
+        advance,
+        challenge::{self, Challenge},
+        code::{self, Use},
+        outcome::{Origin, Outcome, SecondFactor},
+    },
+};
+use std::{net::IpAddr, sync::Arc};
+use stoa_kernel::{Code, Fault, Result, Secret};
+use stoa_store::{Site, Tx, boxed};
+
+/// A sign-in that waits, and where it is gone on with.
+#[derive(Debug, Clone)]
+pub(crate) struct Waiting {
+    pub challenge: Challenge,
+    pub address: IpAddr,
+}
+
+/// How an enrolment that was asked for begins.
+#[derive(Debug, Clone)]
+pub(crate) enum Begun {
+    /// To be set up, under this account.
+    Draft { draft: Draft, account: String },
+    /// The member has to show first that the address is theirs, or nothing is required of them any more.
+    Outcome(Box<Outcome>),
+}
+
+/// What the first code comes to.
+#[derive(Debug, Clone)]
+pub(crate) enum Confirmed {
+    /// It counts from now on. The sign-in ends by [`finish`].
+    Kept { challenge: Challenge, recovery_codes: Vec<String> },
+    /// Nothing is required of the member any more, and nothing was kept.
+    Outcome(Box<Outcome>),
+}
+
+/// The outcome as a call answers it.
+///
+/// # Errors
+/// [`Code::StateTokenInvalid`] when the member's password or factors change meanwhile; those of a sign-in.
+pub(crate) async fn for_call(core: &Arc<Core>, site: &Arc<Site>, outcome: Outcome, address: IpAddr) -> Result<Outcome> {
+    let outcome = match outcome {
+        Outcome::RequireEnrolment { challenge, until: Some(_), .. } => {
+            let put_off = put_off(core, site, Waiting { challenge, address }).await?;
+            put_off.ok_or_else(|| Fault::new(Code::StateTokenInvalid))?
+        }
+        other => other,
+    };
+    match outcome {
+        Outcome::RequireEnrolment { challenge, until, .. } => {
+            let url = Some(mail::sign_in_url(core, site).await?);
+            Ok(Outcome::RequireEnrolment { challenge, until, url })
+        }
+        other => Ok(other),
+    }
+}
+
+/// Goes on with the sign-in without a factor, if the site lets the member put it off. `None` when the sign-in is over: the
+/// member has another password or a factor by now, or it waited too long.
+///
+/// # Errors
+/// [`Code::MemberBlocked`]; [`Code::PasswordReset`].
+pub(crate) async fn put_off(core: &Arc<Core>, site: &Arc<Site>, waiting: Waiting) -> Result<Option<Outcome>> {
+    let advanced = site.write_with((core.clone(), site.clone(), waiting), |tx, (core, site, waiting)| {
+        boxed!({
+            let Some(member) = still_waits(core, tx, site, waiting).await? else { return Ok(None) };
+            go_on(core, tx, site, member, waiting, SecondFactor::PutOff).await.map(Some)
+        })
+    });
+    sent(core, site, advanced.await?).await
+}
+
+/// Begins to set up an authenticator. Who has not shown that the address is theirs, or whose password a session has set
+/// lately, shows a code that is sent to the address first: who registers the address of others, or steals a session, keeps
+/// its owner out by no factor. `None` as for [`put_off`].
+///
+/// # Errors
+/// [`Code::Throttled`] when the member got too many messages; [`Code::MemberBlocked`]; [`Code::PasswordReset`].
+pub(crate) async fn begin(core: &Arc<Core>, site: &Arc<Site>, waiting: Waiting) -> Result<Option<Begun>> {
+    let begun = site.write_with((core.clone(), site.clone(), waiting), |tx, (core, site, waiting)| {
+        boxed!({
+            let Some(member) = still_waits(core, tx, site, waiting).await? else { return Ok(None) };
+            if !is_asked(tx, site, &member).await? {
+                let outcome = go_on(core, tx, site, member, waiting, SecondFactor::Nothing).await?;
+                return Ok(Some(Begun::Outcome(Box::new(outcome))));
+            }
+            if !has_shown_address(core, tx, site, &member).await? {
+                let for_use = Use::SignIn(waiting.challenge.visitor.as_ref());
+                let state_token = code::start(core, tx, site, &member, for_use).await?;
+                let outcome = Outcome::RequireEmailVerification { member, state_token };
+                return Ok(Some(Begun::Outcome(Box::new(outcome))));
+            }
+            let draft = Draft::draw(core, &site.id, &member.id)?;
+            Ok(Some(Begun::Draft { draft, account: member.email }))
+        })
+    });
+    let begun = begun.await?;
+    if matches!(begun, Some(Begun::Outcome(_))) {
+        mail::deliver_soon(core, &site.id).await;
+    }
+    Ok(begun)
+}
+
+/// Takes the first code of an authenticator, which counts from then on. `None` as for [`put_off`].
+///
+/// # Errors
+/// [`Code::VerificationFailed`] for a wrong code; [`Code::Throttled`]; [`Code::MemberBlocked`]; [`Code::PasswordReset`].
+pub(crate) async fn confirm(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    waiting: Waiting,
+    draft: Draft,
+    code: &Secret,
+) -> Result<Option<Confirmed>> {
+    let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, waiting.address, "")?;
+    let step = draft.step_of(core, &site.id, &waiting.challenge.member, code).await?;
+    core.throttle.refund(permit);
+    let Some(step) = step else { return Ok(None) };
+    let confirmed =
+        site.write_with((core.clone(), site.clone(), waiting, draft), move |tx, (core, site, waiting, draft)| {
+            boxed!({
+                let Some(member) = still_waits(core, tx, site, waiting).await? else { return Ok(None) };
+                if !is_asked(tx, site, &member).await? {
+                    let outcome = go_on(core, tx, site, member, waiting, SecondFactor::Nothing).await?;
+                    return Ok(Some(Confirmed::Outcome(Box::new(outcome))));
+                }
+                // The address may have become another one since it was set up.
+                if !has_shown_address(core, tx, site, &member).await? {
+                    return Ok(None);
+                }
+                let recovery_codes = draft.keep(core, tx, &site.id, &member, (step, waiting.address)).await?;
+                let generation = factor::generation(tx, &site.id, &member.id).await?.unwrap_or_default();
+                let challenge =
+                    Challenge { generation, until: core.now() + challenge::ENROLMENT, ..waiting.challenge.clone() };
+                Ok(Some(Confirmed::Kept { challenge, recovery_codes }))
+            })
+        });
+    let confirmed = confirmed.await?;
+    mail::deliver_soon(core, &site.id).await;
+    Ok(confirmed)
+}
+
+/// Signs in who has set up a factor and kept the recovery codes. `None` when the factor is gone, the password another one, or
+/// it took too long: then the member is asked for the factor as at any sign-in.
+///
+/// # Errors
+/// [`Code::MemberBlocked`]; [`Code::PasswordReset`].
+pub(crate) async fn finish(core: &Arc<Core>, site: &Arc<Site>, waiting: Waiting) -> Result<Option<Outcome>> {
+    let advanced = site.write_with((core.clone(), site.clone(), waiting), |tx, (core, site, waiting)| {
+        boxed!({
+            let Some(member) = with_password(core, tx, site, waiting).await? else { return Ok(None) };
+            if factor::generation(tx, &site.id, &member.id).await? != Some(waiting.challenge.generation) {
+                return Ok(None);
+            }
+            let shown = SecondFactor::Shown { remembers: false };
+            go_on(core, tx, site, member, waiting, shown).await.map(Some)
+        })
+    });
+    sent(core, site, advanced.await?).await
+}
+
+async fn sent(core: &Arc<Core>, site: &Arc<Site>, outcome: Option<Outcome>) -> Result<Option<Outcome>> {
+    match outcome {
+        Some(outcome) => Ok(Some(advance::send_after(core, site, outcome).await)),
+        None => Ok(None),
+    }
+}
+
+async fn go_on(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    member: Member,
+    waiting: &Waiting,
+    second: SecondFactor<'_>,
+) -> Result<Outcome> {
+    let (visitor, address) = (waiting.challenge.visitor.as_ref(), Some(waiting.address));
+    advance::advance(core, tx, site, member, Origin { visitor, address, second, app: None }).await
+}
+
+/// The member, when the sign-in still waits for one without a factor; locks their guard, so that of many at once one acts.
+async fn still_waits(core: &Core, tx: &mut Tx<'_>, site: &Site, waiting: &Waiting) -> Result<Option<Member>> {
+    let Some(member) = with_password(core, tx, site, waiting).await? else { return Ok(None) };
+    let is_same = factor::generation_of_none(tx, &site.id, &member.id).await? == waiting.challenge.generation
+        && factor::generation(tx, &site.id, &member.id).await?.is_none();
+    Ok(is_same.then_some(member))
+}
+
+/// The member, when the password that was shown is theirs still.
+async fn with_password(core: &Core, tx: &mut Tx<'_>, site: &Site, waiting: &Waiting) -> Result<Option<Member>> {
+    let challenge = &waiting.challenge;
+    if core.now() >= challenge.until {
+        return Ok(None);
+    }
+    let member = member::get(tx, &site.id, &challenge.member).await?;
+    Ok(member.filter(|it| Fingerprint::of(it.password_hash.as_deref()) == challenge.password))
+}
+
+/// Whether the site requires a factor still, of one who may sign in still.
+async fn is_asked(tx: &mut Tx<'_>, site: &Site, member: &Member) -> Result<bool> {
+    if member.status != Status::Active || member.must_reset {
+        return Ok(false);
+    }
+    Ok(policy::read(tx, &site.id).await?.factor_due(tx, &site.id, member).await?.is_some())
+}
+
+async fn has_shown_address(core: &Core, tx: &mut Tx<'_>, site: &Site, member: &Member) -> Result<bool> {
+    Ok(member.email_verified && !factor::was_set_lately(tx, &site.id, &member.id, core.now()).await?)
+}

@@ -1,0 +1,136 @@
+import { useState } from 'react';
+import { Button } from '@stoa/ui/Button';
+import { Callout } from '@stoa/ui/Callout';
+import { FormActions } from '@stoa/ui/Form';
+import type { Flow } from '../flow/useFlow.ts';
+import { StepHead } from '../page/StepHead.tsx';
+import { useText } from '../page/text.ts';
+import { AuthenticatorSetup } from '../parts/AuthenticatorSetup.tsx';
+import { RecoveryCodes } from '../parts/RecoveryCodes.tsx';
+import { siteName, type StepProps } from './step.ts';
+import { StepForm } from './StepForm.tsx';
+import { checkCode } from './VerifyEmail.tsx';
+
+const LENGTH = 6;
+const NONE: readonly string[] = [];
+
+type Props = StepProps<'OFFER_FACTOR' | 'ENROL_FACTOR' | 'RECOVERY_CODES'>;
+
+/** The site requires a second factor of somebody who has none: one file of pages, which few see. */
+export function Enrolment({ step, ...rest }: Props) {
+  switch (step.type) {
+    case 'OFFER_FACTOR':
+      return <OfferFactor {...rest} step={step} />;
+    case 'ENROL_FACTOR':
+      return <EnrolFactor {...rest} step={step} />;
+    case 'RECOVERY_CODES':
+      return <KeepCodes {...rest} step={step} />;
+  }
+}
+
+/** It may be put off for a while. */
+function OfferFactor({ view, step, flow }: StepProps<'OFFER_FACTOR'>) {
+  const text = useText();
+  const site = siteName(view, text);
+  return (
+    <>
+      <StepHead title={text.enrolTitle} site={site}>
+        {text.enrolText({ site })}
+      </StepHead>
+      <StepForm
+        view={view}
+        flow={flow}
+        submit={text.enrolBegin}
+        fields={NONE}
+        onSubmit={() => {
+          flow.send({ type: 'ENROL_FACTOR' });
+        }}
+      >
+        {() => null}
+      </StepForm>
+      <Later until={step.until} flow={flow} />
+    </>
+  );
+}
+
+/** An authenticator is set up, and shows its first code. */
+function EnrolFactor({ view, step, flow }: StepProps<'ENROL_FACTOR'>) {
+  const text = useText();
+  const site = siteName(view, text);
+  const [code, setCode] = useState('');
+  return (
+    <>
+      <StepHead title={text.enrolTitle} site={site}>
+        {text.enrolText({ site })}
+      </StepHead>
+      <StepForm
+        view={view}
+        flow={flow}
+        submit={text.verify}
+        fields={['code']}
+        check={() => checkCode(code, LENGTH)}
+        onSubmit={() => {
+          flow.send({ type: 'CONFIRM_FACTOR', code });
+        }}
+      >
+        {(errorAt) => (
+          <AuthenticatorSetup
+            secret={step.secret}
+            uri={step.uri}
+            code={code}
+            onCode={setCode}
+            error={errorAt('code')}
+          />
+        )}
+      </StepForm>
+      <Later until={step.until} flow={flow} />
+    </>
+  );
+}
+
+/** The codes are in the answer that made them, and in no other: a page that is opened again says so. */
+function KeepCodes({ view, step, flow }: StepProps<'RECOVERY_CODES'>) {
+  const text = useText();
+  const site = siteName(view, text);
+  const pending = flow.sending !== null;
+  const go = () => {
+    if (!pending) flow.send({ type: 'CODES_KEPT' });
+  };
+  return (
+    <>
+      <StepHead title={text.recoveryCodesTitle} site={site}>
+        {step.codes.length > 0 ? text.recoveryCodesText : null}
+      </StepHead>
+      {step.codes.length > 0 ? (
+        <RecoveryCodes codes={step.codes} site={site} onKept={go} pending={pending} />
+      ) : (
+        <>
+          <Callout tone="warn">{text.recoveryCodesGone}</Callout>
+          <FormActions>
+            <Button variant="primary" wide pending={pending} onPress={go}>
+              {text.goOn}
+            </Button>
+          </FormActions>
+        </>
+      )}
+    </>
+  );
+}
+
+function Later({ until, flow }: { until: string | null; flow: Flow }) {
+  const text = useText();
+  if (until === null) return null;
+  return (
+    <div className="step-aside step-quiet">
+      <span>{text.enrolUntil({ date: new Date(until) })}</span>
+      <Button
+        variant="link"
+        onPress={() => {
+          flow.send({ type: 'LATER' });
+        }}
+      >
+        {text.enrolLater}
+      </Button>
+    </div>
+  );
+}
