@@ -9,7 +9,7 @@
 //! that was allowed is remembered: each piece asks whether the caller is still let in, and resolves rights, filter and
 //! modifications again against the collection as it is, and whether it has hooks that would have to be asked. So a job
 //! changes what its caller could find with a query and change with a call at that moment, and fails when that is nothing any
-//! more, or when a hook would be passed over.
+//! more, or when a hook of the change would be passed over. Hooks of queries aren't asked: what they would leave out is found.
 //!
 //! A process works on the jobs of a site in turns, a piece of each, and says each second that it does, however long a look
 //! takes. One that is not worked on for [`LEASE`] is taken up by the process that sees it next; the row knows who works, and

@@ -66,18 +66,15 @@ impl Content {
         let context = RequestContext::of_members(self, site, caller, members);
         let collection = collection::load(self, site, request::collection(members, caller)?).await?;
         let hooks = reader_hooks(context, &collection, members).await?;
-        let mut highlighting = None;
         let call = async {
-            let (mut page, highlights) = self.searched(context, origin, &collection, &hooks, members).await?;
+            let (mut page, highlighting) = self.searched(context, origin, &collection, &hooks, members).await?;
             page.elements = hooks.after_each(Hook::AfterQuery, page.elements).await?;
-            highlighting = highlights;
+            if let Some(it) = highlighting {
+                it.put(&mut page, site, self.scan(caller, origin), self.limits().page_bytes).await?;
+            }
             Ok(page)
         };
-        let mut page = hooks.answering(call, |it| hooks.page(&collection, it)).await?;
-        if let Some(it) = highlighting {
-            it.put(&mut page, site, self.scan(caller, origin), self.limits().page_bytes).await?;
-        }
-        Ok(page)
+        hooks.answering(call, |it| hooks.page(&collection, it)).await
     }
 
     async fn searched(
@@ -99,13 +96,14 @@ impl Content {
             resolve::search(&request, query_context(context, collection, &schema)?)?;
         let translation = Translation::of(&site.id, collection, context.language, &plan.scope);
         let languages = translation.as_ref().map(|it| it.languages().to_vec()).unwrap_or_default();
-        let (within, suggests) = (request.words.within.clone(), request.suggests && tells_words(&plan.scope, hooks));
+        let (layout, within) = (Layout::of(&collection.definition), request.words.within.clone());
+        let suggests = request.suggests && tells_words(&plan.scope, hooks) && layout.tells_apart(&within);
         let asked = asked(collection, request.words, &plan.scope, languages)?;
         let asked = asked.map(|it| Arc::new(Asked { wants_suggestions: suggests, ..it }));
-        let highlighting = request.highlight.map(|it| {
-            let layout = Layout::of(&collection.definition);
-            Highlighting::resolve(it, &layout, within, &request.fields, asked.clone())
-        });
+        // A field that a hook leaves out is not what the caller got wrong: it has no highlights, as it isn't shown.
+        let shown = if narrowed.is_some() { own_fields(&members) } else { request.fields };
+        let highlighting = request.highlight;
+        let highlighting = highlighting.map(|it| Highlighting::resolve(it, &layout, within, &shown, asked.clone()));
         let highlighting = highlighting.transpose()?;
         let is_ranked = is_ranked && asked.is_some();
         if let Some(paging) = &paging
@@ -124,12 +122,12 @@ impl Content {
             Some(asked) => self.found(context, origin, Search { page, asked, is_ranked }).await?,
             None => {
                 let is_plain = page.includes.is_empty();
-                Arc::new(page).answer(site, self.scan(caller, origin), is_plain).await?
+                let (mut page, ends) = Arc::new(page).answer(site, self.scan(caller, origin), is_plain).await?;
+                // There is no word that another one may be meant by.
+                page.suggestions = suggests.then(|| printed(&Suggestions::default()));
+                (page, ends)
             }
         };
-        if suggests && page.suggestions.is_none() {
-            page.suggestions = Some(printed(&Suggestions::default()));
-        }
         if let Some(paging) = paging {
             if is_ranked {
                 let once = || i64::from_le_bytes(self.state.world.bytes());
@@ -203,6 +201,12 @@ fn tells_words(scope: &Scope, hooks: &CallHooks) -> bool {
     *scope == Scope::Everything && !hooks.decide_on_reads()
 }
 
+/// The fields that a caller wants to be shown, whatever a hook makes of them; all where none is named.
+fn own_fields(members: &Map<String, Json>) -> Vec<String> {
+    let fields = members.get(SEARCH.within).and_then(|it| it.get("fields")?.as_array());
+    fields.into_iter().flatten().filter_map(|it| it.as_str().map(str::to_owned)).collect()
+}
+
 fn printed(Suggestions { expression, words }: &Suggestions) -> String {
     let words = words.iter().map(|it| {
         let alternatives = it.alternatives.iter().map(|it| json!({ "word": it.word, "itemCount": it.items }));
@@ -224,7 +228,7 @@ struct Search {
 }
 
 impl Search {
-    /// What the index says, and, if the caller is told, which other words may be meant.
+    /// What the index says, and, if the caller is told and there is room for their lists, which other words may be meant.
     async fn ask(
         &self,
         tx: &mut Tx<'_>,
@@ -233,7 +237,7 @@ impl Search {
     ) -> Result<(Answered, Option<Suggestions>)> {
         let mut answered = index.ask(tx, &self.asked, memory).await?;
         let suggestions = match self.asked.wants_suggestions {
-            true => Some(index.suggest(tx, &self.asked, &mut answered).await?),
+            true => index.suggest(tx, &self.asked, &mut answered).await?,
             false => None,
         };
         Ok((answered, suggestions))

@@ -101,11 +101,27 @@ impl Index {
         .await
     }
 
-    /// Other words of the index that may be meant, in the read of an [`Index::ask`] that was told to look for them.
+    /// Other words of the index that may be meant, in the read of an [`Index::ask`] that was told to look for them; nothing
+    /// where their lists would take more memory than there is: what was found is found without them.
     ///
     /// # Errors
-    /// As for [`Index::ask`].
+    /// As for [`Index::ask`], but for the memory.
     pub(crate) async fn suggest(
+        &self,
+        tx: &mut Tx<'_>,
+        asked: &Arc<Asked>,
+        answered: &mut Answered,
+    ) -> Result<Option<Suggestions>> {
+        let kept = answered.memory.used();
+        let found = self.alternatives(tx, asked, answered).await;
+        answered.memory.shrink(kept);
+        match found {
+            Err(fault) if matches!(fault.code(), Code::SortTooLarge | Code::Unavailable) => Ok(None),
+            found => found.map(Some),
+        }
+    }
+
+    async fn alternatives(
         &self,
         tx: &mut Tx<'_>,
         asked: &Arc<Asked>,

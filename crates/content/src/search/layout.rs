@@ -87,6 +87,14 @@ impl Layout {
         }
     }
 
+    /// Whether lists tell the words of these fields, of all where none is named, from those of others.
+    pub fn tells_apart(&self, keys: &[String]) -> bool {
+        let is_named = |it: &SearchedField| keys.contains(&it.key);
+        let mut sharing = self.fields.iter().skip(NAMED).map(is_named);
+        let first = sharing.next();
+        keys.is_empty() || sharing.all(|it| Some(it) == first)
+    }
+
     /// Hands on the texts of a document, as they are indexed.
     pub fn with_texts<T>(&self, document: &Map<String, Value>, then: impl FnOnce(&[FieldText<'_>]) -> T) -> T {
         self.with_texts_of(&[], document, then)
@@ -246,6 +254,21 @@ mod tests {
         let fields: Vec<Value> = (0..9).map(|n| json!({ "key": format!("f{n}"), "type": "URL" })).collect();
         let layout = layout("none", fields.into());
         assert_eq!(["f0", "f6", "f7", "f8"].map(|it| layout.bit(it)), [Some(1), Some(64), Some(128), Some(128)]);
+        let tells_apart = |layout: &Layout, keys: &[&str]| {
+            layout.tells_apart(&keys.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())
+        };
+        for (keys, expected) in [
+            (&[][..], true),
+            (&["f0"], true),
+            (&["f7"], false),
+            (&["f0", "f8"], false),
+            (&["f8", "f0", "f7"], true),
+        ] {
+            assert_eq!(tells_apart(&layout, keys), expected, "{keys:?}");
+        }
+        let eight: Vec<Value> = (0..8).map(|n| json!({ "key": format!("f{n}"), "type": "URL" })).collect();
+        let eight = self::layout("none", eight.into());
+        assert!(tells_apart(&eight, &["f7"]), "alone behind its bit");
     }
 
     #[test]

@@ -32,4 +32,15 @@ impl SearchMemory {
         }
         self.share.hold(self.used)
     }
+
+    /// Bytes that are kept.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    /// No more than so many bytes are kept any longer, whether or not there was room for those beyond.
+    pub fn shrink(&mut self, bytes: usize) {
+        self.used = self.used.min(bytes);
+        self.share.shrink(self.used);
+    }
 }

@@ -203,6 +203,55 @@ on_both_engines! {
         }
     }
 
+    async fn hooks_are_not_told_by_what_is_refused(engine) {
+        let world = World::open(engine).await;
+        world.content.keep_hooks(host());
+        world.insert(&app(), json!({ "_id": "a", "title": "red car", "tags": ["red boat"] })).await.unwrap();
+        let _serving = serve(&world).await;
+        caught_up(&world).await;
+        let asked = async |content: &Content, fields: Value, highlight: Value| {
+            let body = request(json!({ "search": { "expression": "red" }, "fields": fields, "highlight": highlight }));
+            let page = content.item_search(&world.site, &visitor("v"), None, body.as_object().unwrap()).await.map_err(|it| it.code())?;
+            Ok(elements(&page).iter().map(|it| it["highlights"].as_array().map(Vec::len)).collect::<Vec<_>>())
+        };
+        // A field that the hook leaves out isn't one that the caller left out.
+        let narrows = "export function c_beforeQuery(query) { return { ...query, fields: ['title'] } }";
+        world.content.hooks_deploy(&world.site, &app(), narrows).await.unwrap();
+        let both = json!({ "fields": ["title", "tags"] });
+        assert_eq!(asked(&world.content, json!([]), both.clone()).await, Ok(vec![Some(1)]));
+        assert_eq!(asked(&world.content, json!(["title", "tags"]), both.clone()).await, Ok(vec![Some(1)]));
+        assert_eq!(asked(&world.content, json!(["title"]), both.clone()).await, Err(Code::FieldInvalid));
+        // What highlights come to is a failure of the call, as any other.
+        let answers = "export function c_onFailure(error) { if (error.code !== 'WDE0109') throw error; return [] }";
+        world.content.hooks_deploy(&world.site, &app(), answers).await.unwrap();
+        let limits = ContentLimits { page_bytes: 400, ..ContentLimits::default() };
+        let small = Content::new(world.test.world.clone(), limits);
+        small.keep_hooks(host());
+        assert_eq!(asked(&small, json!([]), Value::Null).await, Ok(vec![None]));
+        assert_eq!(asked(&small, json!([]), both).await, Ok(vec![]));
+    }
+
+    async fn words_of_fields_that_are_not_searched_are_not_told(engine) {
+        let world = World::new(engine).await;
+        let fields: Vec<_> = (0..9).map(|n| json!({ "key": format!("f{n}"), "type": "TEXT" })).collect();
+        let levels = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
+        world.create_with("c", json!({ "dataPermissions": levels, "fields": fields })).await;
+        world.insert(&app(), json!({ "_id": "a", "f0": "boat", "f7": "york", "f8": "yrok yorkshire" })).await.unwrap();
+        let _serving = serve(&world).await;
+        caught_up(&world).await;
+        let asked = async |expression: &str, within: Value| {
+            let page = search(&world, &app(), request(json!({ "search": { "expression": expression, "fields": within } }))).await.unwrap();
+            told(&page).map(|it| it["expression"].as_str().map(str::to_owned))
+        };
+        assert_eq!(asked("baot", json!(["f0"])).await, Some(Some("boat".to_owned())));
+        assert_eq!(asked("baot", json!(["f1"])).await, Some(None));
+        // Lists don't tell the eighth field from the ninth.
+        assert_eq!(asked("yorkshier", json!(["f7"])).await, None);
+        assert_eq!(asked("yrok", json!(["f0", "f7"])).await, None);
+        assert_eq!(asked("yorkshier", json!(["f7", "f8"])).await, Some(Some("yorkshire".to_owned())));
+        assert_eq!(asked("yorkshier", json!([])).await, Some(Some("yorkshire".to_owned())));
+    }
+
     async fn suggestions_are_for_who_may_read_all(engine) {
         let world = World::with_levels(engine, "SITE_MEMBER_AUTHOR", "ANYONE", "ANYONE", "ANYONE").await;
         world.save(&member(OWNER), json!({ "_id": "a", "title": "york" })).await.unwrap();
@@ -232,18 +281,28 @@ on_both_engines! {
             let limits = ContentLimits { page_bytes, search_bytes, searches_bytes: 1 << 20, ..ContentLimits::default() };
             Content::new(world.test.world.clone(), limits)
         };
+        let ask = async |content: &Content, search: Value, suggests: bool| {
+            let body = json!({ "dataCollectionId": "c", "search": search, "returnSuggestions": suggests });
+            content.item_search(&world.site, &app(), None, body.as_object().unwrap()).await
+        };
         let code = async |content: &Content, expression: &str, highlight: Value, suggests: bool| {
-            let body = json!({ "dataCollectionId": "c", "search": { "search": { "expression": expression }, "highlight": highlight }, "returnSuggestions": suggests });
-            content.item_search(&world.site, &app(), None, body.as_object().unwrap()).await.err().map(|it| it.code())
+            let search = json!({ "search": { "expression": expression }, "highlight": highlight });
+            ask(content, search, suggests).await.err().map(|it| it.code())
         };
         let content = of(4_000, 1 << 20);
         assert_eq!(code(&content, "a", Value::Null, true).await, None);
         assert_eq!(code(&content, "a", json!({}), false).await, Some(Code::PayloadTooLarge), "a part for each letter");
         assert_eq!(code(&content, "a", json!({ "maxLength": 20 }), false).await, None);
         let content = of(1 << 20, 20_000);
-        assert_eq!(code(&content, "bbbbbbbb", Value::Null, false).await, None);
-        assert_eq!(code(&content, "bbbbbbbb", Value::Null, true).await, Some(Code::SortTooLarge), "the lists of words like it");
-        // What was taken is given back.
-        assert_eq!(code(&content, "bbbbbbbb", Value::Null, false).await, None);
+        // The lists of words like it are too many: what is found is told without them, in whatever order.
+        for sort in [json!([]), json!([{ "fieldName": "title", "order": "ASC" }])] {
+            let search = json!({ "search": { "expression": "a bbbbbbbb" }, "sort": sort });
+            let plain = ask(&content, search.clone(), false).await.unwrap();
+            let page = ask(&content, search, true).await.unwrap();
+            assert_eq!((page.count, page.elements, page.suggestions), (1, plain.elements, None), "{sort}");
+        }
+        let search = json!({ "search": { "expression": "a bbbbbbbb" } });
+        let page = ask(&of(1 << 20, 1 << 20), search, true).await.unwrap();
+        assert_eq!(told(&page).unwrap()["words"].as_array().unwrap().len(), 1, "there is room");
     }
 }

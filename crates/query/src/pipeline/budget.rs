@@ -87,6 +87,13 @@ impl Share {
         }
         Ok(())
     }
+
+    /// Gives back what is taken beyond so many bytes.
+    pub fn shrink(&mut self, bytes: usize) {
+        let less = self.taken.saturating_sub(bytes.next_multiple_of(CHUNK));
+        self.taken -= less;
+        self.shared.used.fetch_sub(less, Relaxed);
+    }
 }
 
 impl Drop for Share {
@@ -191,5 +198,26 @@ impl RowBudget {
             Fault::because(Code::BadRequest, format!("A projection makes a row larger than {LARGEST_ROW} bytes."))
         })?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_refused_can_be_given_back() {
+        let shared = SharedMemory::new(3 * CHUNK);
+        let (mut one, mut other) = (Share::new(shared.clone()), Share::new(shared.clone()));
+        one.hold(CHUNK + 1).expect("room for two");
+        other.hold(1).expect("room for one");
+        assert_eq!(one.hold(2 * CHUNK + 1).expect_err("others have all").code(), Code::Unavailable);
+        one.shrink(CHUNK + 1);
+        assert_eq!(shared.used(), 3 * CHUNK);
+        one.shrink(0);
+        assert_eq!(shared.used(), CHUNK);
+        other.hold(3 * CHUNK).expect("all of it");
+        drop((one, other));
+        assert_eq!(shared.used(), 0);
     }
 }

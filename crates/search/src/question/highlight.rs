@@ -1,6 +1,10 @@
 //! What of a text answers, and pieces of the text around that.
 
-use super::{Asked, Question, check::Stored, places::places};
+use super::{
+    Asked, Question,
+    check::Stored,
+    places::{is_between_characters, places},
+};
 use crate::words::{Form, words};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -11,7 +15,7 @@ const NEAR: usize = 24;
 /// How much of a text is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// The most characters of a fragment; at least 1.
+    /// The most characters (code points) of a fragment; at least 1.
     pub characters: usize,
     /// The most fragments.
     pub fragments: usize,
@@ -54,9 +58,9 @@ impl Question {
             let to = groups.get(n + 1).map_or(text.len(), |next| matches[next.matches.start].range.start);
             let own = matches[group.matches.start].range.start..matches[group.matches.end - 1].range.end;
             let range = match extent.characters.checked_sub(group.characters) {
-                Some(more) => uncut(&matches, &own, around(text, &own, from..to, more)),
+                Some(more) => whole(text, &matches, &own, around(text, &own, from..to, more)),
                 // A match that is longer than a fragment.
-                None => own.start..own.start + front(&text[own.clone()], extent.characters),
+                None => own.start..own.start + whole_front(&text[own.clone()], extent.characters),
             };
             from = range.end;
             fragments.push(Fragment { matches: within(&matches, &range), range });
@@ -168,6 +172,35 @@ fn front(text: &str, characters: usize) -> usize {
 /// The bytes of the last characters of a text.
 fn back(text: &str, characters: usize) -> usize {
     text.chars().rev().take(characters).map(char::len_utf8).sum()
+}
+
+/// The piece without the parts of matches and of characters that its ends cut through; its own matches are whole.
+fn whole(text: &str, matches: &[Match], own: &Range<usize>, mut piece: Range<usize>) -> Range<usize> {
+    loop {
+        // One may cut what the other has made whole. The piece only gets shorter, so this ends.
+        let before = piece.clone();
+        piece = uncut(matches, own, piece);
+        while piece.start < own.start && !is_between_characters(text, piece.start) {
+            piece.start += front(&text[piece.start..], 1);
+        }
+        while piece.end > own.end && !is_between_characters(text, piece.end) {
+            piece.end -= back(&text[..piece.end], 1);
+        }
+        if piece == before {
+            return piece;
+        }
+    }
+}
+
+/// The bytes of the first characters of a text, without the parts of one that is cut through there; all of them where it
+/// is a single one.
+fn whole_front(text: &str, characters: usize) -> usize {
+    let end = front(text, characters);
+    let ends = text[..end].char_indices().map(|it| it.0).filter(|it| *it > 0);
+    if is_between_characters(text, end) {
+        return end;
+    }
+    ends.rev().find(|it| is_between_characters(text, *it)).unwrap_or(end)
 }
 
 /// The piece without the parts of matches that its ends cut through; its own are whole.

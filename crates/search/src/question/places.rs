@@ -47,6 +47,21 @@ fn signs(text: &str, range: &Range<usize>) -> (String, Vec<Sign>) {
     (run, signs)
 }
 
+/// Whether a piece of a text may begin or end there: not within what is read as one character, such as a letter with its
+/// marks, a flag, or an emoji that is made of several.
+pub(super) fn is_between_characters(text: &str, at: usize) -> bool {
+    const JOINER: char = '\u{200d}';
+    let is_letter_of_flag = |it: &char| matches!(it, '\u{1f1e6}'..='\u{1f1ff}');
+    let (before, after) = text.split_at(at);
+    let (Some(last), Some(next)) = (before.chars().next_back(), after.chars().next()) else { return true };
+    // Tones of skin, and what names a region behind a flag.
+    let is_part = matches!(next, JOINER | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0020}'..='\u{e007f}');
+    if last == JOINER || is_part || belongs_to_the_one_before(next) {
+        return false;
+    }
+    !is_letter_of_flag(&next) || before.chars().rev().take_while(is_letter_of_flag).count() % 2 == 0
+}
+
 /// Marks, and the later parts of a Hangul syllable.
 fn belongs_to_the_one_before(c: char) -> bool {
     let mut first = None;

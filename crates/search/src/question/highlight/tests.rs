@@ -69,6 +69,19 @@ fn long_texts_are_shown_in_pieces() {
     ] {
         assert_eq!(marked("red car", text, extent(characters, fragments)), expected, "{characters} {fragments}");
     }
+    // Neither begins nor ends within what is read as one character.
+    for (character, characters, piece) in [
+        ("か\u{3099}", 8, "…か\u{3099}[東]か\u{3099}か\u{3099}…"),
+        ("🇩🇪", 8, "…🇩🇪[東]🇩🇪🇩🇪…"),
+        ("👩\u{200d}👧", 9, "…👩\u{200d}👧[東]👩\u{200d}👧…"),
+        ("❤\u{fe0f}", 8, "…❤\u{fe0f}[東]❤\u{fe0f}❤\u{fe0f}…"),
+    ] {
+        let around = character.repeat(20);
+        let text = format!("{around}東{around}");
+        assert_eq!(marked("東", &text, extent(characters, 1)), [piece], "{character}");
+    }
+    let own = marked("がが", &"か\u{3099}".repeat(10), extent(5, 1));
+    assert_eq!(own, ["[か\u{3099}か\u{3099}]…"]);
     let marks = "東京".repeat(40);
     let pieces = marked("京東", &marks, extent(10, 2));
     assert_eq!(pieces.len(), 1, "neighbours are one match: {pieces:?}");
@@ -109,6 +122,10 @@ proptest! {
                 let is_long = it.matches.len() == 1 && *range == it.range;
                 prop_assert!(is_long || all.contains(range), "{:?} {:?}", it, all);
             }
+            // A match may begin anywhere; around it whole characters are shown.
+            let (first, last) = (&it.matches[0], &it.matches[it.matches.len() - 1]);
+            prop_assert!(it.range.start == first.start || is_between_characters(&text, it.range.start), "{:?}", it);
+            prop_assert!(it.range.end == last.end || is_between_characters(&text, it.range.end), "{:?}", it);
             let marked = all.iter().filter(|all| all.start < it.range.end && it.range.start < all.end).count();
             prop_assert_eq!(marked, it.matches.len());
         }

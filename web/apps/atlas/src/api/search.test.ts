@@ -82,6 +82,18 @@ test('what may be meant is told where it finds something', async () => {
   expect((await meant(true, undefined)).meant).toBeUndefined();
 });
 
+test('what is found is shown though nobody says what may be meant', async () => {
+  const like = place('1', 'New York City', 8);
+  const { stoa, queries } = fakeSite((each) => {
+    if (each.path.endsWith('/lag')) return { isCurrent: true };
+    if (each.body['returnSuggestions'] === true) return 400;
+    return page(search(each).search.fuzzy ? [like] : []);
+  });
+  const found = await queries.fetchQuery(openingQuery(stoa, { q: 'new yrok' }));
+  expect(found).toMatchObject({ reading: 'similar', items: [like], isComplete: true });
+  expect(found.meant).toBeUndefined();
+});
+
 describe('while the server goes through names', () => {
   const view = { q: 'york', sort: 'best', order: 'desc', page: 1 } as const;
   const yorks = place('1', 'Yorks', 5);

@@ -121,8 +121,24 @@ async function open(stoa: Client, text: SearchText, signal: AbortSignal): Promis
   }
   const others = await readOtherwise(largest);
   const items = inOrder(others.items, text.q);
-  const meant = others.reading === 'surroundings' ? undefined : await findMeant(stoa, text, items.length > 0, signal);
+  const isMeant = others.reading !== 'surroundings';
+  const meant = isMeant ? await findMeantIfAny(stoa, text, items.length > 0, signal) : undefined;
   return { ...answer, ...others, items, meant, isComplete: await stoa.items.searchIsCurrent({ signal }) };
+}
+
+/** It is only a hint: where it can't be had, what was found is still the answer. */
+async function findMeantIfAny(
+  stoa: Client,
+  text: SearchText,
+  isFoundThere: boolean,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    return await findMeant(stoa, text, isFoundThere, signal);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return undefined;
+  }
 }
 
 /** Other words for what was typed, if they find something: in the same country where something like it was found there. */
