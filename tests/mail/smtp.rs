@@ -258,7 +258,7 @@ on_both_engines! {
         for _ in 0..4 {
             assert!(server.next().await["waiting"].is_string());
         }
-        let attempt = Attempt { address: [127, 0, 0, 1].into(), visitor: None, hints: Default::default(), captcha: None };
+        let attempt = Attempt { address: [127, 0, 0, 1].into(), visitor: None, client: None, hints: Default::default(), captcha: None };
         let registration =
             Registration { email: "anna@example.org".to_owned(), password: Secret::new(PASSWORD), profile: json!({}) };
         app.app.identity.member_register(&other, &attempt, &registration).await.unwrap();

@@ -75,7 +75,7 @@ fn value(change: Change) -> Option<String> {
 impl Kit {
     async fn login_as(&self, from: IpAddr, device: Option<&str>, email: &str, password: &str) -> Option<Code> {
         let hints = DeviceHints { cookie: device.map(str::to_owned), user_agent: None };
-        let attempt = Attempt { address: from, visitor: None, hints, captcha: None };
+        let attempt = Attempt { address: from, visitor: None, client: None, hints, captcha: None };
         code_of(self.identity.member_login(&self.site, &attempt, email, &Secret::new(password)).await)
     }
 

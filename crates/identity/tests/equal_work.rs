@@ -109,7 +109,7 @@ async fn sign_in(engine: Engine) {
         for n in 0..4 {
             let device = (n == 3).then(|| "A".repeat(43));
             let hints = DeviceHints { cookie: device, user_agent: Some("Firefox/140.0 Linux".to_owned()) };
-            let attempt = Attempt { address: here(), visitor: None, hints, captcha: None };
+            let attempt = Attempt { address: here(), visitor: None, client: None, hints, captcha: None };
             let guess = Secret::new("a wrong phrase");
             let done = work(kit.identity.member_login(&kit.site, &attempt, who, &guess)).await;
             match n {
@@ -347,7 +347,7 @@ async fn many_at_once(engine: Engine) {
         let (identity, site) = (kit.identity.clone(), kit.site.clone());
         crowd.spawn(async move {
             let hints = DeviceHints { cookie: None, user_agent: None };
-            let attempt = Attempt { address: IpAddr::from([10, 0, 0, n]), visitor: None, hints, captcha: None };
+            let attempt = Attempt { address: IpAddr::from([10, 0, 0, n]), visitor: None, client: None, hints, captcha: None };
             let (who, guess) = (format!("nobody{n}@example.org"), Secret::new("a wrong phrase"));
             let answer = identity.member_login(&site, &attempt, &who, &guess).await;
             DONE.lock().unwrap().push("answered".to_owned());

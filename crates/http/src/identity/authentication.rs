@@ -144,11 +144,11 @@ pub(super) fn captcha(body: &Value) -> Option<String> {
 }
 
 fn attempt(caller: &Caller, info: &RequestInfo, hints: DeviceHints, body: &Value) -> Attempt {
-    let visitor = match caller {
-        Caller::Visitor { id, .. } => Some(id.clone()),
-        _ => None,
+    let (visitor, client) = match caller {
+        Caller::Visitor { id, client } => (Some(id.clone()), client.clone()),
+        _ => (None, None),
     };
-    Attempt { address: info.address, visitor, hints, captcha: captcha(body) }
+    Attempt { address: info.address, visitor, client, hints, captcha: captcha(body) }
 }
 
 /// A member of an object, which then has none of this name.

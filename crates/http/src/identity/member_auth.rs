@@ -38,11 +38,17 @@ impl FromRequest<App> for ClientCall {
 
 impl ClientCall {
     fn attempt(&self) -> Attempt {
-        let visitor = match &self.call.caller {
-            Caller::Visitor { id, .. } => Some(id.clone()),
-            _ => None,
+        let (visitor, client) = match &self.call.caller {
+            Caller::Visitor { id, client } => (Some(id.clone()), client.clone()),
+            _ => (None, None),
         };
-        Attempt { address: self.info.address, visitor, hints: self.hints.clone(), captcha: captcha(&self.call.data) }
+        Attempt {
+            address: self.info.address,
+            visitor,
+            client,
+            hints: self.hints.clone(),
+            captcha: captcha(&self.call.data),
+        }
     }
 }
 

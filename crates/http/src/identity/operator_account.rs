@@ -49,7 +49,7 @@ pub(crate) async fn password(
     let session = visit.operator(&app).await?;
     let browser = &visit.browser;
     let hints = DeviceHints { cookie: browser.device.clone(), user_agent: browser.user_agent.clone() };
-    let attempt = Attempt { address: browser.address, visitor: None, hints, captcha: None };
+    let attempt = Attempt { address: browser.address, visitor: None, client: None, hints, captcha: None };
     let (old, new) = (Secret::new(given.old), Secret::new(given.password));
     let problem = match app.identity.operator_password_change(&session, &attempt, &old, &new).await {
         Ok(()) => None,

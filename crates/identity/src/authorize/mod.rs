@@ -26,6 +26,7 @@ use crate::{
     },
     redirect::plan::{self, SignedIn},
     session::{self, NewSession, Session},
+    sign_in::enrolment,
     token::{Kind, site_names},
 };
 use std::sync::Arc;
@@ -159,6 +160,8 @@ async fn issue_at_once(
         };
     }
     match &presented.session {
+        // Such a session may have been opened by a password alone.
+        Some(session) if enrolment::is_due(core, tx, site, &session.member).await? => Ok(Issued::SignedOut),
         Some(session) => {
             let code = code::issue_for(core, tx, site, request, session).await?;
             Ok(Issued::Code { code, session: None })
@@ -179,7 +182,7 @@ enum Issued {
         session: Option<Secret>,
     },
     Refused(&'static str, &'static str),
-    /// No member is signed in.
+    /// No member is signed in, or without the second factor that is due.
     SignedOut,
 }
 

@@ -15,7 +15,7 @@ use crate::{
 };
 use std::net::IpAddr;
 use std::sync::Arc;
-use stoa_kernel::{Email, Result, SiteId, VisitorId};
+use stoa_kernel::{ClientId, Email, Result, SiteId, VisitorId};
 use stoa_store::{Site, boxed};
 
 /// Where an attempt to register or sign in comes from.
@@ -24,6 +24,8 @@ pub struct Attempt {
     pub address: IpAddr,
     /// The visitor who becomes the member.
     pub visitor: Option<VisitorId>,
+    /// The front end that makes it, where one does.
+    pub client: Option<ClientId>,
     /// By what the browser may be known.
     pub hints: DeviceHints,
     /// The answer to a captcha.

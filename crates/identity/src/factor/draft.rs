@@ -17,6 +17,27 @@ use std::net::IpAddr;
 use stoa_kernel::{Code, Fault, MemberId, Result, Secret, SiteId};
 use stoa_store::{Site, Tx};
 
+/// What [`SealedCodes`] are encrypted for, in the place of a factor's id.
+const CODES: &str = "recovery codes";
+
+/// Recovery codes that the sign-in in which they were made shows until its member has kept them: encrypted, in base64url.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SealedCodes(String);
+
+impl SealedCodes {
+    fn seal(core: &Core, site: &SiteId, member: &MemberId, codes: &[String]) -> Result<Self> {
+        let sealed = secret::seal(core, site, member, CODES, &codes.join(" "))?;
+        Ok(Self(URL_SAFE_NO_PAD.encode(sealed)))
+    }
+
+    /// As they are shown; none when they are another member's or their key is gone.
+    pub(crate) async fn open(&self, core: &Core, site: &SiteId, member: &MemberId) -> Result<Vec<String>> {
+        let Ok(sealed) = URL_SAFE_NO_PAD.decode(&self.0) else { return Ok(Vec::new()) };
+        let opened = secret::open(core, site, member, CODES, &sealed).await?;
+        Ok(opened.iter().flat_map(|it| it.expose().split(' ')).map(str::to_owned).collect())
+    }
+}
+
 /// An authenticator without a code so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
@@ -71,8 +92,8 @@ impl Draft {
         step.map(Some).ok_or_else(|| Fault::new(Code::VerificationFailed))
     }
 
-    /// Has it count from now on, inside a transaction in which the member has no other one: the recovery codes, shown
-    /// this once.
+    /// Has it count from now on, inside a transaction in which the member has no other one: the recovery codes, for the
+    /// sign-in to show.
     pub(crate) async fn keep(
         &self,
         core: &Core,
@@ -80,7 +101,7 @@ impl Draft {
         site: &SiteId,
         person: &Member,
         (step, address): (i64, IpAddr),
-    ) -> Result<Vec<String>> {
+    ) -> Result<SealedCodes> {
         let (id, member, now) = (self.id.clone(), &person.id, core.now());
         let sealed = URL_SAFE_NO_PAD.decode(&self.sealed).map_err(Fault::internal)?;
         let name = enrol::NAME.to_owned();
@@ -89,7 +110,7 @@ impl Draft {
         row::confirm(tx, site, member, &factor.id, (step, now)).await?;
         let codes = recovery_code::renew(core, tx, site, member).await?;
         enrol::count_from_now(core, tx, site, person, Change { session: None, address }).await?;
-        Ok(codes)
+        SealedCodes::seal(core, site, member, &codes)
     }
 
     async fn open(&self, core: &Core, site: &SiteId, member: &MemberId) -> Result<Option<Secret>> {

@@ -17,7 +17,7 @@ mod secret;
 mod totp;
 
 pub(crate) use check::{Compared, Verdict, compare, count};
-pub use draft::Draft;
+pub use draft::{Draft, SealedCodes};
 pub(crate) use draft::Setup;
 pub(crate) use enrol::drop_all;
 pub use enrol::{Authenticator, Enrolled, Enrolment, FactorList};

@@ -11,7 +11,7 @@ use crate::{
     flow::{
         FlowAnswer, effects,
         record::{self, Record},
-        state::{Completion, Effect, Event, Grant, State, Transition},
+        state::{Completion, Effect, EffectResult, Event, Grant, State, Transition},
         step,
         view::{self, Visit},
         wire::{DoneMessage, FlowInput, Step},
@@ -80,6 +80,14 @@ async fn find(core: &Core, visit: Visit<'_>) -> Result<Record> {
 async fn conduct(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, event: Event) -> Result<FlowAnswer> {
     let facts = view::facts(&record);
     let before = record.state.clone();
+    let event = match (event, &before) {
+        // Its first code would be refused: no more is shown of it.
+        (Event::Refresh, State::EnrolFactor { challenge, .. }) if core.now() >= challenge.until => {
+            Event::Result(EffectResult::Outdated)
+        }
+        (event, _) => event,
+    };
+    let mut is_stored = false;
     let mut transition = step::step(record.state.clone(), event, &facts);
     for _ in 0..MOST_EFFECTS {
         let Some(at) = transition.effects.iter().position(Effect::has_result) else { break };
@@ -88,15 +96,15 @@ async fn conduct(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, event: 
         if !effect.can_result_in(&result) {
             return Err(Fault::internal(format!("{} resulted in {}", effect.name(), result.name())));
         }
+        is_stored |= matches!(result, EffectResult::Enrolled { .. });
         transition = step::step(transition.state, Event::Result(result), &facts);
     }
     let Transition { state, effects, problems } = transition;
-    let (mut grant, mut completion, mut codes) = (None, None, Vec::new());
+    let (mut grant, mut completion) = (None, None);
     for effect in effects {
         match effect {
             Effect::OpenSession(it) => grant = Some(it),
             Effect::Finish(it) => completion = Some(it),
-            Effect::ShowCodes(it) => codes = it,
             other => return Err(Fault::internal(format!("{} was asked for once too often", other.name()))),
         }
     }
@@ -104,7 +112,9 @@ async fn conduct(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, event: 
         let end = End { completion, grant };
         return end_flow(core, visit, record, end).await;
     }
-    if state != before {
+    if is_stored {
+        record = find(core, visit).await?;
+    } else if state != before {
         let is_ours = visit
             .site
             .write_with((visit.site.clone(), record.clone(), state.clone()), |tx, (site, record, state)| {
@@ -122,7 +132,9 @@ async fn conduct(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, event: 
             let setup = draft.setup(core, visit.site, &challenge.member, account).await?;
             setup.map_or_else(view::gone, |it| view::enrol(&it, *until))
         }
-        State::KeepCodes { .. } => Step::RecoveryCodes { codes },
+        State::KeepCodes { challenge, codes } => {
+            Step::RecoveryCodes { codes: codes.open(core, &visit.site.id, &challenge.member).await? }
+        }
         state => view::page(state, &facts),
     };
     let view = view::view(visit, &record, page, problems);

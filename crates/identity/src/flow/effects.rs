@@ -4,10 +4,11 @@ use crate::{
     Core, DeviceHints,
     browser::Browser,
     defence::attempt::{self, Account, Attempt},
+    factor::Draft,
     flow::{
         problem,
-        record::Record,
-        state::{Effect, EffectResult, PasswordReason},
+        record::{self, Record},
+        state::{Effect, EffectResult, PasswordReason, State},
         wire::{FlowKind, ProfileInput},
     },
     mail::{self, LinkOptions},
@@ -62,6 +63,7 @@ async fn run_inner(
     let attempt = Attempt {
         address: browser.address,
         visitor: record.context.authorization.as_ref().and_then(|it| it.visitor.clone()),
+        client: record.context.client.clone(),
         hints: DeviceHints { cookie: browser.device.clone(), user_agent: browser.user_agent.clone() },
         captcha,
     };
@@ -129,13 +131,7 @@ async fn run_inner(
         }
         Effect::ConfirmFactor { challenge, draft, code } => {
             let waiting = Waiting { challenge, address: attempt.address };
-            match enrolment::confirm(core, site, waiting, draft, &code).await? {
-                Some(Confirmed::Kept { challenge, recovery_codes }) => {
-                    Ok(EffectResult::Enrolled { challenge, recovery_codes })
-                }
-                Some(Confirmed::Outcome(outcome)) => sign_in_result(core, site, record, *outcome).await,
-                None => Ok(EffectResult::Outdated),
-            }
+            confirm_factor(core, site, record, (waiting, draft), &code).await
         }
         Effect::FinishFactor { challenge } => {
             let waiting = Waiting { challenge, address: attempt.address };
@@ -176,9 +172,46 @@ async fn run_inner(
             }
             Ok(EffectResult::SignedOut)
         }
-        Effect::ShowCodes(_) | Effect::OpenSession(_) | Effect::Finish(_) => {
+        Effect::OpenSession(_) | Effect::Finish(_) => {
             Err(Fault::internal("the conductor ends flows itself"))
         }
+    }
+}
+
+/// Takes the first code of an authenticator. What follows is stored in the transaction from which on it counts: the recovery
+/// codes are shown, also when another page of the flow was as quick, the answer is lost or the program stops.
+async fn confirm_factor(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    record: &Record,
+    (waiting, draft): (Waiting, Draft),
+    code: &Secret,
+) -> Result<EffectResult> {
+    let step = enrolment::first_step(core, site, &waiting, &draft, code).await?;
+    let Some(step) = step else { return Ok(EffectResult::Outdated) };
+    let input = (core.clone(), site.clone(), record.clone(), waiting, draft);
+    let confirmed = site.write_with(input, move |tx, (core, site, record, waiting, draft)| {
+        boxed!({
+            let confirmed = enrolment::confirm(core, tx, site, waiting, (&*draft, step)).await?;
+            if let Some(Confirmed::Kept { challenge, codes }) = &confirmed {
+                let state = State::KeepCodes { challenge: challenge.clone(), codes: codes.clone() };
+                if !record::advance(tx, site, record, &state).await? {
+                    return Err(Fault::new(Code::StateTokenInvalid));
+                }
+            }
+            Ok(confirmed)
+        })
+    });
+    let confirmed = match confirmed.await {
+        // The flow has moved on elsewhere, and nothing was kept.
+        Err(fault) if fault.code() == Code::StateTokenInvalid => None,
+        confirmed => confirmed?,
+    };
+    mail::deliver_soon(core, &site.id).await;
+    match confirmed {
+        Some(Confirmed::Kept { challenge, codes }) => Ok(EffectResult::Enrolled { challenge, codes }),
+        Some(Confirmed::Outcome(outcome)) => sign_in_result(core, site, record, *outcome).await,
+        None => Ok(EffectResult::Outdated),
     }
 }
 

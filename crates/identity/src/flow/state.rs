@@ -3,7 +3,7 @@
 //! `sign_in.mermaid` beside this file is the picture, `sign_in.txt` every pair; a test compares them.
 
 use crate::{
-    factor::{Draft, Shown},
+    factor::{Draft, SealedCodes, Shown},
     flow::wire::{FlowInput, FlowKind, Problem, ProfileInput},
     operator::Operator,
     password::Fingerprint,
@@ -26,6 +26,9 @@ pub enum State {
     VerifyEmail {
         member: MemberId,
         email: String,
+        /// Whether the member was about to set a second factor up.
+        #[serde(default)]
+        enrols: bool,
     },
     /// The site wants to know more of its members than this one has given.
     MissingFields {
@@ -61,9 +64,10 @@ pub enum State {
         account: String,
         until: Option<Millis>,
     },
-    /// The factor counts; the recovery codes were shown.
+    /// The factor counts; the recovery codes are shown until they are kept.
     KeepCodes {
         challenge: Challenge,
+        codes: SealedCodes,
     },
     RecoverRequest {
         email: Option<String>,
@@ -127,10 +131,10 @@ pub enum EffectResult {
         draft: Draft,
         account: String,
     },
-    /// It counts from now on.
+    /// It counts from now on, and the state that follows is stored.
     Enrolled {
         challenge: Challenge,
-        recovery_codes: Vec<String>,
+        codes: SealedCodes,
     },
     Refused(Problem),
 }
@@ -196,8 +200,6 @@ pub enum Effect {
     },
     EndSession,
 
-    /// Shows recovery codes, this once.
-    ShowCodes(Vec<String>),
     /// Gives the browser the session that was granted.
     OpenSession(Grant),
     /// Tells the client or the page that waits.
@@ -309,7 +311,6 @@ impl Effect {
             Self::SendRecovery { .. } => "SendRecovery",
             Self::SetPassword { .. } => "SetPassword",
             Self::EndSession => "EndSession",
-            Self::ShowCodes(_) => "ShowCodes",
             Self::OpenSession(_) => "OpenSession",
             Self::Finish(_) => "Finish",
         }
@@ -317,7 +318,7 @@ impl Effect {
 
     /// Whether the machine waits for its result before it goes on.
     pub fn has_result(&self) -> bool {
-        !matches!(self, Self::ShowCodes(_) | Self::OpenSession(_) | Self::Finish(_))
+        !matches!(self, Self::OpenSession(_) | Self::Finish(_))
     }
 
     /// Whether the effect can have this result. The conductor refuses anything else, so what the walk leaves
@@ -354,7 +355,7 @@ impl Effect {
             Self::ConfirmFactor { .. } => is_next || verifies || matches!(result, Enrolled { .. } | Outdated),
             Self::SendCode { .. } | Self::SendRecovery { .. } => *result == Sent,
             Self::EndSession => *result == SignedOut,
-            Self::ShowCodes(_) | Self::OpenSession(_) | Self::Finish(_) => false,
+            Self::OpenSession(_) | Self::Finish(_) => false,
         }
     }
 }

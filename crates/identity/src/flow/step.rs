@@ -222,7 +222,7 @@ fn enrol(state: State, input: FlowInput) -> Transition {
         (State::EnrolFactor { challenge, draft, .. }, FlowInput::ConfirmFactor { code }) => {
             Effect::ConfirmFactor { challenge: challenge.clone(), draft: draft.clone(), code: Secret::new(code) }
         }
-        (State::KeepCodes { challenge }, FlowInput::CodesKept) => Effect::FinishFactor { challenge: challenge.clone() },
+        (State::KeepCodes { challenge, .. }, FlowInput::CodesKept) => Effect::FinishFactor { challenge: challenge.clone() },
         _ => return unexpected(state),
     };
     Transition { state, effects: vec![effect], problems: Vec::new() }
@@ -264,11 +264,9 @@ fn after(state: State, result: EffectResult, facts: &Facts) -> Transition {
         (State::OfferFactor { challenge, until }, EffectResult::Drafted { draft, account }) => {
             stay(State::EnrolFactor { challenge, draft, account, until })
         }
-        (State::EnrolFactor { .. }, EffectResult::Enrolled { challenge, recovery_codes }) => Transition {
-            state: State::KeepCodes { challenge },
-            effects: vec![Effect::ShowCodes(recovery_codes)],
-            problems: Vec::new(),
-        },
+        (State::EnrolFactor { .. }, EffectResult::Enrolled { challenge, codes }) => {
+            stay(State::KeepCodes { challenge, codes })
+        }
         (State::RecoverRequest { email: Some(email) }, EffectResult::Sent) => stay(State::RecoverSent { email }),
         (State::ConfirmSignOut { .. }, EffectResult::SignedOut) => finish(Completion::SignedOut),
 
@@ -282,7 +280,8 @@ fn after_sign_in(state: State, outcome: Outcome, facts: &Facts) -> Transition {
         Outcome::Success { session_token, .. } => grant(state, Grant::Member(session_token), facts),
         _ if !asks_who(&state) => stay(state),
         Outcome::RequireEmailVerification { member, .. } => {
-            stay(State::VerifyEmail { member: member.id, email: member.email })
+            let enrols = matches!(state, State::OfferFactor { .. });
+            stay(State::VerifyEmail { member: member.id, email: member.email, enrols })
         }
         Outcome::RequireMissingFields { member, fields, .. } => {
             let password = fingerprint(&member);
@@ -293,9 +292,10 @@ fn after_sign_in(state: State, outcome: Outcome, facts: &Facts) -> Transition {
             stay(State::AwaitApproval { member: member.id, email: member.email, password })
         }
         Outcome::MfaChallenge { challenge, .. } => stay(State::SecondFactor { challenge }),
-        // Where it can't be put off there is nothing to choose.
+        // Where it can't be put off, or the member has chosen before a code was asked for, there is nothing to choose.
         Outcome::RequireEnrolment { challenge, until, .. } => {
-            let begin = until.is_none().then(|| Effect::BeginFactor { challenge: challenge.clone() });
+            let has_chosen = matches!(state, State::VerifyEmail { enrols: true, .. });
+            let begin = (has_chosen || until.is_none()).then(|| Effect::BeginFactor { challenge: challenge.clone() });
             let state = State::OfferFactor { challenge, until };
             Transition { state, effects: begin.into_iter().collect(), problems: Vec::new() }
         }

@@ -86,7 +86,7 @@ pub(super) fn page(state: &State, facts: &Facts) -> Step {
             Step::SecondFactor { factors: FactorType::ALL.to_vec(), remember_days: factor::DAYS }
         }
         State::OfferFactor { until, .. } => Step::OfferFactor { until: until.map(iso_from_millis) },
-        // The conductor shows what it has encrypted, and codes once.
+        // The conductor shows what it has encrypted.
         State::EnrolFactor { .. } => gone(),
         State::KeepCodes { .. } => Step::RecoveryCodes { codes: Vec::new() },
         State::RecoverRequest { email } => Step::RecoverRequest { email: email.clone() },

@@ -5,7 +5,7 @@
 //! listed, so a new state, input, result, effect, kind or entry can't be left out.
 
 use crate::{
-    factor::{Draft, FactorType, Shown},
+    factor::{Draft, FactorType, SealedCodes, Shown},
     flow::{
         conduct::MOST_EFFECTS,
         problem,
@@ -63,6 +63,10 @@ fn draft() -> Draft {
     serde_json::from_value(serde_json::json!({ "id": "f", "sealed": "" })).expect("a draft")
 }
 
+fn codes() -> SealedCodes {
+    serde_json::from_value("".into()).expect("codes")
+}
+
 fn kinds() -> Vec<FlowKind> {
     every!(FlowKind {
         FlowKind::SignIn => [FlowKind::SignIn],
@@ -104,7 +108,10 @@ fn states() -> Vec<State> {
     every!(State {
         State::SignIn { .. } => [State::SignIn { email: some.clone() }, State::SignIn { email: none.clone() }],
         State::SignUp { .. } => [State::SignUp { email: some.clone() }, State::SignUp { email: none.clone() }],
-        State::VerifyEmail { .. } => [State::VerifyEmail { member: member(), email: email() }],
+        State::VerifyEmail { .. } => [
+            State::VerifyEmail { member: member(), email: email(), enrols: false },
+            State::VerifyEmail { member: member(), email: email(), enrols: true },
+        ],
         State::MissingFields { .. } => [
             State::MissingFields { member: member(), email: email(), fields: Field::ALL.to_vec(), password: Fingerprint::default() },
             State::MissingFields { member: member(), email: email(), fields: Vec::new(), password: Fingerprint::default() },
@@ -119,7 +126,7 @@ fn states() -> Vec<State> {
             State::EnrolFactor { challenge: challenge(), draft: draft(), account: email(), until: Some(1) },
             State::EnrolFactor { challenge: challenge(), draft: draft(), account: email(), until: None },
         ],
-        State::KeepCodes { .. } => [State::KeepCodes { challenge: challenge() }],
+        State::KeepCodes { .. } => [State::KeepCodes { challenge: challenge(), codes: codes() }],
         State::RecoverRequest { .. } => [
             State::RecoverRequest { email: some.clone() },
             State::RecoverRequest { email: none.clone() },
@@ -234,7 +241,7 @@ fn results() -> Vec<EffectResult> {
         EffectResult::Unchanged => [EffectResult::Unchanged],
         EffectResult::Drafted { .. } => [EffectResult::Drafted { draft: draft(), account: email() }],
         EffectResult::Enrolled { .. } => [
-            EffectResult::Enrolled { challenge: challenge(), recovery_codes: vec!["ABCD-EFGH".to_owned()] },
+            EffectResult::Enrolled { challenge: challenge(), codes: codes() },
         ],
         EffectResult::Refused(_) => [EffectResult::Refused(problem::credentials())],
     }));
@@ -282,7 +289,6 @@ fn effects() -> Vec<Effect> {
         Effect::SendRecovery { .. } => [Effect::SendRecovery { email: email() }],
         Effect::SetPassword { .. } => [Effect::SetPassword { reason: PasswordReason::Recovery, password: password() }],
         Effect::EndSession => [Effect::EndSession],
-        Effect::ShowCodes(_) => [Effect::ShowCodes(vec!["ABCD-EFGH".to_owned()])],
         Effect::OpenSession(_) => [Effect::OpenSession(Grant::Member(password()))],
         Effect::Finish(_) => [Effect::Finish(Completion::SignedIn)],
     })

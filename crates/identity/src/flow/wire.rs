@@ -68,7 +68,7 @@ pub enum Step {
     /// An authenticator to be set up, by its secret in base32 or the `otpauth:` address that a QR code holds; its first code is
     /// awaited. `until` as before.
     EnrolFactor { secret: String, uri: String, until: Option<String> },
-    /// Recovery codes, shown this once: none where the page is shown again.
+    /// Recovery codes, shown until they are kept: none where they can't be decrypted any more.
     RecoveryCodes { codes: Vec<String> },
     /// Ask for the address to which a recovery link is sent.
     RecoverRequest { email: Option<String> },

@@ -19,7 +19,7 @@ use std::{
     sync::{Arc, Weak},
     time::Duration,
 };
-use stoa_kernel::{Fault, Millis, Result, SiteId};
+use stoa_kernel::{ClientId, Fault, Millis, Result, SiteId};
 use stoa_outbound::Undelivered;
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, boxed};
@@ -147,9 +147,12 @@ pub(crate) fn url(core: &Core) -> Arc<str> {
     core.mail_queue.url()
 }
 
-/// Where members of a site sign in on its account pages.
-pub(crate) async fn sign_in_url(core: &Core, site: &Site) -> Result<String> {
-    Ok(context_of(core, site).await?.sign_in_url)
+/// Where members of a site sign in on its account pages, for one of its clients or for the first.
+pub(crate) async fn sign_in_url(core: &Core, site: &Site, client: Option<&ClientId>) -> Result<String> {
+    match client {
+        Some(client) => Ok(format!("{}/account/sign-in?clientId={client}", url(core))),
+        None => Ok(context_of(core, site).await?.sign_in_url),
+    }
 }
 
 /// To be called after a commit that has put something into the queue.

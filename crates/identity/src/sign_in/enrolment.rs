@@ -1,17 +1,17 @@
 //! The sign-in of a member of whom the site requires a second factor, and who has none (decision 44).
 //!
 //! `advance` answers what `pending::enrolment` makes. On the account pages it goes on here: the member puts it off while the site lets them
-//! ([`put_off`]), or begins ([`begin`]), shows a first code ([`confirm`]), keeps the recovery codes and is signed in
-//! ([`finish`]). Calls have no place for any of it ([`for_call`]): what may be put off is, and else the answer names the pages.
+//! ([`put_off`]), or begins ([`begin`]), shows a first code ([`first_step`], [`confirm`]), keeps the recovery codes and is signed
+//! in ([`finish`]). Calls have no place for any of it ([`for_call`]): what may be put off is, and else the answer names the pages.
 
 use crate::{
     Core,
-    defence::throttle::AttemptKind,
-    factor::{self, Draft},
+    defence::{attempt::Attempt, throttle::AttemptKind},
+    factor::{self, Draft, SealedCodes},
     mail,
     member::{self, Member, Status},
     password::Fingerprint,
-    policy,
+    policy::{self, SecondFactorPolicy},
     sign_in::{
         advance,
         challenge::{self, Challenge},
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Code, Fault, Result, Secret};
+use stoa_kernel::{ClientId, Code, Fault, MemberId, Result, Secret};
 use stoa_store::{Site, Tx, boxed};
 
 /// A sign-in that waits, and where it is gone on with.
@@ -43,16 +43,35 @@ pub(crate) enum Begun {
 #[derive(Debug, Clone)]
 pub(crate) enum Confirmed {
     /// It counts from now on. The sign-in ends by [`finish`].
-    Kept { challenge: Challenge, recovery_codes: Vec<String> },
-    /// Nothing is required of the member any more, and nothing was kept.
+    Kept { challenge: Challenge, codes: SealedCodes },
+    /// The site's members add none any more, or this one can't sign in; nothing was kept.
     Outcome(Box<Outcome>),
+}
+
+/// Where a call comes from that signs in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallOrigin<'a> {
+    pub address: IpAddr,
+    /// The front end whose token it has.
+    pub client: Option<&'a ClientId>,
+}
+
+impl<'a> CallOrigin<'a> {
+    pub(crate) fn of(attempt: &'a Attempt) -> Self {
+        Self { address: attempt.address, client: attempt.client.as_ref() }
+    }
 }
 
 /// The outcome as a call answers it.
 ///
 /// # Errors
 /// [`Code::StateTokenInvalid`] when the member's password or factors change meanwhile; those of a sign-in.
-pub(crate) async fn for_call(core: &Arc<Core>, site: &Arc<Site>, outcome: Outcome, address: IpAddr) -> Result<Outcome> {
+pub(crate) async fn for_call(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    outcome: Outcome,
+    CallOrigin { address, client }: CallOrigin<'_>,
+) -> Result<Outcome> {
     let outcome = match outcome {
         Outcome::RequireEnrolment { challenge, until: Some(_), .. } => {
             let put_off = put_off(core, site, Waiting { challenge, address }).await?;
@@ -62,7 +81,7 @@ pub(crate) async fn for_call(core: &Arc<Core>, site: &Arc<Site>, outcome: Outcom
     };
     match outcome {
         Outcome::RequireEnrolment { challenge, until, .. } => {
-            let url = Some(mail::sign_in_url(core, site).await?);
+            let url = Some(mail::sign_in_url(core, site, client).await?);
             Ok(Outcome::RequireEnrolment { challenge, until, url })
         }
         other => Ok(other),
@@ -115,43 +134,50 @@ pub(crate) async fn begin(core: &Arc<Core>, site: &Arc<Site>, waiting: Waiting) 
     Ok(begun)
 }
 
-/// Takes the first code of an authenticator, which counts from then on. `None` as for [`put_off`].
+/// The step of time of an authenticator's first code. `None` when it is another member's or its key is gone.
 ///
 /// # Errors
-/// [`Code::VerificationFailed`] for a wrong code; [`Code::Throttled`]; [`Code::MemberBlocked`]; [`Code::PasswordReset`].
-pub(crate) async fn confirm(
-    core: &Arc<Core>,
-    site: &Arc<Site>,
-    waiting: Waiting,
-    draft: Draft,
+/// [`Code::VerificationFailed`] for a wrong code; [`Code::Throttled`].
+pub(crate) async fn first_step(
+    core: &Core,
+    site: &Site,
+    waiting: &Waiting,
+    draft: &Draft,
     code: &Secret,
-) -> Result<Option<Confirmed>> {
+) -> Result<Option<i64>> {
     let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, waiting.address, "")?;
     let step = draft.step_of(core, &site.id, &waiting.challenge.member, code).await?;
     core.throttle.refund(permit);
-    let Some(step) = step else { return Ok(None) };
-    let confirmed =
-        site.write_with((core.clone(), site.clone(), waiting, draft), move |tx, (core, site, waiting, draft)| {
-            boxed!({
-                let Some(member) = still_waits(core, tx, site, waiting).await? else { return Ok(None) };
-                if !is_asked(tx, site, &member).await? {
-                    let outcome = go_on(core, tx, site, member, waiting, SecondFactor::Nothing).await?;
-                    return Ok(Some(Confirmed::Outcome(Box::new(outcome))));
-                }
-                // The address may have become another one since it was set up.
-                if !has_shown_address(core, tx, site, &member).await? {
-                    return Ok(None);
-                }
-                let recovery_codes = draft.keep(core, tx, &site.id, &member, (step, waiting.address)).await?;
-                let generation = factor::generation(tx, &site.id, &member.id).await?.unwrap_or_default();
-                let challenge =
-                    Challenge { generation, until: core.now() + challenge::ENROLMENT, ..waiting.challenge.clone() };
-                Ok(Some(Confirmed::Kept { challenge, recovery_codes }))
-            })
-        });
-    let confirmed = confirmed.await?;
-    mail::deliver_soon(core, &site.id).await;
-    Ok(confirmed)
+    Ok(step)
+}
+
+/// Has an authenticator whose first code was right count from now on, also when the site has come to let its members choose.
+/// Inside the transaction in which the sign-in stores the recovery codes, so that they are shown whatever stops in between.
+/// `None` as for [`put_off`].
+///
+/// # Errors
+/// [`Code::MemberBlocked`]; [`Code::PasswordReset`].
+pub(crate) async fn confirm(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    waiting: &Waiting,
+    (draft, step): (&Draft, i64),
+) -> Result<Option<Confirmed>> {
+    let Some(member) = still_waits(core, tx, site, waiting).await? else { return Ok(None) };
+    let is_off = policy::read(tx, &site.id).await?.second_factor == SecondFactorPolicy::Off;
+    if is_off || !can_sign_in(&member) {
+        let outcome = go_on(core, tx, site, member, waiting, SecondFactor::Nothing).await?;
+        return Ok(Some(Confirmed::Outcome(Box::new(outcome))));
+    }
+    // The address may have become another one since it was set up.
+    if !has_shown_address(core, tx, site, &member).await? {
+        return Ok(None);
+    }
+    let codes = draft.keep(core, tx, &site.id, &member, (step, waiting.address)).await?;
+    let generation = factor::generation(tx, &site.id, &member.id).await?.unwrap_or_default();
+    let challenge = Challenge { generation, until: core.now() + challenge::ENROLMENT, ..waiting.challenge.clone() };
+    Ok(Some(Confirmed::Kept { challenge, codes }))
 }
 
 /// Signs in who has set up a factor and kept the recovery codes. `None` when the factor is gone, the password another one, or
@@ -171,6 +197,19 @@ pub(crate) async fn finish(core: &Arc<Core>, site: &Arc<Site>, waiting: Waiting)
         })
     });
     sent(core, site, advanced.await?).await
+}
+
+/// Whether the site requires a second factor of a member now, who has none: a session of theirs, which may be of before, makes no
+/// session of another client.
+pub(crate) async fn is_due(core: &Core, tx: &mut Tx<'_>, site: &Site, member: &MemberId) -> Result<bool> {
+    let policy = policy::read(tx, &site.id).await?;
+    if policy.second_factor != SecondFactorPolicy::Required
+        || factor::generation(tx, &site.id, member).await?.is_some()
+    {
+        return Ok(false);
+    }
+    let Some(member) = member::get(tx, &site.id, member).await? else { return Ok(false) };
+    Ok(policy.factor_due(tx, &site.id, &member).await?.is_some_and(|due| due <= core.now()))
 }
 
 async fn sent(core: &Arc<Core>, site: &Arc<Site>, outcome: Option<Outcome>) -> Result<Option<Outcome>> {
@@ -212,10 +251,11 @@ async fn with_password(core: &Core, tx: &mut Tx<'_>, site: &Site, waiting: &Wait
 
 /// Whether the site requires a factor still, of one who may sign in still.
 async fn is_asked(tx: &mut Tx<'_>, site: &Site, member: &Member) -> Result<bool> {
-    if member.status != Status::Active || member.must_reset {
-        return Ok(false);
-    }
-    Ok(policy::read(tx, &site.id).await?.factor_due(tx, &site.id, member).await?.is_some())
+    Ok(can_sign_in(member) && policy::read(tx, &site.id).await?.factor_due(tx, &site.id, member).await?.is_some())
+}
+
+fn can_sign_in(member: &Member) -> bool {
+    member.status == Status::Active && !member.must_reset
 }
 
 async fn has_shown_address(core: &Core, tx: &mut Tx<'_>, site: &Site, member: &Member) -> Result<bool> {

@@ -15,7 +15,8 @@ use crate::{
     policy,
     session::{self, SessionSelector},
     sign_in::{
-        advance, enrolment,
+        advance,
+        enrolment::{self, CallOrigin},
         new_password::{self, Person},
         outcome::{Origin, Outcome, SecondFactor},
     },
@@ -59,7 +60,7 @@ impl Identity {
         registration: &Registration,
     ) -> Result<Outcome> {
         let outcome = register(&self.core, site, attempt, registration).await?;
-        enrolment::for_call(&self.core, site, outcome, attempt.address).await
+        enrolment::for_call(&self.core, site, outcome, CallOrigin::of(attempt)).await
     }
 
     /// Signs a member in by password. An unknown address costs and answers the same as a wrong password.
@@ -76,7 +77,7 @@ impl Identity {
         password: &Secret,
     ) -> Result<Outcome> {
         let outcome = login(&self.core, site, attempt, email, password).await?;
-        enrolment::for_call(&self.core, site, outcome, attempt.address).await
+        enrolment::for_call(&self.core, site, outcome, CallOrigin::of(attempt)).await
     }
 
     /// Makes or updates a member whom an app vouches for; no credentials (docs/protocol/identity.md §6, sign-on).

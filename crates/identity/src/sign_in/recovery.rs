@@ -11,7 +11,9 @@ use crate::{
     member::{self, Member, Move, Status, access::MemberWrite},
     session::{self, SessionSelector},
     sign_in::{
-        advance, enrolment, link, login,
+        advance,
+        enrolment::{self, CallOrigin},
+        link, login,
         new_password::{self, Person},
         outcome::{Origin, Outcome},
     },
@@ -87,7 +89,7 @@ impl Identity {
             return Err(Fault::new(Code::LinkInvalid));
         }
         let outcome = finish(core, site, &TokenHash::of(link).to_vec(), password, address).await?;
-        enrolment::for_call(core, site, outcome, address).await
+        enrolment::for_call(core, site, outcome, CallOrigin { address, client: None }).await
     }
 }
 

@@ -70,7 +70,7 @@ impl Identity {
                 complete(core, site, fields).await?.ok_or_else(gone)?
             }
         };
-        enrolment::for_call(core, site, outcome, attempt.address).await
+        enrolment::for_call(core, site, outcome, CallOrigin::of(attempt)).await
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
     sign_in::{
         advance, approval_request,
         code::{self, Use},
-        enrolment,
+        enrolment::{self, CallOrigin},
         outcome::{Origin, Outcome},
     },
     token::{self, Kind},
@@ -39,7 +39,7 @@ impl Identity {
             return Err(Fault::new(Code::StateTokenInvalid));
         }
         let outcome = check(core, site, TokenHash::of(state_token), code, address).await?;
-        enrolment::for_call(core, site, outcome, address).await
+        enrolment::for_call(core, site, outcome, CallOrigin { address, client: None }).await
     }
 
     /// Sends another code for the same state token (`POST /v1/auth/resend`); the old one ends.

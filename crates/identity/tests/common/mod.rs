@@ -213,7 +213,7 @@ pub fn attempt() -> Attempt {
 }
 
 pub fn attempt_from(address: IpAddr) -> Attempt {
-    Attempt { address, visitor: None, hints: DeviceHints::default(), captcha: None }
+    Attempt { address, visitor: None, client: None, hints: DeviceHints::default(), captcha: None }
 }
 
 pub fn success(outcome: Outcome) -> String {
