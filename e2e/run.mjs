@@ -13,6 +13,7 @@ import { launchBrowser } from './lib/browser.mjs';
 import { runTests } from './lib/run-tests.mjs';
 import { waitForSearch } from './lib/search.mjs';
 import { tests as stories } from './tests/stories.mjs';
+import { tests as account } from './tests/account.mjs';
 import { tests as factors } from './tests/factors.mjs';
 import { tests as live } from './tests/live.mjs';
 import { tests as sites } from './tests/sites.mjs';
@@ -73,8 +74,8 @@ async function runEngine(engine, browser) {
     // some, commands ask which is meant.
     const all =
       engine === engines[0]
-        ? [...stories, ...live, ...factors, ...mail, ...access, ...looks, ...mailLooks, ...sites]
-        : [...stories, ...live, ...factors, ...mail, ...sites];
+        ? [...stories, ...live, ...factors, ...account, ...mail, ...access, ...looks, ...mailLooks, ...sites]
+        : [...stories, ...live, ...factors, ...account, ...mail, ...sites];
     return await runTests(
       all.filter(({ name }) => name.includes(options.only ?? '')),
       world,

@@ -761,6 +761,7 @@ on_both_engines! {
     }
 }
 
+mod my_account;
 mod required;
 mod takeover;
 

@@ -40,6 +40,7 @@ pub(crate) const ROUTES: &[(&str, &str, &str)] = &[
     ("recoveryCodesRenew", "/_api/identity/v1/recovery-codes", "{}"),
     ("rememberedBrowsersForget", "/_api/identity/v1/remembered-browsers", ""),
     ("memberProve", "/_api/identity/v1/proof", r#"{"totpData":{"code":"123456"}}"#),
+    ("passwordReplace", "/_api/identity/v1/password", r#"{"oldPassword":"none such","newPassword":"short"}"#),
     ("factorsReset", "/_api/identity/v1/members/{new}/factors", ""),
     ("passwordRefuse", "/_api/identity/v1/members/{new}/refuse-password", "{}"),
     ("sitePagesGet", "/_api/site/v1/pages", ""),

@@ -28,7 +28,7 @@ const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'u
 
 /// The pages that the apps have; `*` stands for one name. Other addresses get the same page, which says that nothing
 /// is there, with 404.
-const PAGES: [&str; 20] = [
+const PAGES: [&str; 23] = [
     "/",
     "/about",
     "/countries",
@@ -43,8 +43,11 @@ const PAGES: [&str; 20] = [
     "/account/flow/*",
     "/account/install",
     "/account/owner",
+    "/account/password",
+    "/account/profile",
     "/account/recover",
     "/account/security",
+    "/account/sessions",
     "/account/setup",
     "/account/sign-in",
     "/account/sign-out",

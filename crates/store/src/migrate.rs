@@ -92,6 +92,7 @@ const SITE: &[Migration] = migrations![
     25 "site/0025_environment" additive,
     26 "site/0026_search_language",
     28 "site/0028_environment_worker" additive,
+    30 "site/0030_session_device" additive,
 ];
 
 impl Scope {

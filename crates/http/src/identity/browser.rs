@@ -16,15 +16,18 @@ use axum::{
     response::Response,
 };
 use cookie::{Cookie, SameSite, time::Duration};
+use std::sync::Arc;
 use stoa_identity::{
     DeviceHints,
     authorize::Navigation,
     browser::{Browser, Change, Cookies},
     mail::is_tag,
     operator::OperatorSession,
+    session::Session,
     token::{Kind, site_number},
 };
 use stoa_kernel::{ClientId, Code, Fault, Result, SiteId};
+use stoa_store::Site;
 
 /// The session of a member. Frames of the client's own pages need it too, so it is sent everywhere
 /// (docs/protocol/identity.md §21.34); every use of it is a navigation or same-origin.
@@ -179,6 +182,26 @@ impl Visit {
             None => None,
         };
         session.ok_or_else(|| Fault::new(Code::Unauthenticated))
+    }
+
+    /// The session of the member who talks from one of our pages, and its site: the one that the address names, else the one
+    /// that the host name shows. A host that shows none has that of the only session.
+    ///
+    /// # Errors
+    /// [`Code::Unauthenticated`] when there is none; [`Code::SiteUnknown`].
+    pub(crate) async fn member(&self, app: &App) -> Result<(Arc<Site>, Session)> {
+        let site = match (self.info.find_site(app).await, self.browser.session.as_slice()) {
+            (Err(fault), [only]) if self.info.site.is_none() && fault.code() == Code::SiteUnknown => {
+                app.identity.site_of(Kind::Cookie, only).await?
+            }
+            (found, _) => found?,
+        };
+        let cookie = self.browser.session.iter().find(|it| site_number(Kind::Cookie, it) == Some(site.number));
+        let session = match cookie {
+            Some(it) => app.identity.session_by_cookie(&site, it).await?,
+            None => None,
+        };
+        Ok((site, session.ok_or_else(|| Fault::new(Code::Unauthenticated))?))
     }
 
     /// Writes the `Set-Cookie` headers of an answer.

@@ -13,6 +13,7 @@ mod filter;
 pub mod flow;
 pub mod install;
 pub mod logout;
+pub(crate) mod member_account;
 pub(crate) mod member_auth;
 mod member_wire;
 pub mod members;

@@ -2,24 +2,39 @@
 //!
 //! `GET /_api/identity/v1/sessions`: [`list`]. `DELETE` there: [`end_others`], below it: [`end`].
 
-use super::api_call::{Answer, ApiCall, answer, done};
+use super::{
+    api_call::{Answer, ApiCall, answer, done},
+    member_wire::without_nulls,
+};
 use crate::App;
 use axum::extract::State;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use stoa_identity::session::Ending;
-use stoa_kernel::date::iso_from_millis;
+use stoa_kernel::{ClientId, date::iso_from_millis};
 
 /// `GET /_api/identity/v1/sessions`: the caller's own, or those of `memberId` for operators of the site.
 pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
     let sessions = app.identity.session_list(&call.site, &call.caller, member(&call)).await?;
+    let mut names: BTreeMap<ClientId, String> = BTreeMap::new();
+    for id in sessions.iter().flat_map(|it| &it.clients) {
+        if !names.contains_key(id)
+            && let Ok(client) = app.identity.client_get(id).await
+        {
+            names.insert(id.clone(), client.name.clone());
+        }
+    }
     let view = sessions.into_iter().map(|session| {
-        json!({
+        without_nulls(json!({
             "id": session.id,
             "createdDate": iso_from_millis(session.created),
             "lastUsedDate": iso_from_millis(session.used),
+            "clientNames": session.clients.iter().filter_map(|it| names.get(it)).collect::<Vec<_>>(),
             "clientIds": session.clients,
+            "device": session.device.filter(|it| it != "?"),
+            "address": session.address,
             "isCurrent": session.is_current,
-        })
+        }))
     });
     answer("sessions", view.collect::<Value>())
 }

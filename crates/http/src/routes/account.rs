@@ -58,11 +58,13 @@ pub(super) fn routes() -> Vec<Line> {
         post("/_api/identity/v1/recovery-codes", factors::renew_codes, &RECOVERY_CODES_RENEW),
         delete("/_api/identity/v1/remembered-browsers", factors::forget, &REMEMBERED_BROWSERS_FORGET),
         post("/_api/identity/v1/proof", factors::prove, &MEMBER_PROVE),
+        post("/_api/identity/v1/password", member_account::replace_password, &PASSWORD_REPLACE),
         // The account pages.
         post("/_api/account/v1/flows", flow::start, &FLOW_START),
         get("/_api/account/v1/flows/{token}", flow::show, &FLOW_GET),
         post("/_api/account/v1/flows/{token}", flow::answer, &FLOW_ANSWER),
         post("/_api/account/v1/token", flow::token, &OPERATOR_TOKEN_CREATE),
+        post("/_api/account/v1/member", member_account::open, &MEMBER_ACCOUNT_OPEN),
         get("/_api/account/v1/recover", recovery::open, &RECOVERY_OPEN),
         post("/_api/account/v1/approvals", approval::get, &APPROVAL_GET),
         post("/_api/account/v1/approvals/decide", approval::decide, &APPROVAL_DECIDE),

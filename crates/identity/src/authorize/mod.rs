@@ -146,7 +146,7 @@ async fn issue_at_once(
         };
         return match session::create(core, tx, site, Kind::Cookie, &new).await {
             Ok((session, secret)) => {
-                device::record_seen(core, tx, site, &member, &presented.device).await?;
+                device::record_seen(core, tx, site, &session.id, &member, &presented.device).await?;
                 if remembers && presented.keeps_cookies {
                     remembered::remember(core, tx, &site.id, &member, presented.device.secret()).await?;
                 }

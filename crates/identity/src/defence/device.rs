@@ -12,7 +12,7 @@ use crate::{
 };
 use std::net::IpAddr;
 use std::sync::Arc;
-use stoa_kernel::{MemberId, Millis, Result, Secret, SiteId, TokenHash};
+use stoa_kernel::{MemberId, Millis, Result, Secret, SessionId, SiteId, TokenHash};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, Tx, boxed};
 
@@ -35,6 +35,7 @@ pub(crate) struct Device {
     likeness: Option<String>,
     /// To be read, for example `Firefox · Linux`.
     name: String,
+    address: IpAddr,
 }
 
 impl Device {
@@ -44,7 +45,7 @@ impl Device {
         let cookie = Secret::new(known.unwrap_or_else(|| core.world().token::<32>()));
         let name = name_of(browser.user_agent.as_deref().unwrap_or_default());
         let likeness = is_framed.then(|| likeness(&name, browser.address));
-        Self { cookie, likeness, name }
+        Self { cookie, likeness, name, address: browser.address }
     }
 
     /// The cookie for the answer: also a known one, so that it lives on.
@@ -58,16 +59,19 @@ impl Device {
     }
 }
 
-/// Records inside the transaction of a sign-in that the member uses this browser. When it is not the
-/// first one and was not seen before, a notice is put into the queue; answers whether.
+/// Records inside the transaction of a sign-in that the member uses this browser, and with the session which one it is. When
+/// it is not the first one and was not seen before, a notice is put into the queue; answers whether.
 pub(crate) async fn record_seen(
     core: &Core,
     tx: &mut Tx<'_>,
     site: &Site,
+    session: &SessionId,
     member: &MemberId,
     device: &Device,
 ) -> Result<bool> {
     let now = core.now();
+    let sql = "update stoa.session set device = $1, address = $2 where site = $3 and id = $4";
+    tx.send(sql, params![device.name.as_str(), device.address.to_string(), &site.id, session]).await?;
     let sql = "select hash from stoa.device where site = $1 and member = $2 and expires > $3 \
                order by created desc limit 100";
     let known: Vec<Vec<u8>> = tx.rows(sql, &params![&site.id, member, now], |row| row.get(0)).await?;

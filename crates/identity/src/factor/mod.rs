@@ -23,7 +23,7 @@ pub(crate) use enrol::drop_all;
 pub use enrol::{Authenticator, Enrolled, Enrolment, FactorList};
 pub(crate) use guard::{generation, generation_of_none};
 pub use proof::Proof;
-pub(crate) use proof::{password_was_set, was_set_lately};
+pub(crate) use proof::{before_password_change, password_was_set, was_set_lately};
 pub(crate) use remembered::DAYS;
 pub(crate) use secret::{left, reseal};
 

@@ -9,7 +9,7 @@ use crate::{
     Core, Identity,
     defence::{
         attempt::{self, Account, Attempt},
-        throttle::AttemptKind,
+        throttle::{AttemptKind, Permit},
     },
     factor::{
         Shown,
@@ -71,19 +71,11 @@ async fn by_password(
     attempt: &Attempt,
     password: &Secret,
 ) -> Result<()> {
-    let member = member::find(site, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-    let email = Email::parse(&member.email).ok_or_else(|| Fault::new(Code::PasswordWrong))?;
     // Before the hash: whether the password is right is not told, and the right one is no failed sign-in.
     if has_factor(site, &id).await? {
         return Err(not_by_password());
     }
-    let permit = attempt::sign_in(core, site, attempt, Account::Member(&email)).await?;
-    let share = core.passwords.share(attempt.address, site.id.as_str(), email.folded());
-    let stored = member.password_hash;
-    let matched = core.passwords.permit(share).await?.check(password, stored.as_deref()).await?;
-    if matched == Match::Wrong {
-        return Err(Fault::new(Code::PasswordWrong));
-    }
+    let (permit, stored) = compare_password(core, site, &id, attempt, password).await?;
     let proved =
         site.write_with((core.clone(), site.clone(), id, session, stored), |tx, (core, site, id, session, stored)| {
             boxed!({
@@ -107,6 +99,47 @@ async fn by_password(
     proved.await?;
     core.throttle.refund(permit);
     Ok(())
+}
+
+/// Has a member show the password that they are about to change. One who has a second factor has lately shown it in this
+/// session as well; for the others it is a proof ([`Identity::member_prove`]), so that the new password is as good as the old.
+///
+/// # Errors
+/// As [`Identity::member_prove`]; [`Code::ProofNeeded`] also before the password is looked at, where the factor is missing.
+pub(crate) async fn before_password_change(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    caller: &Caller,
+    attempt: &Attempt,
+    old: &Secret,
+) -> Result<()> {
+    let (member, session) = oneself(caller)?;
+    if !has_factor(site, &member).await? {
+        return by_password(core, site, member, session, attempt, old).await;
+    }
+    require_proved(core, site, &session).await?;
+    let (permit, _) = compare_password(core, site, &member, attempt, old).await?;
+    core.throttle.refund(permit);
+    Ok(())
+}
+
+/// Compares a password with the member's, counted as a sign-in: what was counted, and the hash that it was compared with.
+async fn compare_password(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    id: &MemberId,
+    attempt: &Attempt,
+    password: &Secret,
+) -> Result<(Permit, Option<String>)> {
+    let member = member::find(site, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+    let email = Email::parse(&member.email).ok_or_else(|| Fault::new(Code::PasswordWrong))?;
+    let permit = attempt::sign_in(core, site, attempt, Account::Member(&email)).await?;
+    let share = core.passwords.share(attempt.address, site.id.as_str(), email.folded());
+    let stored = member.password_hash;
+    match core.passwords.permit(share).await?.check(password, stored.as_deref()).await? {
+        Match::Wrong => Err(Fault::new(Code::PasswordWrong)),
+        _ => Ok((permit, stored)),
+    }
 }
 
 async fn has_factor(site: &Site, member: &MemberId) -> Result<bool> {
@@ -168,13 +201,17 @@ pub(super) fn oneself(caller: &Caller) -> Result<(MemberId, SessionId)> {
 /// # Errors
 /// [`Code::ProofNeeded`]; [`Code::Throttled`].
 pub(super) async fn count_change(core: &Core, site: &Site, member: &MemberId, session: &SessionId) -> Result<()> {
+    require_proved(core, site, session).await?;
+    let (anywhere, now) = (Ipv4Addr::UNSPECIFIED.into(), core.now());
+    core.throttle.attempt(AttemptKind::FactorChange, now, &site.id, anywhere, member.as_str()).map(drop)
+}
+
+/// # Errors
+/// [`Code::ProofNeeded`] unless the member has lately shown in this session who they are.
+async fn require_proved(core: &Core, site: &Site, session: &SessionId) -> Result<()> {
     let (id, session, now) = (site.id.clone(), session.clone(), core.now());
     let proved = site.read(ReaderPool::Point, move |tx| boxed!(until(tx, &id, &session, now).await));
-    if proved.await?.is_none() {
-        return Err(Fault::new(Code::ProofNeeded));
-    }
-    let anywhere = Ipv4Addr::UNSPECIFIED.into();
-    core.throttle.attempt(AttemptKind::FactorChange, now, &site.id, anywhere, member.as_str()).map(drop)
+    proved.await?.map(drop).ok_or_else(|| Fault::new(Code::ProofNeeded))
 }
 
 /// The member, if they have lately shown in this session who they are; locks their guard.

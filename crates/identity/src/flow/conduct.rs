@@ -175,7 +175,7 @@ async fn end_flow(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, end: E
                     let RedeemedToken { member, visitor, remembers, .. } = taken.ok_or_else(gone)?;
                     let new = NewSession { member: member.clone(), client: None, root: None, visitor, scopes: None };
                     let (session, cookie) = session::create(core, tx, site, Kind::Cookie, &new).await?;
-                    device::record_seen(core, tx, site, &member, device).await?;
+                    device::record_seen(core, tx, site, &session.id, &member, device).await?;
                     if remembers {
                         remembered::remember(core, tx, &site.id, &member, device.secret()).await?;
                     }

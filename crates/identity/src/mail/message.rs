@@ -55,6 +55,10 @@ pub(crate) enum Message {
         change: FactorChange,
         at: Millis,
     },
+    /// The member was signed out in other browsers, from the list of them.
+    SessionsEnded {
+        at: Millis,
+    },
     /// To an owner: a member waits for an answer.
     ApprovalRequest {
         name: String,
@@ -105,6 +109,7 @@ impl Message {
                 FactorChange::RecoveryCodesRenewed => "recovery_codes_renewed",
                 FactorChange::RecoveryCodeUsed => "recovery_code_used",
             },
+            Self::SessionsEnded { .. } => "sessions_ended",
             Self::ApprovalRequest { .. } => "approval_request",
             Self::Approved => "approved",
             Self::Declined => "declined",
@@ -137,6 +142,7 @@ impl Message {
                 FactorChange::RecoveryCodesRenewed => &language.recovery_codes_renewed,
                 FactorChange::RecoveryCodeUsed => &language.recovery_code_used,
             },
+            Self::SessionsEnded { .. } => &language.sessions_ended,
             Self::ApprovalRequest { .. } => &language.approval_request,
             Self::Approved => &language.approved,
             Self::Declined => &language.declined,
@@ -166,6 +172,7 @@ impl Message {
             | Self::PasswordChanged { .. }
             | Self::PasswordDropped { .. }
             | Self::FactorChanged { .. }
+            | Self::SessionsEnded { .. }
             | Self::EmailVerified { .. } => Some(&context.recover_url),
             Self::OperatorPasswordChanged { .. } | Self::WebhookDisabled { .. } => Some(&context.owner_url),
             Self::Approved => Some(&context.sign_in_url),
@@ -196,6 +203,7 @@ impl Message {
                 | Self::EmailVerified { at }
                 | Self::EmailChanged { at, .. }
                 | Self::FactorChanged { at, .. }
+                | Self::SessionsEnded { at }
                 | Self::WebhookDisabled { at, .. },
             ) => time(*at).into(),
             _ => return None,
@@ -227,6 +235,7 @@ impl Message {
             Self::FactorChanged { change: FactorChange::Removed, at },
             Self::FactorChanged { change: FactorChange::RecoveryCodesRenewed, at },
             Self::FactorChanged { change: FactorChange::RecoveryCodeUsed, at },
+            Self::SessionsEnded { at },
             Self::ApprovalRequest {
                 name: "Anna <b> Beispiel".to_owned(),
                 email: "anna@example.org".to_owned(),

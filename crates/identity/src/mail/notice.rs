@@ -50,6 +50,14 @@ pub(crate) async fn new_device(
     }
 }
 
+/// Sessions of a member were ended from the list of them.
+pub(crate) async fn sessions_ended(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
+    match row::get(tx, site, member).await? {
+        Some(member) => send(core, tx, site, &member, Message::SessionsEnded { at: core.now() }).await,
+        None => Ok(()),
+    }
+}
+
 pub(crate) async fn password_changed(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
     send(core, tx, site, member, Message::PasswordChanged { at: core.now() }).await
 }

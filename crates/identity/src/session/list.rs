@@ -2,11 +2,12 @@
 
 use crate::{
     Core, Identity, audit,
+    mail::{self, notice},
     session::{self, SessionSelector},
 };
 use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Millis, Result, SessionId, Violation};
 use stoa_sql::params;
-use stoa_store::{ReaderPool, Site, boxed};
+use stoa_store::{ReaderPool, Row, Site, boxed};
 
 /// Sessions that are read: the one that asks and the newest ones.
 const MOST: i64 = 1_000;
@@ -20,6 +21,10 @@ pub struct SignedIn {
     /// Written down once an hour.
     pub used: Millis,
     pub clients: Vec<ClientId>,
+    /// The browser in which it began, for example `Firefox · Linux`, and its network address; nothing where no browser on the
+    /// account pages began it.
+    pub device: Option<String>,
+    pub address: Option<String>,
     /// It is the caller's own.
     pub is_current: bool,
 }
@@ -73,10 +78,15 @@ impl Identity {
             boxed!({
                 let ended = which.end(tx, site, core.now()).await?;
                 audit::record(core, tx, site, audit::Entry::by(caller, audit::Event::SessionsEnded, id)).await?;
+                if !ended.is_empty() {
+                    notice::sessions_ended(core, tx, site, id).await?;
+                }
                 Ok(((), ended))
             })
         })
-        .await
+        .await?;
+        mail::deliver_soon(core, &site.id).await;
+        Ok(())
     }
 }
 
@@ -89,34 +99,60 @@ pub(crate) async fn list(core: &Core, site: &Site, caller: &Caller, member: Opti
     };
     let asking = own.clone();
     let idle_since = now - core.config().session_idle;
-    let rows: Vec<(String, String, Option<String>, Millis, Millis)> = site
+    let rows: Vec<Listed> = site
         .read(ReaderPool::Point, move |tx| {
             boxed!({
-                let sql = "select id, root, client, created, used from stoa.session \
+                let sql = "select id, root, client, created, used, device, address from stoa.session \
                            where site = $1 and member = $2 and ended is null and expires > $3 and used > $4 \
                            order by case when id = $5 then 0 else 1 end, created desc limit $6";
                 let values = params![&id, &member, now, idle_since, &asking, MOST];
-                let read =
-                    |row: &stoa_store::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
-                Ok(tx.rows(sql, &values, read).await?)
+                Ok(tx.rows(sql, &values, Listed::read).await?)
             })
         })
         .await?;
     let mut families: Vec<SignedIn> = Vec::new();
-    for (session, root, client, created, used) in rows {
+    for Listed { session, root, client, created, used, device, address } in rows {
         let at = families.iter().position(|it| it.id.as_str() == root).unwrap_or_else(|| {
-            let id = SessionId::from(root);
-            families.push(SignedIn { id, created, used, clients: Vec::new(), is_current: false });
+            let (id, clients) = (SessionId::from(root), Vec::new());
+            families.push(SignedIn { id, created, used, clients, device: None, address: None, is_current: false });
             families.len() - 1
         });
         if let Some(family) = families.get_mut(at) {
             family.created = family.created.min(created);
             family.used = family.used.max(used);
             family.is_current |= own == session;
+            // Only the session of the browser has them.
+            family.device = family.device.take().or(device);
+            family.address = family.address.take().or(address);
             family.clients.extend(client.map(ClientId::from).filter(|it| !family.clients.contains(it)));
         }
     }
     Ok(families)
+}
+
+/// A session as it is read.
+struct Listed {
+    session: String,
+    root: String,
+    client: Option<String>,
+    created: Millis,
+    used: Millis,
+    device: Option<String>,
+    address: Option<String>,
+}
+
+impl Listed {
+    fn read(row: &Row<'_>) -> std::result::Result<Self, stoa_store::Error> {
+        Ok(Self {
+            session: row.get(0)?,
+            root: row.get(1)?,
+            client: row.get(2)?,
+            created: row.get(3)?,
+            used: row.get(4)?,
+            device: row.get(5)?,
+            address: row.get(6)?,
+        })
+    }
 }
 
 /// Whose sessions these are.

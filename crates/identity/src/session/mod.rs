@@ -18,7 +18,7 @@ use crate::{
     Core, Identity,
     browser::Browser,
     member,
-    token::{self, Kind, revocation},
+    token::{self, Access, Kind, revocation},
 };
 use std::sync::Arc;
 use stoa_kernel::{
@@ -109,6 +109,11 @@ impl Identity {
     /// The browser's session that a cookie stands for; `None` when there is none (any more).
     pub async fn session_by_cookie(&self, site: &Site, cookie: &str) -> Result<Option<Session>> {
         by_cookie(&self.core, site, cookie).await
+    }
+
+    /// An access token of a browser's session, with the member's whole right: for the pages of this server.
+    pub async fn session_access(&self, site: &Site, session: &Session) -> Result<Access> {
+        token::issue_access(&self.core, &site.id, &session.caller(), None).await
     }
 
     /// Ends the whole family of a session: signing out. Its access tokens are refused from now on.

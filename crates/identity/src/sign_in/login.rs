@@ -1,4 +1,4 @@
-//! How members come to be and show who they are: registration, login, sign-on, a new password.
+//! How members come to be and show who they are: registration, login, sign-on.
 
 use crate::{
     Core, Identity, audit,
@@ -22,10 +22,7 @@ use crate::{
     },
 };
 use serde_json::Value;
-use std::{
-    net::{IpAddr, Ipv4Addr},
-    sync::Arc,
-};
+use std::{net::Ipv4Addr, sync::Arc};
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Result, Secret, SessionId, SiteId, Violation, VisitorId};
 use stoa_store::{Site, Tx, boxed};
 
@@ -124,49 +121,6 @@ impl Identity {
             Outcome::Success { member, session_token } => Ok((member, session_token)),
             _ => Err(Fault::internal("a member vouched for by an app was not active")),
         }
-    }
-
-    /// Changes the calling member's password and ends all their other sessions. `from` is the network address that
-    /// asks.
-    ///
-    /// # Errors
-    /// [`Code::Forbidden`] unless the caller is a member; [`Code::Validation`] for the new password;
-    /// [`Code::Throttled`]; [`Code::Unauthenticated`] when the session ends meanwhile.
-    pub async fn password_change(&self, site: &Arc<Site>, caller: &Caller, from: IpAddr, new: &Secret) -> Result<()> {
-        let core = &self.core;
-        let Caller::Member { id, session, .. } = caller else {
-            return Err(Fault::new(Code::Forbidden));
-        };
-        let member = member::find(site, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-        let person = Person { email: &member.email, profile: Some(&member.profile) };
-        if let Some(violation) = new_password::violation_for(core, site, person, new, "newPassword").await? {
-            return Err(Fault::invalid(vec![violation]));
-        }
-        password_attempt(core, &site.id, id.as_str())?;
-        let share = core.passwords.share(from, site.id.as_str(), id.as_str());
-        let hash = hash_password(core, share, new).await?;
-        let root = session::root(site, session).await?;
-        let others = SessionSelector::MemberExcept(id.clone(), root);
-        let write = MemberWrite::of(caller, id)?;
-        let input = (core.clone(), site.id.clone(), write, id.clone(), hash, others.clone(), session.clone());
-        session::end_in(core, site, Some(others), input, |tx, (core, site, write, id, hash, others, session)| {
-            boxed!({
-                // It may have ended while the password was hashed, because it was another person's.
-                session::require_open(tx, site, session).await?;
-                let mut member = row::get(tx, site, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-                (member.password_hash, member.must_reset) = (Some(hash.clone()), false);
-                row::write_password(tx, write, site, &member).await?;
-                row::update(tx, write, site, &mut member, core.now()).await?;
-                factor::password_was_set(core, tx, site, id, Some(session)).await?;
-                let entry = audit::Entry::by_oneself(&member.id, audit::Event::PasswordChanged);
-                audit::record(core, tx, site, entry).await?;
-                notice::password_changed(core, tx, site, &member).await?;
-                Ok(((), others.end(tx, site, core.now()).await?))
-            })
-        })
-        .await?;
-        mail::deliver_soon(core, &site.id).await;
-        Ok(())
     }
 
     /// Makes a member set a new password by a recovery link before the next sign-in, because this one may

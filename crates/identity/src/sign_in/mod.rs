@@ -14,6 +14,7 @@ pub(crate) mod new_password;
 pub mod operator_account;
 pub(crate) mod operator_recovery;
 pub(crate) mod outcome;
+pub mod password_change;
 pub(crate) mod pending;
 pub mod recovery;
 pub(crate) mod resume;

@@ -1,7 +1,7 @@
-import { Suspense, lazy, useEffect, useState } from 'react';
+import { Suspense, lazy, useEffect, useState, type ReactNode } from 'react';
 import type { SiteFace } from '@stoa/api';
 import { LoadingState } from '@stoa/ui/States';
-import { routeOf } from './flow/route.ts';
+import { accountUrl, routeOf } from './flow/route.ts';
 import { useFlow } from './flow/useFlow.ts';
 import { Boundary } from './page/Boundary.tsx';
 import { AddressPage, FailurePage, RefusalPage } from './page/FailurePage.tsx';
@@ -11,7 +11,9 @@ import { StepPage, WaysOut } from './steps/StepPage.tsx';
 import { type Catalogue, loadCatalogue, pickLanguage, rememberLanguage } from './text/languages.ts';
 
 /** Few people open these; the others need not load them. */
-const OwnerPage = lazy(() => import('./page/OwnerPage.tsx').then((it) => ({ default: it.OwnerPage })));
+const WithLaterTexts = lazy(() => import('./page/WithLaterTexts.tsx').then((it) => ({ default: it.WithLaterTexts })));
+const AccountGate = lazy(() => import('./my/AccountGate.tsx').then((it) => ({ default: it.AccountGate })));
+const OwnerPage = lazy(() => import('./my/OwnerPage.tsx').then((it) => ({ default: it.OwnerPage })));
 const ApprovalPage = lazy(() => import('./page/ApprovalPage.tsx').then((it) => ({ default: it.ApprovalPage })));
 const InstallPage = lazy(() => import('./page/InstallPage.tsx').then((it) => ({ default: it.InstallPage })));
 
@@ -74,7 +76,7 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
     );
   };
 
-  const broken = { why: 'broken', code: '', message: '', requestId: null, clientId: null } as const;
+  const broken = { why: 'broken', code: '', message: '', requestId: null, clientId: null, problems: [] } as const;
   return (
     <TextProvider value={text}>
       <Shell
@@ -82,6 +84,7 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
         language={language}
         onLanguage={choose}
         languageFailed={languageFailed}
+        wide={route.to === 'account'}
         ways={flow.view && <WaysOut view={flow.view} flow={flow} />}
       >
         <Boundary
@@ -102,25 +105,23 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
   );
 
   function page() {
-    if (route.to === 'approve') {
-      return (
-        <Suspense fallback={<LoadingState level={1} label={text.loading} />}>
-          <ApprovalPage key={route.token} token={route.token} language={language} onSite={setSite} />
-        </Suspense>
+    if (route.to === 'approve')
+      return later(
+        withTexts(<ApprovalPage key={route.token} token={route.token} language={language} onSite={setSite} />),
       );
-    }
-    if (route.to === 'security') {
-      return (
-        <Suspense fallback={<LoadingState level={1} label={text.loading} />}>
-          <OwnerPage language={language} onSite={setSite} />
-        </Suspense>
-      );
-    }
-    if (route.to === 'install') {
-      return (
-        <Suspense fallback={<LoadingState level={1} label={text.loading} />}>
-          <InstallPage address={route.address} onSite={setSite} />
-        </Suspense>
+    if (route.to === 'security') return later(withTexts(<OwnerPage language={language} onSite={setSite} />));
+    if (route.to === 'install') return later(withTexts(<InstallPage address={route.address} onSite={setSite} />));
+    if (route.to === 'account') {
+      const returnUrl = location.origin + accountUrl(route.section);
+      return later(
+        <AccountGate
+          section={route.section}
+          language={language}
+          onSite={setSite}
+          onStranger={() => {
+            setRoute({ to: 'start', start: { kind: 'SIGN_IN', returnUrl }, linkIsOver: false });
+          }}
+        />,
       );
     }
     if (route.to === 'noInvite') return <AddressPage title={text.inviteTitle}>{text.inviteText}</AddressPage>;
@@ -130,5 +131,13 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
       return <StepPage view={flow.view} flow={flow} linkIsOver={route.to === 'start' && route.linkIsOver} />;
     if (flow.failure) return <FailurePage failure={flow.failure} start={flow.start} onRetry={flow.refresh} />;
     return <LoadingState level={1} label={text.loading} />;
+  }
+
+  function later(page: ReactNode) {
+    return <Suspense fallback={<LoadingState level={1} label={text.loading} />}>{page}</Suspense>;
+  }
+
+  function withTexts(page: ReactNode) {
+    return <WithLaterTexts language={language}>{page}</WithLaterTexts>;
   }
 }

@@ -2485,6 +2485,11 @@ export type PasswordChangeRequest = {
   newPassword: string;
 };
 
+export type PasswordReplaceRequest = {
+  oldPassword: string;
+  newPassword: string;
+};
+
 export type CaptchaChallenge = WorkChallenge | ProviderChallenge;
 
 /** The answer is the challenge, `~` and a number such that the SHA-256 of this text begins with as many zero bits. It is good once. */
@@ -2751,6 +2756,12 @@ export type Session = {
   createdDate: string;
   lastUsedDate: string;
   clientIds: Array<string>;
+  /** Of those that are still there. */
+  clientNames?: Array<string>;
+  /** The browser in which it began, `Firefox · Linux`; absent where no browser on the account pages did. */
+  device?: string;
+  /** The network address from which it began. */
+  address?: string;
   /** Whether it is the one that asks. */
   isCurrent: boolean;
 };
@@ -4312,6 +4323,20 @@ export type FlowView = {
   homeUrl: string | null;
 };
 
+/** The member who is signed in in a browser. */
+export type MemberAccount = {
+  site: SiteFace;
+  access_token: string;
+  /** Seconds. */
+  expires_in: number;
+  memberId: string;
+  email: string;
+  emailVerified: boolean;
+  /** Whether they have set one. */
+  hasPassword: boolean;
+  passwordMinLength: number;
+};
+
 export type FlowKind = 'SIGN_IN' | 'SIGN_UP' | 'SIGN_OUT' | 'RECOVER' | 'OWNER_SETUP' | 'OWNER_SIGN_IN';
 
 /** How the site presents itself on its account pages. */
@@ -4931,6 +4956,14 @@ export interface Calls {
     request: MemberProveRequest;
     answer: MemberProveResponse;
   };
+  /** Changes the password of the calling member, who shows the one before */
+  passwordReplace: {
+    method: 'POST';
+    path: '/_api/identity/v1/password';
+    query: Record<string, never>;
+    request: PasswordReplaceRequest;
+    answer: Empty;
+  };
   /** Begins a flow */
   flowStart: {
     method: 'POST';
@@ -4962,6 +4995,14 @@ export interface Calls {
     query: Record<string, never>;
     request: undefined;
     answer: OperatorToken;
+  };
+  /** Tells which member is signed in in this browser, and gives the pages a token of theirs */
+  memberAccountOpen: {
+    method: 'POST';
+    path: '/_api/account/v1/member';
+    query: Record<string, never>;
+    request: Empty;
+    answer: MemberAccount;
   };
   /** Leads the browser from a link of a message to the page where a password is set */
   recoveryOpen: {

@@ -29,6 +29,12 @@ pub(crate) const FLOW_ANSWER: Operation = page("flowAnswer", "Takes what a perso
     .errors(&[&[Code::Forbidden, Code::StateTokenInvalid]])
     .counts(Throttle::SignIn);
 
+pub(crate) const MEMBER_ACCOUNT_OPEN: Operation =
+    page("memberAccountOpen", "Tells which member is signed in in this browser, and gives the pages a token of theirs")
+        .takes("Empty")
+        .answers(&[Answer::json("MemberAccount", "Who they are, and the token.")])
+        .errors(&[&[Code::Unauthenticated, Code::Forbidden]]);
+
 pub(crate) const APPROVAL_GET: Operation = page("approvalGet", "Tells which member waits to be let in")
     .takes("LinkBody")
     .answers(APPROVAL)

@@ -46,6 +46,18 @@ pub(crate) const PASSWORD_CHANGE: Operation =
         .errors(&[REFUSED])
         .counts(Throttle::Password);
 
+pub(crate) const PASSWORD_REPLACE: Operation = Operation::new(
+    "passwordReplace",
+    Subject::SignIn,
+    Callers::Members,
+    "Changes the password of the calling member, who shows the one before",
+)
+.notes("All other sessions end. Members who have a second factor show it first, by `/_api/identity/v1/proof`.")
+.takes("PasswordReplaceRequest")
+.answers(DONE)
+.errors(&[INVALID, REFUSED, &[Code::ProofNeeded, Code::PasswordWrong]])
+.counts(Throttle::SignIn);
+
 pub(crate) const PASSWORD_REFUSE: Operation = Operation::new(
     "passwordRefuse",
     Subject::SignIn,

@@ -91,6 +91,13 @@ pub(super) const TEXT: Language = Language {
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden, und sagen Sie denen Bescheid, die {site} betreiben.",
     },
+    sessions_ended: Words {
+        subject: "Sie wurden bei {site} anderswo abgemeldet",
+        title: "Anderswo abgemeldet",
+        body: "Über die Liste Ihrer Anmeldungen wurde Ihr Konto bei {site} in einem oder mehreren Browsern abgemeldet.\n{time}",
+        action: "Das war ich nicht",
+        note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort: Damit werden alle abgemeldet.",
+    },
     approval_request: Words {
         subject: "{name} möchte zu {site}",
         title: "Jemand möchte Mitglied werden",

@@ -91,6 +91,13 @@ pub(super) const TEXT: Language = Language {
         action: "It was not me",
         note: "If it was you, there is nothing to do. If not, choose a new password, which signs out everybody, and tell the people who run {site}.",
     },
+    sessions_ended: Words {
+        subject: "You were signed out elsewhere at {site}",
+        title: "Signed out elsewhere",
+        body: "Your account at {site} was signed out in one or more browsers, from the list of your sessions.\n{time}",
+        action: "It was not me",
+        note: "If it was you, there is nothing to do. If not, choose a new password: that signs out everybody.",
+    },
     approval_request: Words {
         subject: "{name} asks to join {site}",
         title: "Somebody asks to join",

@@ -91,6 +91,13 @@ pub(super) const TEXT: Language = Language {
         action: "No he sido yo",
         note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones, y avise a quienes llevan {site}.",
     },
+    sessions_ended: Words {
+        subject: "Se ha cerrado tu sesión en otros lugares en {site}",
+        title: "Sesión cerrada en otros lugares",
+        body: "Desde la lista de tus sesiones se ha cerrado la sesión de tu cuenta en {site} en uno o más navegadores.\n{time}",
+        action: "No he sido yo",
+        note: "Si has sido tú, no tienes que hacer nada. Si no, elige una contraseña nueva: así se cierran todas las sesiones.",
+    },
     approval_request: Words {
         subject: "{name} quiere unirse a {site}",
         title: "Alguien quiere unirse",

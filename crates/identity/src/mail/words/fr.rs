@@ -91,6 +91,13 @@ pub(super) const TEXT: Language = Language {
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
     },
+    sessions_ended: Words {
+        subject: "Vous avez été déconnecté ailleurs sur {site}",
+        title: "Déconnexion ailleurs",
+        body: "Votre compte sur {site} a été déconnecté dans un ou plusieurs navigateurs, depuis la liste de vos sessions.\n{time}",
+        action: "Ce n’était pas moi",
+        note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe : toutes les sessions seront fermées.",
+    },
     approval_request: Words {
         subject: "{name} souhaite rejoindre {site}",
         title: "Quelqu’un souhaite s’inscrire",

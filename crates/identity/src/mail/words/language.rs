@@ -21,6 +21,7 @@ pub(in crate::mail) struct Language {
     pub factor_removed: Words,
     pub recovery_codes_renewed: Words,
     pub recovery_code_used: Words,
+    pub sessions_ended: Words,
     pub approval_request: Words,
     pub approved: Words,
     pub declined: Words,

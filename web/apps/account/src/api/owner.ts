@@ -25,9 +25,6 @@ export interface OwnerAccount {
   problems: Problem[];
 }
 
-/** The code of the refusal for who is not signed in. */
-export const SIGNED_OUT = 'UNAUTHENTICATED';
-
 export const readAccount = (): Promise<Answer<OwnerAccount>> => request({ path: PATH, isValue: isAccount });
 
 export const changePassword = (old: string, password: string): Promise<Answer<OwnerAccount>> =>

@@ -1,7 +1,10 @@
 /** How these pages ask the server: one helper, and one error that can come of it. Nothing here knows about React. */
+import type { Problem } from '@stoa/api';
 import { sitePath } from './site.ts';
 
 const TIMEOUT_MS = 30_000;
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /** Why there is no value. `offline`: no answer; `expired`: what was asked about is over; `refused`: the server said no; `broken`: its fault. */
 export interface Failure {
@@ -11,14 +14,22 @@ export interface Failure {
   requestId: string | null;
   /** The client by which the site is found where a flow starts again, when the server knows it. */
   clientId: string | null;
+  /** What is wrong with the fields that were sent. */
+  problems: readonly Problem[];
 }
+
+/** The code of the refusal for who is not signed in. */
+export const SIGNED_OUT = 'UNAUTHENTICATED';
 
 export type Answer<Value> = { value: Value } | { failure: Failure };
 
 export interface RequestOptions<Value> {
   path: string;
-  /** Sent with POST; without one the request is a GET. */
+  /** Sent with POST where no other method is named; without one the request is a GET. */
   body?: object;
+  method?: Method;
+  /** An access token, for calls that look at no cookie. */
+  token?: string;
   /** Recognises the value in the JSON of a good answer. */
   isValue: (json: unknown) => json is Value;
   /** Recognises the refusals which say that what was asked about is over. */
@@ -28,6 +39,8 @@ export interface RequestOptions<Value> {
 export async function request<Value>({
   path,
   body,
+  method = body === undefined ? 'GET' : 'POST',
+  token,
   isValue,
   isExpired,
 }: RequestOptions<Value>): Promise<Answer<Value>> {
@@ -35,16 +48,20 @@ export async function request<Value>({
   let text: string;
   try {
     response = await fetch(sitePath() + path, {
-      method: body === undefined ? 'GET' : 'POST',
+      method,
       credentials: 'same-origin',
       cache: 'no-store',
-      headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(token === undefined ? {} : { authorization: token }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     text = await response.text();
   } catch {
-    return { failure: { why: 'offline', code: '', message: '', requestId: null, clientId: null } };
+    return { failure: { why: 'offline', code: '', message: '', requestId: null, clientId: null, problems: [] } };
   }
   const json = parse(text);
   return response.ok && isValue(json) ? { value: json } : { failure: failureOf(response, json, isExpired) };
@@ -78,7 +95,22 @@ function failureOf(
     message: stringOr(error['description'], '') || stringOr(isObject(json) && json['message'], ''),
     requestId: response.headers.get('x-wix-request-id'),
     clientId: stringOr(data['clientId'], null),
+    problems: problemsOf(details['validationError']),
   };
 }
+
+/** The rules that fields broke, by the codes of problems.ts. */
+function problemsOf(validation: unknown): Problem[] {
+  const violations = isObject(validation) && validation['fieldViolations'];
+  if (!Array.isArray(violations)) return [];
+  return violations.filter(isObject).map((it) => {
+    const field = stringOr(it['field'], '').split('.').at(-1) ?? '';
+    const rule = stringOr(it['ruleName'], '') || stringOr(it['violatedRule'], '');
+    const code = field === 'newPassword' ? (PASSWORD_RULES[rule] ?? rule) : rule;
+    return { field, code, message: stringOr(it['description'], '') };
+  });
+}
+
+const PASSWORD_RULES: Record<string, string> = { MIN_LENGTH: 'PASSWORD_TOO_SHORT', MAX_LENGTH: 'PASSWORD_TOO_LONG' };
 
 const stringOr = <Other>(value: unknown, other: Other): string | Other => (typeof value === 'string' ? value : other);

@@ -3,11 +3,16 @@ import type { FlowStart } from '@stoa/api';
 import type { InstallAddress } from '../api/install.ts';
 import { sitePath, withoutSite } from '../api/site.ts';
 
+/** Parts of a member's account, by the last name of their addresses. */
+export type AccountSection = 'profile' | 'password' | 'sessions';
+
 export type Route =
   | { to: 'flow'; token: string }
   /** `linkIsOver`: a link from a message led here that can't be used any more. */
   | { to: 'start'; start: FlowStart; linkIsOver: boolean }
   | { to: 'approve'; token: string }
+  /** Where a member looks after the account. */
+  | { to: 'account'; section: AccountSection }
   /** The password and the sessions of those who run the site. */
   | { to: 'security' }
   | { to: 'install'; address: InstallAddress }
@@ -32,6 +37,12 @@ const PAGES: Record<FlowStart['kind'], string> = {
 /** The page about the password and the sessions of those who run a site. */
 export const securityUrl = (site: string): string => `/s/${encodeURIComponent(site)}${BASE}security`;
 
+/** A part of the account of the member who is signed in. */
+export const accountUrl = (section: AccountSection, site = sitePath()): string => `${site}${BASE}${section}`;
+
+/** Where a member looks after the account at a site. */
+export const accountUrlOf = (site: string): string => accountUrl('profile', `/s/${encodeURIComponent(site)}`);
+
 /** Where a flow starts again, at the same site and with the same way back. */
 export function startUrl({ kind, clientId, returnUrl }: FlowStart): string {
   const query = new URLSearchParams({
@@ -51,6 +62,11 @@ export function routeOf({ pathname, search, hash }: Pick<Location, 'pathname' | 
       return plain ? { to: 'flow', token: plain } : { to: 'unknown' };
     }
     case '':
+      return { to: 'account', section: 'profile' };
+    case 'profile':
+    case 'password':
+    case 'sessions':
+      return { to: 'account', section: page };
     case 'sign-in':
       return start('SIGN_IN');
     case 'sign-up':

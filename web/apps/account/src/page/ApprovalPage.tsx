@@ -8,7 +8,7 @@ import type { Answer } from '../api/request.ts';
 import { writtenDate } from './dates.ts';
 import { MessagePage } from './FailurePage.tsx';
 import { StepHead, TITLE_ID } from './StepHead.tsx';
-import { useText } from './text.ts';
+import { useAllTexts } from './WithLaterTexts.tsx';
 
 export interface ApprovalPageProps {
   token: string;
@@ -19,7 +19,7 @@ export interface ApprovalPageProps {
 
 /** An owner decides about a member who waits. Opening the page changes nothing; declining takes a second press. */
 export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
-  const text = useText();
+  const text = useAllTexts();
   const [answer, setAnswer] = useState<Answer<ApprovalRequest> | null>(null);
   const [sending, setSending] = useState<Decision | null>(null);
   const [failed, setFailed] = useState(false);
@@ -163,7 +163,7 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
 }
 
 function Who({ request, language }: { request: ApprovalRequest; language: string }) {
-  const text = useText();
+  const text = useAllTexts();
   const when = writtenDate(request.createdDate, language);
   return (
     <>

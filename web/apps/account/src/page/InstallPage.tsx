@@ -7,11 +7,11 @@ import { LoadingState } from '@stoa/ui/States';
 import { decideInstall, installerUrl, readInstall, type InstallAddress, type InstallConsent } from '../api/install.ts';
 import type { Answer, Failure } from '../api/request.ts';
 import { isSafeUrl } from '../flow/leave.ts';
-import type { Catalogue } from '../text/languages.ts';
+import type { AllTexts } from '../text/later.ts';
 import { problemText } from '../text/problems.ts';
 import { MessagePage } from './FailurePage.tsx';
 import { StepHead } from './StepHead.tsx';
-import { useText } from './text.ts';
+import { useAllTexts } from './WithLaterTexts.tsx';
 
 export interface InstallPageProps {
   address: InstallAddress;
@@ -29,7 +29,7 @@ const assign = (url: string) => {
 
 /** An owner is asked whether an application may hold what it asks for. Opening the page changes nothing. */
 export function InstallPage({ address, onSite, leave = assign }: InstallPageProps) {
-  const text = useText();
+  const text = useAllTexts();
   const [answer, setAnswer] = useState<Answer<InstallConsent> | null>(null);
   const [sending, setSending] = useState<Sending | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -72,7 +72,8 @@ export function InstallPage({ address, onSite, leave = assign }: InstallPageProp
         return;
       }
       setSending(null);
-      if ('value' in next) setFailure({ why: 'broken', code: '', message: '', requestId: null, clientId: null });
+      if ('value' in next)
+        setFailure({ why: 'broken', code: '', message: '', requestId: null, clientId: null, problems: [] });
       else if (next.failure.why === 'refused') setAnswer(next);
       else setFailure(next.failure);
     });
@@ -120,7 +121,7 @@ export function InstallPage({ address, onSite, leave = assign }: InstallPageProp
 }
 
 function Refused({ failure, address, onRetry }: { failure: Failure; address: InstallAddress; onRetry: () => void }) {
-  const text = useText();
+  const text = useAllTexts();
   if (failure.why !== 'refused') {
     const isOffline = failure.why === 'offline';
     const retry = (
@@ -150,7 +151,7 @@ function Refused({ failure, address, onRetry }: { failure: Failure; address: Ins
 }
 
 /** What a scope opens, in words. One that these pages don't know is shown as it is. */
-export function scopeText(text: Catalogue, scope: string): string {
+export function scopeText(text: AllTexts, scope: string): string {
   const [area = '', right = '', ...rest] = scope.split(':');
   const words = text.scope;
   const collection = rest.join(':');

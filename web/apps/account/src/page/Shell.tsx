@@ -18,15 +18,17 @@ export interface ShellProps {
   languageFailed: boolean;
   /** Back and away; absent when the page can't be left. */
   ways: ReactNode;
+  /** For pages of several parts. */
+  wide?: boolean;
   children: ReactNode;
 }
 
 /** The frame of every page: whose site it is, one question, and the language. */
-export function Shell({ site, language, onLanguage, languageFailed, ways, children }: ShellProps) {
+export function Shell({ site, language, onLanguage, languageFailed, ways, wide = false, children }: ShellProps) {
   const text = useText();
   useColours(site?.colours);
   return (
-    <div className="account">
+    <div className="account" data-wide={wide || undefined}>
       <header className="account-head">
         {site?.logoUrl && isWebUrl(site.logoUrl) ? (
           <img className="account-logo" src={site.logoUrl} alt={site.name} referrerPolicy="no-referrer" />

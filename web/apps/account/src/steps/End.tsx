@@ -5,7 +5,7 @@ import { Link } from '@stoa/ui/Link';
 import { LoadingState } from '@stoa/ui/States';
 import { forgetEmail } from '../flow/draft.ts';
 import { isSafeUrl, postResult } from '../flow/leave.ts';
-import { securityUrl, startUrl } from '../flow/route.ts';
+import { accountUrlOf, securityUrl, startUrl } from '../flow/route.ts';
 import { MessagePage, Restart } from '../page/FailurePage.tsx';
 import { StepHead } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
@@ -76,6 +76,11 @@ export function Done({ view, step, flow }: StepProps<'DONE'>) {
               {text.goToSite({ site })}
             </Link>
           )
+        )}
+        {view.kind !== 'OWNER_SIGN_IN' && view.kind !== 'OWNER_SETUP' && step.message === 'SIGNED_IN' && (
+          <Link href={accountUrlOf(view.site.id)} variant="quiet">
+            {text.accountTitle}
+          </Link>
         )}
         {runs && (
           <Link href={securityUrl(view.site.id)} variant="quiet">

@@ -5,7 +5,9 @@ import { App } from '../App.tsx';
 import { routeOf } from '../flow/route.ts';
 import { InstallPage, scopeText } from '../page/InstallPage.tsx';
 import { TextProvider } from '../page/text.ts';
+import { WithLaterTexts } from '../page/WithLaterTexts.tsx';
 import { LANGUAGES, loadCatalogue } from '../text/languages.ts';
+import { loadLaterTexts } from '../text/later.ts';
 import { en, expectAccessible } from './page.tsx';
 import { SITE } from './views.ts';
 
@@ -43,7 +45,9 @@ function open(...replies: [status: number, body: unknown][]) {
   const left: string[] = [];
   render(
     <TextProvider value={en}>
-      <InstallPage address={ADDRESS} onSite={() => undefined} leave={(url) => left.push(url)} />
+      <WithLaterTexts language="en">
+        <InstallPage address={ADDRESS} onSite={() => undefined} leave={(url) => left.push(url)} />
+      </WithLaterTexts>
     </TextProvider>,
   );
   return { sent, left, user: userEvent.setup() };
@@ -140,7 +144,7 @@ describe('the page on which an owner is asked about an application', () => {
   });
 
   it.each(LANGUAGES)('has words for every scope in %s', async (tag) => {
-    const text = await loadCatalogue(tag);
+    const text = { ...(await loadCatalogue(tag)), ...(await loadLaterTexts(tag)) };
     const words = SCOPES.map((scope) => scopeText(text, scope));
     expect(new Set(words).size).toBe(SCOPES.length);
     for (const [n, scope] of SCOPES.entries()) {

@@ -6,14 +6,18 @@ import { expect, vi } from 'vitest';
 import type { FlowInput, FlowView } from '@stoa/api';
 import { App } from '../App.tsx';
 import { loadCatalogue } from '../text/languages.ts';
+import { loadLaterTexts } from '../text/later.ts';
 
-export const en = await loadCatalogue('en');
+const first = await loadCatalogue('en');
+export const en = { ...first, ...(await loadLaterTexts('en')) };
 
 export type Reply = FlowView | { status: number; body: unknown } | 'no answer' | 'never';
 export interface Sent {
   method: string;
   path: string;
   body: unknown;
+  /** The access token, where one goes with it. */
+  token?: string;
 }
 
 /** Each request takes the next reply; the last one stays. */
@@ -32,10 +36,12 @@ function open(address: string, languageIsGuess: boolean, replies: [Reply, ...Rep
   vi.stubGlobal('fetch', (path: string, init: RequestInit) => {
     const reply = replies[Math.min(idx, replies.length - 1)] ?? 'no answer';
     idx += 1;
+    const token = new Headers(init.headers).get('authorization');
     sent.push({
       method: init.method ?? 'GET',
       path,
       body: typeof init.body === 'string' ? (JSON.parse(init.body) as unknown) : null,
+      ...(token === null ? {} : { token }),
     });
     if (reply === 'no answer') return Promise.reject(new TypeError('Failed to fetch'));
     if (reply === 'never') return new Promise<Response>(() => undefined);
@@ -43,7 +49,7 @@ function open(address: string, languageIsGuess: boolean, replies: [Reply, ...Rep
     return Promise.resolve(new Response(JSON.stringify(body), { status, headers: { 'x-wix-request-id': 'r-1' } }));
   });
   history.replaceState(null, '', address);
-  render(<App language="en" catalogue={en} languageIsGuess={languageIsGuess} />);
+  render(<App language="en" catalogue={first} languageIsGuess={languageIsGuess} />);
   const inputs = () =>
     sent.filter((it) => it.method === 'POST' && it.path.includes('/flows/')).map((it) => it.body as FlowInput);
   return { sent, inputs, user: userEvent.setup() };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isSafeUrl } from '../flow/leave.ts';
 import { LANGUAGES, loadCatalogue, nativeName, pickLanguage } from '../text/languages.ts';
+import { loadLaterTexts } from '../text/later.ts';
 
 describe('languages', () => {
   it('are picked by exact tag, then by language', () => {
@@ -23,7 +24,10 @@ describe('languages', () => {
 
   it.each(LANGUAGES)('%s goes with English and inflects what is counted', async (tag) => {
     const text = await loadCatalogue(tag);
-    for (const n of [1, 2, 3, 8, 11, 100]) expect(text.problem.passwordShort({ n })).not.toMatch(/[{}#]/);
+    const later = await loadLaterTexts(tag);
+    for (const n of [1, 2, 3, 8, 11, 100])
+      for (const said of [text.problem.passwordShort({ n }), later.codesLeft({ n }), later.browsersLeft({ n })])
+        expect(said).not.toMatch(/[{}#]/);
   });
 
   it('count in Arabic with six forms', async () => {

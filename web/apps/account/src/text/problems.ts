@@ -15,6 +15,7 @@ const KEYS: Record<string, ProblemKey> = {
   PASSWORD_TOO_LONG: 'passwordLong',
   PASSWORD_COMMON: 'passwordCommon',
   COMMON_PASSWORD: 'passwordCommon',
+  CONTEXT_PASSWORD: 'passwordContext',
   PASSWORD_CONTEXT: 'passwordContext',
   '-19973': 'passwordReset',
   INVALID_CODE: 'code',

@@ -1,0 +1,114 @@
+// My account: a member changes the profile, adds a factor, ends another session.
+import assert from 'node:assert/strict';
+import { messagesTo } from '../../conformance/lib/mail.mjs';
+import { member, present, text } from '../../conformance/lib/parse.mjs';
+import { codeAt, currentStep } from '../../conformance/lib/totp.mjs';
+import { checkAccessibility } from '../lib/axe.mjs';
+import { checkWidth, newCredentials, sendCredentials, tabTo, title } from '../lib/steps.mjs';
+
+/** @import { Page } from 'playwright-core' */
+/** @import { Test } from '../lib/run-tests.mjs' */
+
+/** @type {Test[]} */
+export const tests = [
+  {
+    name: 'a member looks after the account: profile, second factor, sessions',
+    run: async ({ browser, stoa, url, shots, engine }) => {
+      await stoa.command('site', 'second-factors', 'optional');
+      const clientId = text(member(await stoa.command('client', 'list'), '0'), 'clientId');
+      const credentials = newCredentials();
+      // What changes factors is refused until a proof is there.
+      await browser.visit({ width: 390, height: 844, mayFail: /\/identity\/v1\/factors$/ }, async (page) => {
+        // A stranger signs up and comes back to the account.
+        await page.goto(`${url}/account/sign-up?clientId=${clientId}`);
+        await sendCredentials(page, credentials, 'Create account');
+        await title(page, 'You are signed in').waitFor();
+        await page.getByRole('link', { name: 'My account' }).click();
+        await title(page, 'Profile').waitFor();
+        const nickname = page.getByLabel('Nickname');
+        await tabTo(page, nickname, 'the nickname');
+        await page.keyboard.press('ControlOrMeta+A');
+        await page.keyboard.type('Mara');
+        await page.keyboard.press('Enter');
+        await page.getByText('Saved.').waitFor();
+        await looks(page, `${shots}/account-profile-390-${engine}`);
+
+        await page.getByRole('link', { name: 'Sign-in and security' }).click();
+        await title(page, 'Sign-in and security').waitFor();
+        assert.equal(new URL(page.url()).pathname.endsWith('/account/password'), true);
+        await page.getByRole('button', { name: 'Confirm this address' }).click();
+        await page.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, credentials.email));
+        await page.keyboard.press('Enter');
+        await page.getByText('Confirmed', { exact: true }).waitFor();
+        await looks(page, `${shots}/account-password-390-${engine}`);
+        await page.getByRole('button', { name: 'Add an authenticator app' }).click();
+        await page.getByLabel('Password', { exact: true }).fill(credentials.password);
+        await looks(page, `${shots}/account-proof-390-${engine}`);
+        await page.keyboard.press('Enter');
+        const key = page.getByRole('group', { name: 'Key for the authenticator app' });
+        await key.waitFor();
+        await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
+        await looks(page, `${shots}/account-setup-390-${engine}`);
+        const secret = present(await key.textContent()).replaceAll(' ', '');
+        await page.getByLabel('6-digit code').pressSequentially(codeAt(secret, currentStep()));
+        await page.keyboard.press('Enter');
+        await page.getByRole('button', { name: 'I have kept them' }).waitFor();
+        await looks(page, `${shots}/account-codes-390-${engine}`);
+        await page.getByRole('button', { name: 'I have kept them' }).click();
+        await page.getByText('10 recovery codes are left.').waitFor();
+
+        // Another browser signs in, which takes a code now, and is signed out from here.
+        // A stranger is one first, and again when the session was ended elsewhere.
+        await browser.visit({ mayFail: /\/(account\/v1\/member|identity\/v1\/sessions)$/ }, async (other) => {
+          await other.goto(`${url}/account/?clientId=${clientId}`);
+          await other.getByLabel('Password', { exact: true }).waitFor();
+          await sendCredentials(other, credentials, 'Sign in');
+          await title(other, 'Confirm that it is you').waitFor();
+          await other.getByLabel('6-digit code').pressSequentially(codeAt(secret, currentStep() + 1));
+          await other.keyboard.press('Enter');
+          await title(other, 'Profile').waitFor();
+          await other.getByLabel('Nickname').waitFor();
+          assert.equal(await other.getByLabel('Nickname').inputValue(), 'Mara');
+          await looks(other, `${shots}/account-profile-1280-${engine}`);
+          await page.getByRole('link', { name: 'Where you are signed in' }).click();
+          await page.getByRole('button', { name: /^Sign out there/ }).waitFor();
+          await looks(page, `${shots}/account-sessions-390-${engine}`);
+          await page.getByRole('button', { name: /^Sign out there/ }).click();
+          await page.getByText('Signed out.').waitFor();
+          await other.getByRole('link', { name: 'Where you are signed in' }).click();
+          await other.getByText('You were signed out').waitFor();
+          assert.ok(
+            messagesTo(stoa.data, credentials.email).some((it) =>
+              it.subject.startsWith('You were signed out elsewhere'),
+            ),
+          );
+        });
+        // From right to left as well.
+        await page.getByLabel('Language').selectOption('ar');
+        await page.getByRole('heading', { level: 1, name: 'الأماكن التي سجّلت الدخول فيها' }).waitFor();
+        await looks(page, `${shots}/account-sessions-ar-390-${engine}`);
+      });
+    },
+  },
+];
+
+/** Both colour schemes: nothing that axe finds, nothing that is wider than the window. @param {Page} page @param {string} shot */
+async function looks(page, shot) {
+  for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+    await page.emulateMedia({ colorScheme });
+    await checkAccessibility(page, `${shot}, ${colorScheme}`);
+    await checkWidth(page, shot);
+    await page.screenshot({ path: `${shot}-${colorScheme}.png`, fullPage: true });
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+/** The code that was sent to an address. @param {string} data @param {string} email */
+async function codeTo(data, email) {
+  for (let tries = 0; tries < 100; tries++) {
+    const code = messagesTo(data, email).findLast((it) => it.code)?.code;
+    if (code) return code;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`no code to ${email}`);
+}

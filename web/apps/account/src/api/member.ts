@@ -1,0 +1,198 @@
+/** What a member who is signed in asks: by the token that the page is given, with which no other page's request goes. */
+import type { SiteFace } from '@stoa/api';
+import { SIGNED_OUT, isObject, request, type Answer, type Failure, type RequestOptions } from './request.ts';
+
+const OPEN = '/_api/account/v1/member';
+const OWN = '/_api/identity/v1';
+const MEMBERS = '/members/v1/members';
+
+/** Who is signed in in this browser. */
+export interface MemberAccount {
+  site: SiteFace;
+  access_token: string;
+  memberId: string;
+  email: string;
+  emailVerified: boolean;
+  hasPassword: boolean;
+  passwordMinLength: number;
+}
+
+/** Sends a call as the member. */
+export type Ask = <Value>(options: RequestOptions<Value>) => Promise<Answer<Value>>;
+
+/** What a member shows of themselves. */
+export interface Profile {
+  nickname: string;
+  firstName: string;
+  lastName: string;
+  photoUrl: string;
+  isPublic: boolean;
+}
+
+export interface Factor {
+  id: string;
+  name: string;
+  createdDate: string;
+  lastUsedDate?: string;
+}
+
+export interface Factors {
+  policy: string;
+  factors: Factor[];
+  recoveryCodesLeft: number;
+  rememberedBrowsers: number;
+}
+
+/** An authenticator that waits for its first code. */
+export interface Enrolment {
+  factor: { id: string };
+  secret: string;
+  uri: string;
+}
+
+export interface MemberSession {
+  id: string;
+  createdDate: string;
+  lastUsedDate: string;
+  clientNames: string[];
+  device?: string;
+  address?: string;
+  isCurrent: boolean;
+}
+
+export type Proof = { password: string } | { totpData: { code: string } } | { recoveryCodeData: { code: string } };
+
+/** The code of the refusal for who has to show first who they are. */
+export const PROOF_NEEDED = 'INSUFFICIENT_USER_AUTHENTICATION';
+
+export const openAccount = (): Promise<Answer<MemberAccount>> => request({ path: OPEN, body: {}, isValue: isAccount });
+
+/**
+ * Calls as the member of an account. A token that is over is replaced once, as long as the same member is signed in;
+ * `onSignedOut` is told when that isn't so.
+ */
+export function askAs(account: MemberAccount, onSignedOut: () => void): Ask {
+  let token = account.access_token;
+  return async (options) => {
+    let answer = await request({ ...options, token });
+    if (isSignedOut(answer)) {
+      const opened = await openAccount();
+      if ('failure' in opened) answer = opened;
+      else if (opened.value.memberId === account.memberId) {
+        token = opened.value.access_token;
+        answer = await request({ ...options, token });
+      }
+    }
+    if (isSignedOut(answer)) onSignedOut();
+    return answer;
+  };
+}
+
+const isSignedOut = (answer: Answer<unknown>): answer is { failure: Failure } =>
+  'failure' in answer && answer.failure.code === SIGNED_OUT;
+
+export async function readProfile(ask: Ask): Promise<Answer<Profile>> {
+  const answer = await ask({ path: `${MEMBERS}/my?fieldsets=FULL`, isValue: isMember });
+  return 'failure' in answer ? answer : { value: profileOf(answer.value.member) };
+}
+
+/** Sends what differs; what is empty is removed. */
+export async function saveProfile(ask: Ask, id: string, before: Profile, after: Profile): Promise<Answer<Profile>> {
+  const differs = (name: keyof Profile) => before[name] !== after[name];
+  const text = (name: 'nickname' | 'firstName' | 'lastName') =>
+    differs(name) ? { [name]: after[name].trim() || null } : {};
+  const photo = after.photoUrl.trim();
+  const member = {
+    profile: { ...text('nickname'), ...(differs('photoUrl') ? { photo: photo ? { url: photo } : null } : {}) },
+    contact: { ...text('firstName'), ...text('lastName') },
+    ...(differs('isPublic') ? { privacyStatus: after.isPublic ? 'PUBLIC' : 'PRIVATE' } : {}),
+  };
+  const path = `${MEMBERS}/${encodeURIComponent(id)}`;
+  const answer = await ask({ path, method: 'PATCH', body: { member }, isValue: isMember });
+  return 'failure' in answer ? answer : { value: profileOf(answer.value.member) };
+}
+
+export const replacePassword = (ask: Ask, oldPassword: string, newPassword: string): Promise<Answer<object>> =>
+  ask({ path: `${OWN}/password`, body: { oldPassword, newPassword }, isValue: isObject });
+
+export const prove = (ask: Ask, proof: Proof): Promise<Answer<object>> =>
+  ask({ path: `${OWN}/proof`, body: proof, isValue: isObject });
+
+export const readFactors = (ask: Ask): Promise<Answer<Factors>> => ask({ path: `${OWN}/factors`, isValue: isFactors });
+
+export const beginFactor = (ask: Ask, name: string): Promise<Answer<Enrolment>> =>
+  ask({ path: `${OWN}/factors`, body: name ? { name } : {}, isValue: isEnrolment });
+
+/** Answers the recovery codes that come with the first one. */
+export async function confirmFactor(ask: Ask, id: string, code: string): Promise<Answer<string[]>> {
+  const path = `${OWN}/factors/${encodeURIComponent(id)}/confirm`;
+  const answer = await ask({ path, body: { code }, isValue: isObject });
+  return 'failure' in answer ? answer : { value: stringsOf(answer.value['recoveryCodes']) };
+}
+
+export const removeFactor = (ask: Ask, id: string): Promise<Answer<object>> =>
+  ask({ path: `${OWN}/factors/${encodeURIComponent(id)}`, method: 'DELETE', isValue: isObject });
+
+export async function renewRecoveryCodes(ask: Ask): Promise<Answer<string[]>> {
+  const answer = await ask({ path: `${OWN}/recovery-codes`, body: {}, isValue: isObject });
+  return 'failure' in answer ? answer : { value: stringsOf(answer.value['recoveryCodes']) };
+}
+
+export const forgetBrowsers = (ask: Ask): Promise<Answer<object>> =>
+  ask({ path: `${OWN}/remembered-browsers`, method: 'DELETE', isValue: isObject });
+
+export async function readSessions(ask: Ask): Promise<Answer<MemberSession[]>> {
+  const answer = await ask({ path: `${OWN}/sessions`, isValue: hasSessions });
+  return 'failure' in answer ? answer : { value: answer.value.sessions };
+}
+
+/** Ends one session, or with null all but the one that asks. */
+export const endSession = (ask: Ask, id: string | null): Promise<Answer<object>> =>
+  ask({
+    path: id === null ? `${OWN}/sessions` : `${OWN}/sessions/${encodeURIComponent(id)}`,
+    method: 'DELETE',
+    isValue: isObject,
+  });
+
+/** Has a code sent to the member's own address, and answers by what the code is checked. */
+export async function sendCode(ask: Ask, memberId: string): Promise<Answer<string>> {
+  const body = { identityId: memberId, target: 'EMAIL' };
+  const answer = await ask({ path: '/v1/start', body, isValue: isObject });
+  return 'failure' in answer ? answer : { value: String(answer.value['verificationId']) };
+}
+
+export const checkCode = (ask: Ask, stateToken: string, code: string): Promise<Answer<object>> =>
+  ask({ path: '/v1/auth/verify', body: { code, stateToken }, isValue: isObject });
+
+const isAccount = (json: unknown): json is MemberAccount =>
+  isObject(json) && isObject(json['site']) && ['access_token', 'memberId', 'email'].every((it) => isText(json[it]));
+
+const isMember = (json: unknown): json is { member: Record<string, unknown> } =>
+  isObject(json) && isObject(json['member']);
+
+const isFactors = (json: unknown): json is Factors =>
+  isObject(json) && Array.isArray(json['factors']) && isText(json['policy']);
+
+const isEnrolment = (json: unknown): json is Enrolment =>
+  isObject(json) && isObject(json['factor']) && isText(json['secret']) && isText(json['uri']);
+
+const hasSessions = (json: unknown): json is { sessions: MemberSession[] } =>
+  isObject(json) && Array.isArray(json['sessions']);
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const stringsOf = (value: unknown): string[] => (Array.isArray(value) ? value.filter(isText) : []);
+
+function profileOf(member: Record<string, unknown>): Profile {
+  const part = (name: string) => (isObject(member[name]) ? member[name] : {});
+  const [profile, contact] = [part('profile'), part('contact')];
+  const photo = isObject(profile['photo']) ? profile['photo'] : {};
+  const text = (value: unknown) => (isText(value) ? value : '');
+  return {
+    nickname: text(profile['nickname']),
+    firstName: text(contact['firstName']),
+    lastName: text(contact['lastName']),
+    photoUrl: text(photo['url']),
+    isPublic: member['privacyStatus'] === 'PUBLIC',
+  };
+}

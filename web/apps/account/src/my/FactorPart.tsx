@@ -1,0 +1,240 @@
+import { useState } from 'react';
+import { Button } from '@stoa/ui/Button';
+import {
+  beginFactor,
+  forgetBrowsers,
+  removeFactor,
+  renewRecoveryCodes,
+  type Ask,
+  type Enrolment,
+  type Factor,
+  type Factors,
+  type MemberAccount,
+} from '../api/member.ts';
+import type { Answer, Failure } from '../api/request.ts';
+import { RecoveryCodes } from '../parts/RecoveryCodes.tsx';
+import { writtenDate } from '../page/dates.ts';
+import { useAllTexts } from '../page/WithLaterTexts.tsx';
+import { AddFactor, ConfirmFactor } from './AddFactor.tsx';
+import { Note, type Done } from './Frame.tsx';
+import type { StepUp } from './useStepUp.ts';
+
+export interface FactorPartProps {
+  account: MemberAccount;
+  ask: Ask;
+  stepUp: StepUp;
+  language: string;
+  factors: Factors;
+  /** They are others now. */
+  onChanged: () => void;
+}
+
+/** What the member does here. */
+type Step =
+  | { at: 'list' }
+  | { at: 'remove'; factor: Factor }
+  | { at: 'confirm'; enrolment: Enrolment }
+  /** Codes that are shown this once. */
+  | { at: 'codes'; codes: readonly string[]; said: string };
+
+/** Authenticators, recovery codes, and browsers that don't ask for either. */
+export function FactorPart({ account, ask, stepUp, language, factors, onChanged }: FactorPartProps) {
+  const text = useAllTexts();
+  const [step, setStep] = useState<Step>({ at: 'list' });
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [done, setDone] = useState<Done | null>(null);
+  const [isSending, setIsSending] = useState(false);
+
+  /** Sends something once; what comes of it goes on in `take`. */
+  const act = <Value,>(send: () => Promise<Answer<Value>>, take: (value: Value) => void) => {
+    if (isSending) return;
+    setIsSending(true);
+    setDone(null);
+    void stepUp.run(send).then((answer) => {
+      setIsSending(false);
+      setFailure(answer !== null && 'failure' in answer ? answer.failure : null);
+      if (answer !== null && 'value' in answer) take(answer.value);
+    });
+  };
+  const over = (said: string) => {
+    setStep({ at: 'list' });
+    setDone({ text: said });
+    onChanged();
+  };
+  return (
+    <section className="my-part" aria-labelledby="factors">
+      <h2 id="factors" className="my-head">
+        {text.factorsTitle}
+      </h2>
+      <Note failure={failure} done={done} />
+      {content()}
+    </section>
+  );
+
+  function content() {
+    switch (step.at) {
+      case 'confirm':
+        return (
+          <ConfirmFactor
+            ask={ask}
+            stepUp={stepUp}
+            enrolment={step.enrolment}
+            onConfirmed={(codes) => {
+              if (codes.length > 0) setStep({ at: 'codes', codes, said: text.factorReady });
+              else over(text.factorReady);
+            }}
+            onCancel={() => {
+              setStep({ at: 'list' });
+            }}
+          />
+        );
+      case 'codes':
+        return (
+          <>
+            <h3 className="my-head">{text.recoveryCodesTitle}</h3>
+            <p>{text.recoveryCodesText}</p>
+            <RecoveryCodes
+              codes={step.codes}
+              site={account.site.name}
+              onKept={() => {
+                over(step.said);
+              }}
+            />
+          </>
+        );
+      case 'remove':
+        return removal(step.factor);
+      case 'list':
+        return (
+          <>
+            {factors.factors.length === 0 ? <p>{text.factorsNone}</p> : list()}
+            {factors.factors.length > 0 && codes()}
+            {factors.rememberedBrowsers > 0 && browsers()}
+            {factors.policy !== 'OFF' && (
+              <AddFactor
+                isVerified={account.emailVerified}
+                isSending={isSending}
+                onAdd={(name) => {
+                  act(
+                    () => beginFactor(ask, name),
+                    (enrolment) => {
+                      setStep({ at: 'confirm', enrolment });
+                    },
+                  );
+                }}
+              />
+            )}
+          </>
+        );
+    }
+  }
+
+  function list() {
+    return (
+      <ul className="my-list">
+        {factors.factors.map((it) => (
+          <li key={it.id}>
+            <div>
+              <strong>
+                <bdi>{it.name}</bdi>
+              </strong>
+              <span className="step-quiet">{text.factorMade({ date: writtenDate(it.createdDate, language) })}</span>
+              {it.lastUsedDate !== undefined && (
+                <span className="step-quiet">{text.lastUsed({ date: writtenDate(it.lastUsedDate, language) })}</span>
+              )}
+            </div>
+            <Button
+              aria-label={`${text.remove}: ${it.name}`}
+              onPress={() => {
+                setDone(null);
+                setFailure(null);
+                setStep({ at: 'remove', factor: it });
+              }}
+            >
+              {text.remove}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    );
+  }
+
+  function removal(factor: Factor) {
+    return (
+      <div role="group" aria-labelledby="remove-factor" className="my-part">
+        <h3 id="remove-factor" className="my-head">
+          {text.removeTitle({ name: factor.name })}
+        </h3>
+        {factors.factors.length === 1 && <p>{text.removeLast}</p>}
+        <div className="my-actions">
+          <Button
+            variant="danger"
+            autoFocus
+            pending={isSending}
+            onPress={() => {
+              act(
+                () => removeFactor(ask, factor.id),
+                () => {
+                  over(text.factorRemoved);
+                },
+              );
+            }}
+          >
+            {text.remove}
+          </Button>
+          <Button
+            onPress={() => {
+              setFailure(null);
+              setStep({ at: 'list' });
+            }}
+          >
+            {text.keep}
+          </Button>
+        </div>
+      </div>
+    );
+  }
+
+  function codes() {
+    return (
+      <div>
+        <p>{text.codesLeft({ n: factors.recoveryCodesLeft })}</p>
+        <Button
+          pending={isSending}
+          onPress={() => {
+            act(
+              () => renewRecoveryCodes(ask),
+              (codes) => {
+                setStep({ at: 'codes', codes, said: text.codesReady });
+              },
+            );
+          }}
+        >
+          {text.newCodes}
+        </Button>
+        <p className="step-quiet">{text.newCodesText}</p>
+      </div>
+    );
+  }
+
+  function browsers() {
+    return (
+      <div>
+        <p>{text.browsersLeft({ n: factors.rememberedBrowsers })}</p>
+        <Button
+          pending={isSending}
+          onPress={() => {
+            act(
+              () => forgetBrowsers(ask),
+              () => {
+                over(text.browsersForgotten);
+              },
+            );
+          }}
+        >
+          {text.forgetBrowsers}
+        </Button>
+      </div>
+    );
+  }
+}

@@ -1,0 +1,128 @@
+import { useState } from 'react';
+import type { Problem } from '@stoa/api';
+import { Link } from '@stoa/ui/Link';
+import { readFactors, replacePassword, type Ask, type Factors, type MemberAccount } from '../api/member.ts';
+import type { Failure } from '../api/request.ts';
+import { startUrl } from '../flow/route.ts';
+import { TITLE_ID } from '../page/StepHead.tsx';
+import { useAllTexts } from '../page/WithLaterTexts.tsx';
+import { EmailPart } from './EmailPart.tsx';
+import { FactorPart } from './FactorPart.tsx';
+import { Note } from './Frame.tsx';
+import { Part } from './Part.tsx';
+import { PasswordForm } from './PasswordForm.tsx';
+import { ProofForm } from './ProofForm.tsx';
+import { useLoaded } from './useLoaded.ts';
+import { useStepUp, type StepUp } from './useStepUp.ts';
+
+export interface SignInPartProps {
+  account: MemberAccount;
+  ask: Ask;
+  language: string;
+  /** The member has shown that the address is theirs. */
+  onVerified: () => void;
+}
+
+/** By what the member signs in: the address, the password, second factors. */
+export function SignInPart({ account, ask, language, onVerified }: SignInPartProps) {
+  const loaded = useLoaded(ask, readFactors);
+  const stepUp = useStepUp();
+  return (
+    <Part loaded={loaded}>
+      {(factors) => (
+        <>
+          {stepUp.isAsked && (
+            <ProofForm
+              account={account}
+              ask={ask}
+              hasFactor={factors.factors.length > 0}
+              onDone={(isProved) => {
+                stepUp.settle(isProved);
+                requestAnimationFrame(() => document.getElementById(TITLE_ID)?.focus());
+              }}
+            />
+          )}
+          {/* Keeps what was typed while a proof is asked for. */}
+          <div hidden={stepUp.isAsked}>
+            <EmailPart account={account} ask={ask} onVerified={onVerified} />
+            <PasswordPart account={account} ask={ask} stepUp={stepUp} />
+            {isShown(factors) && (
+              <FactorPart
+                account={account}
+                ask={ask}
+                stepUp={stepUp}
+                language={language}
+                factors={factors}
+                onChanged={loaded.reload}
+              />
+            )}
+          </div>
+        </>
+      )}
+    </Part>
+  );
+}
+
+/** Where the site lets nobody add a factor, those who have one still look after it. */
+const isShown = ({ policy, factors, rememberedBrowsers }: Factors): boolean =>
+  policy !== 'OFF' || factors.length > 0 || rememberedBrowsers > 0;
+
+function PasswordPart({ account, ask, stepUp }: { account: MemberAccount; ask: Ask; stepUp: StepUp }) {
+  const text = useAllTexts();
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [isSending, setIsSending] = useState(false);
+  const [isDone, setIsDone] = useState(false);
+  const [round, setRound] = useState(0);
+  if (!account.hasPassword)
+    return (
+      <section className="my-part" aria-labelledby="no-password">
+        <h2 id="no-password" className="my-head">
+          {text.password}
+        </h2>
+        <p>{text.noPassword}</p>
+        <p>
+          <Link href={startUrl({ kind: 'RECOVER' })}>{text.recover}</Link>
+        </p>
+      </section>
+    );
+  const problems = failure === null ? [] : problemsOf(failure);
+  const send = (old: string, password: string) => {
+    if (isSending) return;
+    setIsSending(true);
+    void stepUp
+      .run(() => replacePassword(ask, old, password))
+      .then((answer) => {
+        setIsSending(false);
+        setRound((it) => it + 1);
+        const isTaken = answer !== null && 'value' in answer;
+        setIsDone(isTaken);
+        setFailure(answer !== null && 'failure' in answer ? answer.failure : null);
+      });
+  };
+  return (
+    <div className="my-part">
+      <Note
+        failure={problems.length > 0 ? null : failure}
+        done={isDone ? { title: text.done.PASSWORD_CHANGED, text: text.doneText.PASSWORD_CHANGED } : null}
+      />
+      {/* A password that was taken empties the form. */}
+      <PasswordForm
+        key={isDone ? round : 'form'}
+        email={account.email}
+        passwordMinLength={account.passwordMinLength}
+        problems={problems}
+        round={round}
+        sending={isSending}
+        onSend={send}
+      />
+    </div>
+  );
+}
+
+/** By the names of the form's fields. */
+const FIELDS: Record<string, string> = { oldPassword: 'old', newPassword: 'password' };
+
+function problemsOf({ code, message, problems }: Failure): Problem[] {
+  if (code === '-19976') return [{ field: 'old', code: 'OLD_PASSWORD', message }];
+  return problems.map((it) => ({ ...it, field: FIELDS[it.field ?? ''] ?? null }));
+}

@@ -1,0 +1,19 @@
+/** The same as text/problems.ts for what can be wrong on the pages of an account. */
+import type { AllTexts } from '../text/later.ts';
+import { problemText } from '../text/problems.ts';
+
+const KEYS: Record<string, keyof AllTexts['wrong']> = {
+  OLD_PASSWORD: 'oldPassword',
+  MAX_LENGTH: 'tooLong',
+  WEB_ADDRESS: 'webAddress',
+  TOO_MANY: 'tooManyFactors',
+  COMMUNITY_JOIN_IMPOSSIBLE: 'profilesClosed',
+  EMAIL_VERIFICATION_REQUIRED: 'emailUnverified',
+  PERMISSION_DENIED: 'notAllowed',
+};
+
+/** The sentence to show. `passwordMinLength` fills the one text that needs a number. */
+export function wrongText(text: AllTexts, code: string, message: string, passwordMinLength?: number): string {
+  const key = KEYS[code];
+  return key === undefined ? problemText(text, code, message, passwordMinLength) : text.wrong[key];
+}

@@ -1,0 +1,360 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import { describe, expect, it } from 'vitest';
+import { en, expectAccessible, openPage, type Reply } from './page.tsx';
+import { SITE, viewOf } from './views.ts';
+
+const OPEN = '/_api/account/v1/member';
+const OWN = '/_api/identity/v1';
+
+const ok = (body: object): Reply => ({ status: 200, body });
+const refused = (status: number, code: string): Reply => ({
+  status,
+  body: { message: 'no', details: { applicationError: { code, description: 'no', data: {} } } },
+});
+const broken = (field: string, violatedRule: string): Reply => ({
+  status: 400,
+  body: { details: { validationError: { fieldViolations: [{ field, violatedRule, description: 'no', data: {} }] } } },
+});
+
+const account = (more: object = {}): Reply =>
+  ok({
+    site: SITE,
+    access_token: 'first token',
+    expires_in: 600,
+    memberId: 'm1',
+    email: 'mara@example.org',
+    emailVerified: true,
+    hasPassword: true,
+    passwordMinLength: 8,
+    ...more,
+  });
+
+const profile = (more: object = {}): Reply =>
+  ok({
+    member: {
+      id: 'm1',
+      profile: { nickname: 'Mara', photo: { url: 'https://pictures.example.org/m.png' }, ...more },
+      contact: { firstName: 'Mara', lastName: 'Lind' },
+      privacyStatus: 'PRIVATE',
+    },
+  });
+
+const PHONE = { id: 'f1', name: 'Phone', createdDate: '2026-01-02T12:00:00.000Z' };
+const factors = (more: object = {}): Reply =>
+  ok({ policy: 'OPTIONAL', factors: [], recoveryCodesLeft: 0, rememberedBrowsers: 0, ...more });
+
+const session = (id: string, more: object = {}) => ({
+  id,
+  createdDate: '2026-01-02T12:00:00.000Z',
+  lastUsedDate: '2026-01-03T12:00:00.000Z',
+  clientIds: [],
+  clientNames: [],
+  isCurrent: false,
+  ...more,
+});
+const HERE = session('a', { isCurrent: true, device: 'Firefox · Linux', address: '192.0.2.7', clientNames: ['Atlas'] });
+
+describe('my account', () => {
+  it('asks strangers to sign in, and for the way back', async () => {
+    const signIn = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true });
+    const { sent } = openPage('/s/s1/account/', refused(401, 'UNAUTHENTICATED'), signIn);
+    await screen.findByRole('heading', { level: 1, name: 'Sign in to Atlas' });
+    expect(sent[0]).toMatchObject({ method: 'POST', path: `/s/s1${OPEN}`, body: {} });
+    expect(sent[1]?.body).toEqual({
+      kind: 'SIGN_IN',
+      returnUrl: `${location.origin}/s/s1/account/profile`,
+    });
+  });
+
+  it('says what is wrong when it can not be opened, and tries again', async () => {
+    const { user } = openPage('/account/profile', 'no answer', account(), profile());
+    await screen.findByText(en.offlineTitle);
+    await user.click(screen.getByRole('button', { name: en.tryAgain }));
+    expect(await screen.findByRole('heading', { level: 1, name: en.profileTitle })).toBeTruthy();
+  });
+
+  it('has parts with addresses of their own', async () => {
+    const { user } = openPage('/account/', account(), profile(), ok({ sessions: [HERE] }), profile());
+    await screen.findByRole('heading', { level: 1, name: en.profileTitle });
+    await screen.findByLabelText(en.nickname);
+    expect(location.pathname).toBe('/account/profile');
+    const nav = within(screen.getByRole('navigation', { name: en.accountTitle }));
+    expect(nav.getByRole('link', { current: 'page' }).textContent).toBe(en.profileTitle);
+    await expectAccessible();
+    await user.click(nav.getByRole('link', { name: en.sessionsTitle }));
+    const title = await screen.findByRole('heading', { level: 1, name: en.sessionsTitle });
+    expect([location.pathname, document.activeElement]).toEqual(['/account/sessions', title]);
+    history.back();
+    expect(await screen.findByRole('heading', { level: 1, name: en.profileTitle })).toBeTruthy();
+  });
+
+  it('goes on with another token when one is over, for the same member alone', async () => {
+    const { sent } = openPage(
+      '/account/profile',
+      account(),
+      refused(401, 'UNAUTHENTICATED'),
+      account({ access_token: 'second token' }),
+      profile(),
+    );
+    await screen.findByLabelText(en.nickname);
+    expect(sent.map((it) => it.token)).toEqual([undefined, 'first token', undefined, 'second token']);
+  });
+
+  it.each([
+    ['nobody', refused(401, 'UNAUTHENTICATED')],
+    ['another member', account({ memberId: 'm2' })],
+  ])('stops when %s is signed in meanwhile', async (_, opened) => {
+    const { sent } = openPage('/account/profile', account(), refused(401, 'UNAUTHENTICATED'), opened);
+    await screen.findByText(en.outMeanwhileTitle);
+    const link = screen.getByRole('link', { name: en.signIn });
+    expect(link.getAttribute('href')).toContain(encodeURIComponent('/account/profile'));
+    expect(sent).toHaveLength(3);
+    await expectAccessible();
+  });
+});
+
+describe('the profile', () => {
+  it('sends what differs, and says at the field what is wrong', async () => {
+    const { sent, user } = openPage(
+      '/account/profile',
+      account(),
+      profile(),
+      broken('member.profile.photo.url', 'FORMAT'),
+      profile({ nickname: 'Mimi', photo: undefined }),
+    );
+    const nickname = await screen.findByLabelText(en.nickname);
+    expect(screen.getByRole('img', { name: en.photo }).getAttribute('src')).toBe('https://pictures.example.org/m.png');
+    await user.clear(nickname);
+    await user.type(nickname, 'Mimi');
+    const photo = screen.getByLabelText(en.photoUrl);
+    await user.clear(photo);
+    await user.type(photo, 'nowhere');
+    await user.click(screen.getByRole('button', { name: en.saveProfile }));
+    expect(await screen.findByText(en.wrong.webAddress)).toBeTruthy();
+    expect(sent[2]).toMatchObject({
+      method: 'PATCH',
+      path: '/members/v1/members/m1',
+      body: { member: { profile: { nickname: 'Mimi', photo: { url: 'nowhere' } }, contact: {} } },
+    });
+    await user.clear(photo);
+    await user.click(screen.getByRole('checkbox', { name: en.showProfile }));
+    await user.click(screen.getByRole('button', { name: en.saveProfile }));
+    expect(await screen.findByText(en.saved)).toBeTruthy();
+    expect(sent[3]?.body).toEqual({
+      member: { profile: { nickname: 'Mimi', photo: null }, contact: {}, privacyStatus: 'PUBLIC' },
+    });
+    expect(screen.queryByRole('img', { name: en.photo })).toBeNull();
+    await expectAccessible();
+  });
+
+  it('says that the site shows none', async () => {
+    const { user } = openPage('/account/profile', account(), profile(), refused(403, 'COMMUNITY_JOIN_IMPOSSIBLE'));
+    await user.click(await screen.findByRole('checkbox', { name: en.showProfile }));
+    await user.click(screen.getByRole('button', { name: en.saveProfile }));
+    expect((await screen.findByRole('alert')).textContent).toBe(en.wrong.profilesClosed);
+  });
+});
+
+describe('sign-in', () => {
+  it('changes the password, and shows no second step where the site has none', async () => {
+    const { sent, user } = openPage(
+      '/account/password',
+      account(),
+      factors({ policy: 'OFF' }),
+      refused(403, '-19976'),
+      broken('newPassword', 'MIN_LENGTH'),
+      ok({}),
+    );
+    const old = await screen.findByLabelText(en.oldPassword);
+    expect(screen.queryByRole('heading', { name: en.factorsTitle })).toBeNull();
+    const save = screen.getByRole('button', { name: en.savePassword });
+    await user.click(save);
+    expect(screen.getAllByText(en.problem.required)).toHaveLength(2);
+    await user.type(old, 'the old one');
+    await user.type(screen.getByLabelText(en.newPassword), 'short');
+    await user.click(save);
+    expect(await screen.findByText(en.wrong.oldPassword)).toBeTruthy();
+    expect(sent[2]).toMatchObject({
+      path: `${OWN}/password`,
+      body: { oldPassword: 'the old one', newPassword: 'short' },
+      token: 'first token',
+    });
+    await user.click(save);
+    expect(await screen.findByText(en.problem.passwordShort({ n: 8 }))).toBeTruthy();
+    await user.click(save);
+    expect(await screen.findByText(en.done.PASSWORD_CHANGED)).toBeTruthy();
+    expect((screen.getByLabelText(en.oldPassword) as HTMLInputElement).value).toBe('');
+    await expectAccessible();
+  });
+
+  it('sends those without a password to a link', async () => {
+    openPage('/account/password', account({ hasPassword: false }), factors());
+    expect(await screen.findByText(en.noPassword)).toBeTruthy();
+    expect(screen.getByRole('link', { name: en.recover }).getAttribute('href')).toBe('/account/recover');
+    expect(screen.queryByLabelText(en.oldPassword)).toBeNull();
+  });
+
+  it('has the address confirmed before a factor is added', async () => {
+    const { sent, user } = openPage(
+      '/account/password',
+      account({ emailVerified: false }),
+      factors(),
+      ok({ verificationId: 'v1' }),
+      refused(400, 'VERIFICATION_FAILED'),
+      ok({ state: 'STATUS_CHECK' }),
+    );
+    expect(await screen.findByText(en.factorNeedsEmail)).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: en.confirmEmail }));
+    const code = await screen.findByLabelText(en.codeDigits({ n: 6 }));
+    await user.type(code, '000000{Enter}');
+    expect(await screen.findByText(en.problem.code)).toBeTruthy();
+    await user.clear(code);
+    await user.type(code, '123456{Enter}');
+    expect(await screen.findByText(en.emailConfirmed)).toBeTruthy();
+    expect(sent[2]).toMatchObject({ path: '/v1/start', body: { identityId: 'm1', target: 'EMAIL' } });
+    expect(sent[4]).toMatchObject({ path: '/v1/auth/verify', body: { code: '123456', stateToken: 'v1' } });
+    expect(screen.getByRole('button', { name: en.addFactor })).toBeTruthy();
+  });
+
+  it('adds an authenticator for who shows the password once more', async () => {
+    const codes = Array.from({ length: 10 }, (_, n) => `ABCD-EFGH-IJKL-MNO${n}`);
+    const { sent, user } = openPage(
+      '/account/password',
+      account(),
+      factors(),
+      refused(403, 'INSUFFICIENT_USER_AUTHENTICATION'),
+      refused(403, '-19976'),
+      ok({ provedUntil: '2026-01-02T12:10:00.000Z' }),
+      ok({
+        factor: { id: 'f1', type: 'TOTP', name: 'Phone' },
+        secret: 'GEZDGNBV',
+        uri: 'otpauth://totp/x?secret=GEZDGNBV',
+      }),
+      refused(400, 'VERIFICATION_FAILED'),
+      ok({ factor: PHONE, recoveryCodes: codes }),
+      factors({ factors: [PHONE], recoveryCodesLeft: 10 }),
+    );
+    await user.type(await screen.findByLabelText(new RegExp(`^${en.factorName}`)), 'Phone');
+    await user.click(screen.getByRole('button', { name: en.addFactor }));
+    const password = await screen.findByLabelText(en.password);
+    await waitFor(() => {
+      expect(document.activeElement).toBe(password);
+    });
+    await expectAccessible();
+    await user.type(password, 'wrong one{Enter}');
+    expect(await screen.findByText(en.wrong.oldPassword)).toBeTruthy();
+    await user.clear(password);
+    await user.type(password, 'the right one{Enter}');
+    const code = await screen.findByLabelText(en.codeDigits({ n: 6 }));
+    expect(sent[4]).toMatchObject({ path: `${OWN}/proof`, body: { password: 'the right one' } });
+    expect(sent[5]).toMatchObject({ path: `${OWN}/factors`, body: { name: 'Phone' } });
+    await user.type(code, '000000{Enter}');
+    expect(await screen.findByText(en.problem.code)).toBeTruthy();
+    await user.clear(code);
+    await user.type(code, '123456{Enter}');
+    expect(await screen.findByText(codes[9] ?? '')).toBeTruthy();
+    expect(sent[7]).toMatchObject({ path: `${OWN}/factors/f1/confirm`, body: { code: '123456' } });
+    await expectAccessible();
+    await user.click(screen.getByRole('button', { name: en.recoveryCodesKept }));
+    expect(await screen.findByText('Phone')).toBeTruthy();
+    expect(screen.getByText(en.factorReady)).toBeTruthy();
+    expect(await screen.findByText(en.codesLeft({ n: 10 }))).toBeTruthy();
+  });
+
+  it('removes one after a code, and asks first', async () => {
+    const { sent, user } = openPage(
+      '/account/password',
+      account(),
+      factors({ policy: 'OFF', factors: [PHONE], recoveryCodesLeft: 9, rememberedBrowsers: 2 }),
+      refused(403, 'INSUFFICIENT_USER_AUTHENTICATION'),
+      ok({ provedUntil: '2026-01-02T12:10:00.000Z' }),
+      ok({}),
+      factors({ policy: 'OFF' }),
+    );
+    await screen.findByText(en.browsersLeft({ n: 2 }));
+    expect(screen.queryByRole('button', { name: en.addFactor })).toBeNull();
+    await user.click(screen.getByRole('button', { name: `${en.remove}: Phone` }));
+    expect(screen.getByText(en.removeLast)).toBeTruthy();
+    expect(sent).toHaveLength(2);
+    await user.click(screen.getByRole('button', { name: en.remove }));
+    await user.click(await screen.findByRole('button', { name: en.useRecoveryCode }));
+    await user.type(await screen.findByLabelText(en.recoveryCode), 'ABCD-EFGH{Enter}');
+    await waitFor(() => {
+      expect(screen.queryByText('Phone')).toBeNull();
+    });
+    expect(sent[3]?.body).toEqual({ recoveryCodeData: { code: 'ABCD-EFGH' } });
+    expect(sent[4]).toMatchObject({ method: 'DELETE', path: `${OWN}/factors/f1` });
+  });
+
+  it('changes nothing for who gives no proof', async () => {
+    const { sent, user } = openPage(
+      '/account/password',
+      account(),
+      factors({ factors: [PHONE], recoveryCodesLeft: 9 }),
+      refused(403, 'INSUFFICIENT_USER_AUTHENTICATION'),
+      refused(403, 'INSUFFICIENT_USER_AUTHENTICATION'),
+      ok({ provedUntil: '2026-01-02T12:10:00.000Z' }),
+      ok({ recoveryCodes: ['ABCD-EFGH-IJKL-MNOP'] }),
+      factors({ factors: [PHONE], recoveryCodesLeft: 10 }),
+    );
+    const renew = await screen.findByRole('button', { name: en.newCodes });
+    await user.click(renew);
+    await user.click(await screen.findByRole('button', { name: en.cancel }));
+    expect(sent).toHaveLength(3);
+    await user.click(await screen.findByRole('button', { name: en.newCodes }));
+    await user.type(await screen.findByLabelText(en.codeDigits({ n: 6 })), '123456{Enter}');
+    expect(await screen.findByText('ABCD-EFGH-IJKL-MNOP')).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: en.recoveryCodesKept }));
+    expect(await screen.findByText(en.codesReady)).toBeTruthy();
+  });
+
+  it('has no way on by a password that proves nothing', async () => {
+    const { user } = openPage(
+      '/account/password',
+      account(),
+      factors(),
+      refused(403, 'INSUFFICIENT_USER_AUTHENTICATION'),
+    );
+    await user.click(await screen.findByRole('button', { name: en.addFactor }));
+    await user.type(await screen.findByLabelText(en.password), 'a new one{Enter}');
+    expect(await screen.findByText(en.proofUnusable)).toBeTruthy();
+    expect(screen.getByRole('link', { name: en.recover })).toBeTruthy();
+  });
+});
+
+describe('sessions', () => {
+  it('are named by browser, address and applications, and ended', async () => {
+    const { sent, user } = openPage(
+      '/account/sessions',
+      account(),
+      ok({ sessions: [HERE, session('b', { device: 'Safari · iPhone' }), session('c')] }),
+      ok({}),
+      ok({ sessions: [HERE, session('c'), session('d')] }),
+      ok({}),
+      ok({ sessions: [HERE] }),
+    );
+    await screen.findByText('Firefox · Linux');
+    expect(screen.getByText(en.sessionFrom({ address: '192.0.2.7' }))).toBeTruthy();
+    expect(screen.getByText(en.sessionApps({ apps: 'Atlas' }))).toBeTruthy();
+    await expectAccessible();
+    await user.click(screen.getByRole('button', { name: /^Sign out there: Safari/ }));
+    await waitFor(() => {
+      expect(screen.queryByText('Safari · iPhone')).toBeNull();
+    });
+    expect(sent[2]).toMatchObject({ method: 'DELETE', path: `${OWN}/sessions/b`, token: 'first token' });
+    expect(screen.getByRole('status').textContent).toBe(en.sessionEnded);
+    await user.click(screen.getByRole('button', { name: en.endOthers }));
+    await waitFor(() => {
+      expect(screen.queryByText(en.unknownDevice)).toBeNull();
+    });
+    expect(sent[4]).toMatchObject({ method: 'DELETE', path: `${OWN}/sessions` });
+  });
+
+  it('stay when the server does not answer', async () => {
+    const listed = ok({ sessions: [HERE, session('b')] });
+    const { user } = openPage('/account/sessions', account(), listed, 'no answer');
+    await user.click(await screen.findByRole('button', { name: /^Sign out there/ }));
+    expect((await screen.findByRole('alert')).textContent).toBe(en.offlineText);
+    expect(screen.getAllByRole('listitem').length).toBeGreaterThan(1);
+  });
+});
