@@ -82,7 +82,13 @@ impl World {
 /// Registers at any site, without a request.
 async fn register(identity: &Identity, site: &Arc<Site>, email: &str, token: &str) -> Option<Code> {
     let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    let attempt = Attempt { address, visitor: None, client: None, hints: DeviceHints::default(), captcha: Some(token.to_owned()) };
+    let attempt = Attempt {
+        address,
+        visitor: None,
+        client: None,
+        hints: DeviceHints::default(),
+        captcha: Some(token.to_owned()),
+    };
     let (password, profile) = (Secret::new(PASSWORD), json!(null));
     let registration = Registration { email: email.to_owned(), password, profile };
     identity.member_register(site, &attempt, &registration).await.err().map(|it| it.code())

@@ -145,7 +145,8 @@ impl SignOnPolicy {
             false => relation::held_of(tx, site, ROLE.name, member.id.as_str(), asked).await?,
         };
         let of_roles = held.iter().filter_map(|it| self.required_of_role(it));
-        let Some(since) = of_roles.chain(self.second_factor_required_date.as_deref().filter(|_| is_of_all)).min() else {
+        let Some(since) = of_roles.chain(self.second_factor_required_date.as_deref().filter(|_| is_of_all)).min()
+        else {
             return Ok(None);
         };
         let days = Millis::from(self.second_factor_grace_days.unwrap_or_default());
@@ -478,7 +479,8 @@ mod tests {
             policy
         };
         let dates = |policy: &SignOnPolicy| {
-            let of_roles: Vec<_> = policy.second_factor_role_dates.iter().map(|(key, date)| format!("{key}={date}")).collect();
+            let of_roles: Vec<_> =
+                policy.second_factor_role_dates.iter().map(|(key, date)| format!("{key}={date}")).collect();
             (policy.second_factor_required_date.clone().unwrap_or_default(), of_roles.join(" "))
         };
         let told = |date: &str, of_roles: &str| (date.to_owned(), of_roles.to_owned());

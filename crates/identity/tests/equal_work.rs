@@ -347,7 +347,8 @@ async fn many_at_once(engine: Engine) {
         let (identity, site) = (kit.identity.clone(), kit.site.clone());
         crowd.spawn(async move {
             let hints = DeviceHints { cookie: None, user_agent: None };
-            let attempt = Attempt { address: IpAddr::from([10, 0, 0, n]), visitor: None, client: None, hints, captcha: None };
+            let attempt =
+                Attempt { address: IpAddr::from([10, 0, 0, n]), visitor: None, client: None, hints, captcha: None };
             let (who, guess) = (format!("nobody{n}@example.org"), Secret::new("a wrong phrase"));
             let answer = identity.member_login(&site, &attempt, &who, &guess).await;
             DONE.lock().unwrap().push("answered".to_owned());

@@ -121,12 +121,7 @@ impl Index {
         }
     }
 
-    async fn alternatives(
-        &self,
-        tx: &mut Tx<'_>,
-        asked: &Arc<Asked>,
-        answered: &mut Answered,
-    ) -> Result<Suggestions> {
+    async fn alternatives(&self, tx: &mut Tx<'_>, asked: &Arc<Asked>, answered: &mut Answered) -> Result<Suggestions> {
         let Some(doubts) = asked.question.doubts(&asked.expression, &answered.held) else {
             return Ok(Suggestions::default());
         };

@@ -257,13 +257,9 @@ mod tests {
         let tells_apart = |layout: &Layout, keys: &[&str]| {
             layout.tells_apart(&keys.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())
         };
-        for (keys, expected) in [
-            (&[][..], true),
-            (&["f0"], true),
-            (&["f7"], false),
-            (&["f0", "f8"], false),
-            (&["f8", "f0", "f7"], true),
-        ] {
+        for (keys, expected) in
+            [(&[][..], true), (&["f0"], true), (&["f7"], false), (&["f0", "f8"], false), (&["f8", "f0", "f7"], true)]
+        {
             assert_eq!(tells_apart(&layout, keys), expected, "{keys:?}");
         }
         let eight: Vec<Value> = (0..8).map(|n| json!({ "key": format!("f{n}"), "type": "URL" })).collect();

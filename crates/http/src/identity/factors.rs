@@ -143,7 +143,8 @@ pub(crate) async fn forget(State(app): State<App>, info: RequestInfo, call: ApiC
 
 /// `POST /_api/identity/v1/proof` `{password}`, `{totpData}` or `{recoveryCodeData}`: who the caller is, once more.
 pub(crate) async fn prove(State(app): State<App>, info: RequestInfo, headers: HeaderMap, mut call: ApiCall) -> Answer {
-    let attempt = Attempt { address: info.address, visitor: None, client: None, hints: hints(&headers, &info), captcha: None };
+    let attempt =
+        Attempt { address: info.address, visitor: None, client: None, hints: hints(&headers, &info), captcha: None };
     let proof = proof(&call.data)?;
     // Nothing of it is kept while this request waits for its hash.
     call.forget_data();

@@ -6,7 +6,7 @@ use super::{
     api_call::{Answer, ApiCall, answer, done},
     member_wire::without_nulls,
 };
-use crate::App;
+use crate::{App, RequestInfo};
 use axum::extract::State;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -16,12 +16,12 @@ use stoa_kernel::{ClientId, date::iso_from_millis};
 /// `GET /_api/identity/v1/sessions`: the caller's own, or those of `memberId` for operators of the site.
 pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
     let sessions = app.identity.session_list(&call.site, &call.caller, member(&call)).await?;
-    let mut names: BTreeMap<ClientId, String> = BTreeMap::new();
+    // Nothing for those that are gone, so that each is asked for once.
+    let mut names: BTreeMap<ClientId, Option<String>> = BTreeMap::new();
     for id in sessions.iter().flat_map(|it| &it.clients) {
-        if !names.contains_key(id)
-            && let Ok(client) = app.identity.client_get(id).await
-        {
-            names.insert(id.clone(), client.name.clone());
+        if !names.contains_key(id) {
+            let client = app.identity.client_get(id).await;
+            names.insert(id.clone(), client.ok().map(|it| it.name.clone()));
         }
     }
     let view = sessions.into_iter().map(|session| {
@@ -29,7 +29,7 @@ pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
             "id": session.id,
             "createdDate": iso_from_millis(session.created),
             "lastUsedDate": iso_from_millis(session.used),
-            "clientNames": session.clients.iter().filter_map(|it| names.get(it)).collect::<Vec<_>>(),
+            "clientNames": session.clients.iter().filter_map(|it| names.get(it)?.as_ref()).collect::<Vec<_>>(),
             "clientIds": session.clients,
             "device": session.device.filter(|it| it != "?"),
             "address": session.address,
@@ -40,14 +40,15 @@ pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
 }
 
 /// `DELETE /_api/identity/v1/sessions/{id}`.
-pub(crate) async fn end(State(app): State<App>, call: ApiCall) -> Answer {
-    app.identity.session_list_end(&call.site, &call.caller, member(&call), Ending::One(&call.id)).await?;
+pub(crate) async fn end(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
+    let ending = Ending::One(&call.id);
+    app.identity.session_list_end(&call.site, &call.caller, member(&call), ending, info.address).await?;
     done()
 }
 
 /// `DELETE /_api/identity/v1/sessions`: all but the one that asks.
-pub(crate) async fn end_others(State(app): State<App>, call: ApiCall) -> Answer {
-    app.identity.session_list_end(&call.site, &call.caller, member(&call), Ending::Others).await?;
+pub(crate) async fn end_others(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
+    app.identity.session_list_end(&call.site, &call.caller, member(&call), Ending::Others, info.address).await?;
     done()
 }
 

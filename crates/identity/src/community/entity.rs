@@ -274,7 +274,8 @@ pub(crate) async fn delete(
             let entity = get(tx, site, kind, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
             check_revision(&entity, revision)?;
             if kind.name == ROLE.name && policy::names_role(tx, site, id).await? {
-                let why = "the sign-on policy requires second factors of members with this role: change the policy first";
+                let why =
+                    "the sign-on policy requires second factors of members with this role: change the policy first";
                 return Err(Fault::invalid(vec![Violation::new("roleKey", "FIELD_NOT_ALLOWED", why)]));
             }
             let parts = PARTS.iter().filter(|it| it.part_of.as_ref().is_some_and(|it| it.whole.name == kind.name));

@@ -17,8 +17,8 @@ mod secret;
 mod totp;
 
 pub(crate) use check::{Compared, Verdict, compare, count};
-pub use draft::{Draft, SealedCodes};
 pub(crate) use draft::Setup;
+pub use draft::{Draft, SealedCodes};
 pub(crate) use enrol::drop_all;
 pub use enrol::{Authenticator, Enrolled, Enrolment, FactorList};
 pub(crate) use guard::{generation, generation_of_none};

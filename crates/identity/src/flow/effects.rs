@@ -172,9 +172,7 @@ async fn run_inner(
             }
             Ok(EffectResult::SignedOut)
         }
-        Effect::OpenSession(_) | Effect::Finish(_) => {
-            Err(Fault::internal("the conductor ends flows itself"))
-        }
+        Effect::OpenSession(_) | Effect::Finish(_) => Err(Fault::internal("the conductor ends flows itself")),
     }
 }
 

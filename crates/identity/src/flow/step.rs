@@ -222,7 +222,9 @@ fn enrol(state: State, input: FlowInput) -> Transition {
         (State::EnrolFactor { challenge, draft, .. }, FlowInput::ConfirmFactor { code }) => {
             Effect::ConfirmFactor { challenge: challenge.clone(), draft: draft.clone(), code: Secret::new(code) }
         }
-        (State::KeepCodes { challenge, .. }, FlowInput::CodesKept) => Effect::FinishFactor { challenge: challenge.clone() },
+        (State::KeepCodes { challenge, .. }, FlowInput::CodesKept) => {
+            Effect::FinishFactor { challenge: challenge.clone() }
+        }
         _ => return unexpected(state),
     };
     Transition { state, effects: vec![effect], problems: Vec::new() }

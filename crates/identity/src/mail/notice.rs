@@ -50,7 +50,7 @@ pub(crate) async fn new_device(
     }
 }
 
-/// Sessions of a member were ended from the list of them.
+/// The member has ended sessions from the list of them.
 pub(crate) async fn sessions_ended(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
     match row::get(tx, site, member).await? {
         Some(member) => send(core, tx, site, &member, Message::SessionsEnded { at: core.now() }).await,

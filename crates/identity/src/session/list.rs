@@ -5,9 +5,10 @@ use crate::{
     mail::{self, notice},
     session::{self, SessionSelector},
 };
-use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Millis, Result, SessionId, Violation};
+use std::net::IpAddr;
+use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Millis, Result, SessionId, SiteId, Violation};
 use stoa_sql::params;
-use stoa_store::{ReaderPool, Row, Site, boxed};
+use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
 
 /// Sessions that are read: the one that asks and the newest ones.
 const MOST: i64 = 1_000;
@@ -49,7 +50,8 @@ impl Identity {
     }
 
     /// Ends one family of a member's sessions, or all but the caller's own: their tokens are refused from
-    /// now on.
+    /// now on. No browser counts as one any more in which the member is not asked for a second factor, and sign-ins that
+    /// are not finished end. Members who did it themselves are told. `address` is the network address that asks.
     ///
     /// # Errors
     /// As [`Identity::session_list`]; [`Code::NotFound`] for a family that is not the member's.
@@ -59,6 +61,7 @@ impl Identity {
         caller: &Caller,
         member: Option<&str>,
         ending: Ending<'_>,
+        address: IpAddr,
     ) -> Result<()> {
         let core = &self.core;
         let id = subject(caller, member)?;
@@ -74,11 +77,15 @@ impl Identity {
             (Ending::Others, _) => SessionSelector::Member(id.clone()),
         };
         let input = (core.clone(), site.id.clone(), caller.clone(), id, which.clone());
-        session::end_in(core, site, Some(which), input, |tx, (core, site, caller, id, which)| {
+        session::end_in(core, site, Some(which), input, move |tx, (core, site, caller, id, which)| {
             boxed!({
+                let was_shown = is_any_shown(core, tx, site, which).await?;
                 let ended = which.end(tx, site, core.now()).await?;
-                audit::record(core, tx, site, audit::Entry::by(caller, audit::Event::SessionsEnded, id)).await?;
-                if !ended.is_empty() {
+                // The browser that is signed out must not come back by the password alone, if it was spared the factor.
+                session::end_sign_ins(tx, site, id, core.now()).await?;
+                let entry = audit::Entry::by(caller, audit::Event::SessionsEnded, id).at_address(Some(address));
+                audit::record(core, tx, site, entry).await?;
+                if was_shown && matches!(caller, Caller::Member { .. }) {
                     notice::sessions_ended(core, tx, site, id).await?;
                 }
                 Ok(((), ended))
@@ -128,6 +135,17 @@ pub(crate) async fn list(core: &Core, site: &Site, caller: &Caller, member: Opti
         }
     }
     Ok(families)
+}
+
+/// Whether there is one among these sessions that [`list`] would show.
+async fn is_any_shown(core: &Core, tx: &mut Tx<'_>, site: &SiteId, which: &SessionSelector) -> Result<bool> {
+    let (condition, mut values) = which.condition(site, 3);
+    let now = core.now();
+    values.splice(0..0, [now.into(), (now - core.config().session_idle).into()]);
+    let sql = format!(
+        "select 1 from stoa.session where expires > $1 and used > $2 and {condition} and ended is null limit 1"
+    );
+    Ok(tx.row(&sql, &values, |_| Ok(())).await?.is_some())
 }
 
 /// A session as it is read.

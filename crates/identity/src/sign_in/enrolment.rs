@@ -203,8 +203,7 @@ pub(crate) async fn finish(core: &Arc<Core>, site: &Arc<Site>, waiting: Waiting)
 /// session of another client.
 pub(crate) async fn is_due(core: &Core, tx: &mut Tx<'_>, site: &Site, member: &MemberId) -> Result<bool> {
     let policy = policy::read(tx, &site.id).await?;
-    if policy.second_factor != SecondFactorPolicy::Required
-        || factor::generation(tx, &site.id, member).await?.is_some()
+    if policy.second_factor != SecondFactorPolicy::Required || factor::generation(tx, &site.id, member).await?.is_some()
     {
         return Ok(false);
     }

@@ -6,7 +6,7 @@ use crate::{
     defence::{
         attempt::{self, Account, Attempt},
         captcha,
-        throttle::AttemptKind,
+        throttle::{AttemptKind, Permit},
     },
     factor,
     mail::{self, notice},
@@ -321,8 +321,13 @@ async fn sign_on_in(core: &Core, tx: &mut Tx<'_>, site: &Site, vouched: &Vouched
 /// # Errors
 /// [`Code::Throttled`].
 pub(crate) fn password_attempt(core: &Core, site: &SiteId, account: &str) -> Result<()> {
+    password_permit(core, site, account).map(drop)
+}
+
+/// The same where it may come to nothing and is given back.
+pub(crate) fn password_permit(core: &Core, site: &SiteId, account: &str) -> Result<Permit> {
     let anywhere = Ipv4Addr::UNSPECIFIED.into();
-    core.throttle.attempt(AttemptKind::Password, core.now(), site, anywhere, account).map(drop)
+    core.throttle.attempt(AttemptKind::Password, core.now(), site, anywhere, account)
 }
 
 /// Hashes a new password; the caller has checked it with [`new_password::violation_for`].

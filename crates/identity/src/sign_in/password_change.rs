@@ -9,7 +9,7 @@ use crate::{
     member::{self, access::MemberWrite, row},
     session::{self, SessionSelector},
     sign_in::{
-        login::{hash_password, password_attempt},
+        login::{hash_password, password_attempt, password_permit},
         new_password::{self, Person},
     },
 };
@@ -27,6 +27,7 @@ impl Identity {
     pub async fn password_change(&self, site: &Arc<Site>, caller: &Caller, from: IpAddr, new: &Secret) -> Result<()> {
         let asked = asking(caller)?;
         require_good(&self.core, site, asked.0, new).await?;
+        password_attempt(&self.core, &site.id, asked.0.as_str())?;
         set(&self.core, site, caller, asked, from, new).await
     }
 
@@ -46,7 +47,13 @@ impl Identity {
     ) -> Result<()> {
         let (core, asked) = (&self.core, asking(caller)?);
         require_good(core, site, asked.0, new).await?;
-        factor::before_password_change(core, site, caller, attempt, old).await?;
+        // Before the old one is compared, which costs a hash: a right one is no failed sign-in, however often it comes.
+        let permit = password_permit(core, &site.id, asked.0.as_str())?;
+        if let Err(fault) = factor::before_password_change(core, site, caller, attempt, old).await {
+            // Guesses are counted as sign-ins. They don't use up what a recovery link needs.
+            core.throttle.refund(permit);
+            return Err(fault);
+        }
         set(core, site, caller, asked, attempt.address, new).await
     }
 }
@@ -62,7 +69,7 @@ async fn require_good(core: &Core, site: &Site, id: &MemberId, new: &Secret) -> 
     }
 }
 
-/// Sets the password, and ends the other sessions.
+/// Sets the password, and ends the other sessions; the caller has counted it.
 async fn set(
     core: &Arc<Core>,
     site: &Arc<Site>,
@@ -71,14 +78,13 @@ async fn set(
     from: IpAddr,
     new: &Secret,
 ) -> Result<()> {
-    password_attempt(core, &site.id, id.as_str())?;
     let share = core.passwords.share(from, site.id.as_str(), id.as_str());
     let hash = hash_password(core, share, new).await?;
     let root = session::root(site, session).await?;
     let others = SessionSelector::MemberExcept(id.clone(), root);
     let write = MemberWrite::of(caller, id)?;
     let input = (core.clone(), site.id.clone(), write, id.clone(), hash, others.clone(), session.clone());
-    session::end_in(core, site, Some(others), input, |tx, (core, site, write, id, hash, others, session)| {
+    session::end_in(core, site, Some(others), input, move |tx, (core, site, write, id, hash, others, session)| {
         boxed!({
             // It may have ended while the password was hashed, because it was another person's.
             session::require_open(tx, site, session).await?;
@@ -87,7 +93,7 @@ async fn set(
             row::write_password(tx, write, site, &member).await?;
             row::update(tx, write, site, &mut member, core.now()).await?;
             factor::password_was_set(core, tx, site, id, Some(session)).await?;
-            let entry = audit::Entry::by_oneself(&member.id, audit::Event::PasswordChanged);
+            let entry = audit::Entry::by_oneself(&member.id, audit::Event::PasswordChanged).at_address(Some(from));
             audit::record(core, tx, site, entry).await?;
             notice::password_changed(core, tx, site, &member).await?;
             Ok(((), others.end(tx, site, core.now()).await?))

@@ -7,7 +7,9 @@ use crate::{
     password::Fingerprint,
     policy::{self, Field},
     sign_in::{
-        advance, enrolment, login,
+        advance,
+        enrolment::{self, CallOrigin},
+        login,
         outcome::{Origin, Outcome},
         pending::{self, PendingAuthentication},
     },

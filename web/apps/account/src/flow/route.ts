@@ -62,7 +62,10 @@ export function routeOf({ pathname, search, hash }: Pick<Location, 'pathname' | 
       return plain ? { to: 'flow', token: plain } : { to: 'unknown' };
     }
     case '':
-      return { to: 'account', section: 'profile' };
+      // An address with which an application or a message has always led to the sign-in.
+      return ['clientId', 'returnUrl', 'over'].some((it) => query.has(it))
+        ? start('SIGN_IN')
+        : { to: 'account', section: 'profile' };
     case 'profile':
     case 'password':
     case 'sessions':

@@ -1,8 +1,10 @@
 import { Suspense, lazy, useEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import type { SiteFace } from '@stoa/api';
 import { LoadingState } from '@stoa/ui/States';
 import { openAccount, type MemberAccount } from '../api/member.ts';
 import { SIGNED_OUT, type Answer } from '../api/request.ts';
+import { nameSite } from '../api/site.ts';
 import type { AccountSection } from '../flow/route.ts';
 import { FailurePage } from '../page/FailurePage.tsx';
 import { WithLaterTexts } from '../page/WithLaterTexts.tsx';
@@ -37,6 +39,8 @@ export function AccountGate({ section, language, onSite, onStranger }: AccountGa
         told.current.onStranger();
         return;
       }
+      // Without it the host may not tell which site is meant: the only cookie did.
+      if ('value' in it) nameSite(it.value.site.id);
       setAnswer(it);
       if ('value' in it) told.current.onSite(it.value.site);
     });
@@ -44,6 +48,20 @@ export function AccountGate({ section, language, onSite, onStranger }: AccountGa
       isOver = true;
     };
   }, [round]);
+  // A page that the browser brings back from its memory may show the account of a member who has signed out.
+  useEffect(() => {
+    const shown = (event: PageTransitionEvent) => {
+      if (!event.persisted) return;
+      flushSync(() => {
+        setAnswer(null);
+      });
+      setRound((it) => it + 1);
+    };
+    addEventListener('pageshow', shown);
+    return () => {
+      removeEventListener('pageshow', shown);
+    };
+  }, []);
   const waiting = <LoadingState level={1} label={text.loading} />;
   if (answer === null) return waiting;
   if ('failure' in answer)

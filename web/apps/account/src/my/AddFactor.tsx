@@ -87,7 +87,10 @@ export function ConfirmFactor({ ask, stepUp, enrolment, onConfirmed, onCancel }:
         }
         const isWrong = answer.failure.code === 'VERIFICATION_FAILED';
         setWrong(isWrong ? text.problem.code : undefined);
-        setFailure(isWrong ? null : answer.failure);
+        // An authenticator that waits too long for its code is gone.
+        const { failure } = answer;
+        const named = failure.code === 'NOT_FOUND' ? { ...failure, code: 'TOO_LATE' } : failure;
+        setFailure(isWrong ? null : named);
       });
   };
   return (

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Button } from '@stoa/ui/Button';
 import {
   beginFactor,
@@ -37,6 +37,10 @@ type Step =
   /** Codes that are shown this once. */
   | { at: 'codes'; codes: readonly string[]; said: string };
 
+/** One that was removed meanwhile is as gone as it was to be. */
+const goneIsRemoved = (answer: Answer<object>): Answer<object> =>
+  'failure' in answer && answer.failure.code === 'NOT_FOUND' ? { value: {} } : answer;
+
 /** Authenticators, recovery codes, and browsers that don't ask for either. */
 export function FactorPart({ account, ask, stepUp, language, factors, onChanged }: FactorPartProps) {
   const text = useAllTexts();
@@ -45,6 +49,15 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
   const [done, setDone] = useState<Done | null>(null);
   const [isSending, setIsSending] = useState(false);
 
+  // Where the step took away what had the focus, it goes to the heading.
+  const head = useRef<HTMLHeadingElement>(null);
+  const shown = useRef(step);
+  useEffect(() => {
+    if (shown.current === step) return;
+    shown.current = step;
+    if (document.activeElement === document.body) head.current?.focus();
+  }, [step]);
+
   /** Sends something once; what comes of it goes on in `take`. */
   const act = <Value,>(send: () => Promise<Answer<Value>>, take: (value: Value) => void) => {
     if (isSending) return;
@@ -52,7 +65,10 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
     setDone(null);
     void stepUp.run(send).then((answer) => {
       setIsSending(false);
-      setFailure(answer !== null && 'failure' in answer ? answer.failure : null);
+      const isGone = answer !== null && 'failure' in answer && answer.failure.code === 'NOT_FOUND';
+      setFailure(answer !== null && 'failure' in answer && !isGone ? answer.failure : null);
+      // What was acted on is not there any more: what is there is shown.
+      if (isGone) onChanged();
       if (answer !== null && 'value' in answer) take(answer.value);
     });
   };
@@ -63,7 +79,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
   };
   return (
     <section className="my-part" aria-labelledby="factors">
-      <h2 id="factors" className="my-head">
+      <h2 id="factors" ref={head} tabIndex={-1} className="my-head">
         {text.factorsTitle}
       </h2>
       <Note failure={failure} done={done} />
@@ -80,8 +96,12 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
             stepUp={stepUp}
             enrolment={step.enrolment}
             onConfirmed={(codes) => {
-              if (codes.length > 0) setStep({ at: 'codes', codes, said: text.factorReady });
-              else over(text.factorReady);
+              if (codes.length === 0) {
+                over(text.factorReady);
+                return;
+              }
+              setStep({ at: 'codes', codes, said: text.factorReady });
+              onChanged();
             }}
             onCancel={() => {
               setStep({ at: 'list' });
@@ -173,7 +193,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
             pending={isSending}
             onPress={() => {
               act(
-                () => removeFactor(ask, factor.id),
+                () => removeFactor(ask, factor.id).then(goneIsRemoved),
                 () => {
                   over(text.factorRemoved);
                 },

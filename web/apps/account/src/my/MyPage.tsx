@@ -93,8 +93,12 @@ function Sections({ section, onGo }: { section: AccountSection; onGo: (section: 
 
 /** The part that the address names. Going to another puts the focus on its heading. */
 function useSection(first: AccountSection) {
-  const [section, setSection] = useState(first);
-  const shown = useRef(first);
+  // The address may be further than where the page was opened, when the browser brings it back.
+  const [section, setSection] = useState(() => {
+    const route = routeOf(location);
+    return route.to === 'account' ? route.section : first;
+  });
+  const shown = useRef(section);
   useEffect(() => {
     // Without what a sign-in has put behind it.
     history.replaceState(null, '', accountUrl(shown.current));

@@ -63,7 +63,8 @@ function ProfileForm({ account, ask, profile, onSaved }: ProfileFormProps) {
       setFailure(isDone ? null : answer.failure);
       setIsSaved(isDone);
       if (isDone) {
-        setDraft(answer.value);
+        // What was typed meanwhile stays.
+        setDraft((now) => (now === draft ? answer.value : now));
         onSaved(answer.value);
       }
     });
@@ -75,7 +76,8 @@ function ProfileForm({ account, ask, profile, onSaved }: ProfileFormProps) {
         <TextField label={text.nickname} autoComplete="nickname" {...field('nickname')} />
         <TextField label={text.firstName} autoComplete="given-name" {...field('firstName')} />
         <TextField label={text.lastName} autoComplete="family-name" {...field('lastName')} />
-        {isWebUrl(profile.photoUrl) && (
+        {/* The policy of these pages shows no others. */}
+        {profile.photoUrl.startsWith('https:') && isWebUrl(profile.photoUrl) && (
           <img className="my-photo" src={profile.photoUrl} alt={text.photo} referrerPolicy="no-referrer" />
         )}
         <TextField

@@ -1,7 +1,8 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { endSession, readSessions, type Ask, type MemberSession } from '../api/member.ts';
 import type { Failure } from '../api/request.ts';
 import { writtenDate } from '../page/dates.ts';
+import { TITLE_ID } from '../page/StepHead.tsx';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
 import { Note } from './Frame.tsx';
 import { Part } from './Part.tsx';
@@ -15,6 +16,10 @@ export function SessionPart({ ask, language }: { ask: Ask; language: string }) {
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isSending, setIsSending] = useState(false);
   const [hasEnded, setHasEnded] = useState(false);
+  // The button that ended it went with it.
+  useEffect(() => {
+    if (hasEnded && document.activeElement === document.body) document.getElementById(TITLE_ID)?.focus();
+  }, [hasEnded, loaded.answer]);
   const lines = (it: MemberSession) => [
     text.sessionBegan({ date: writtenDate(it.createdDate, language) }),
     ...(it.address === undefined ? [] : [text.sessionFrom({ address: it.address })]),

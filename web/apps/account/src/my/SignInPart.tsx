@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import type { Problem } from '@stoa/api';
 import { Link } from '@stoa/ui/Link';
 import { readFactors, replacePassword, type Ask, type Factors, type MemberAccount } from '../api/member.ts';
@@ -26,13 +26,20 @@ export interface SignInPartProps {
 /** By what the member signs in: the address, the password, second factors. */
 export function SignInPart({ account, ask, language, onVerified }: SignInPartProps) {
   const loaded = useLoaded(ask, readFactors);
-  const stepUp = useStepUp();
+  const { put } = loaded;
+  // Factors may be others by now, here or in another browser, and they decide by what the member shows who they are.
+  const before = useCallback(async () => {
+    const answer = await readFactors(ask);
+    if ('value' in answer) put(answer.value);
+  }, [ask, put]);
+  const stepUp = useStepUp(before);
   return (
     <Part loaded={loaded}>
       {(factors) => (
         <>
           {stepUp.isAsked && (
             <ProofForm
+              key={factors.factors.length > 0 ? 'factor' : 'password'}
               account={account}
               ask={ask}
               hasFactor={factors.factors.length > 0}

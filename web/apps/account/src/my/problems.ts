@@ -10,6 +10,9 @@ const KEYS: Record<string, keyof AllTexts['wrong']> = {
   COMMUNITY_JOIN_IMPOSSIBLE: 'profilesClosed',
   EMAIL_VERIFICATION_REQUIRED: 'emailUnverified',
   PERMISSION_DENIED: 'notAllowed',
+  TOO_LATE: 'tooLate',
+  FORMAT: 'format',
+  INSUFFICIENT_USER_AUTHENTICATION: 'proofNeeded',
 };
 
 /** The sentence to show. `passwordMinLength` fills the one text that needs a number. */

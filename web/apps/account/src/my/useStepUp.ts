@@ -12,19 +12,25 @@ export interface StepUp {
   run: <Value>(send: () => Promise<Answer<Value>>) => Promise<Answer<Value> | null>;
 }
 
-export function useStepUp(): StepUp {
-  const [waiting, setWaiting] = useState<((isProved: boolean) => void) | null>(null);
-  const run = useCallback(async <Value>(send: () => Promise<Answer<Value>>) => {
-    const answer = await send();
-    if (!('failure' in answer) || answer.failure.code !== PROOF_NEEDED) return answer;
-    const isProved = await new Promise<boolean>((resolve) => {
-      setWaiting(() => resolve);
-    });
-    setWaiting(null);
-    return isProved ? send() : null;
-  }, []);
+/** `before` is waited for before a proof is asked for. */
+export function useStepUp(before: () => Promise<unknown>): StepUp {
+  /** Everything that waits goes on by one proof. */
+  const [waiting, setWaiting] = useState<readonly ((isProved: boolean) => void)[]>([]);
+  const run = useCallback(
+    async <Value>(send: () => Promise<Answer<Value>>) => {
+      const answer = await send();
+      if (!('failure' in answer) || answer.failure.code !== PROOF_NEEDED) return answer;
+      await before();
+      const isProved = await new Promise<boolean>((resolve) => {
+        setWaiting((others) => [...others, resolve]);
+      });
+      return isProved ? send() : null;
+    },
+    [before],
+  );
   const settle = (isProved: boolean) => {
-    waiting?.(isProved);
+    setWaiting([]);
+    for (const resolve of waiting) resolve(isProved);
   };
-  return { isAsked: waiting !== null, settle, run };
+  return { isAsked: waiting.length > 0, settle, run };
 }

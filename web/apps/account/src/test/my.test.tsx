@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { act, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { en, expectAccessible, openPage, type Reply } from './page.tsx';
 import { SITE, viewOf } from './views.ts';
@@ -77,13 +77,13 @@ describe('my account', () => {
     const { user } = openPage('/account/', account(), profile(), ok({ sessions: [HERE] }), profile());
     await screen.findByRole('heading', { level: 1, name: en.profileTitle });
     await screen.findByLabelText(en.nickname);
-    expect(location.pathname).toBe('/account/profile');
+    expect(location.pathname).toBe(`/s/${SITE.id}/account/profile`);
     const nav = within(screen.getByRole('navigation', { name: en.accountTitle }));
     expect(nav.getByRole('link', { current: 'page' }).textContent).toBe(en.profileTitle);
     await expectAccessible();
     await user.click(nav.getByRole('link', { name: en.sessionsTitle }));
     const title = await screen.findByRole('heading', { level: 1, name: en.sessionsTitle });
-    expect([location.pathname, document.activeElement]).toEqual(['/account/sessions', title]);
+    expect([location.pathname, document.activeElement]).toEqual([`/s/${SITE.id}/account/sessions`, title]);
     history.back();
     expect(await screen.findByRole('heading', { level: 1, name: en.profileTitle })).toBeTruthy();
   });
@@ -113,6 +113,30 @@ describe('my account', () => {
   });
 });
 
+describe('the ways to it', () => {
+  it('keep an address with a client or a way back for the sign-in', async () => {
+    const signIn = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true });
+    const { sent } = openPage('/account/?clientId=c1&returnUrl=https%3A%2F%2Fapp.example.org%2F', signIn);
+    await screen.findByRole('heading', { level: 1, name: 'Sign in to Atlas' });
+    expect(sent[0]?.body).toEqual({ kind: 'SIGN_IN', clientId: 'c1', returnUrl: 'https://app.example.org/' });
+  });
+
+  it('name the site where the address did not', async () => {
+    openPage('/account/profile', account(), profile());
+    const out = await screen.findByRole('link', { name: en.signOut });
+    expect(out.getAttribute('href')).toBe(`/s/${SITE.id}/account/sign-out`);
+  });
+
+  it('ask again when the browser brings the page back', async () => {
+    const signIn = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true });
+    openPage('/account/profile', account(), profile(), refused(401, 'UNAUTHENTICATED'), signIn);
+    await screen.findByDisplayValue('Lind');
+    dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+    expect(screen.queryByDisplayValue('Lind')).toBeNull();
+    await screen.findByRole('heading', { level: 1, name: 'Sign in to Atlas' });
+  });
+});
+
 describe('the profile', () => {
   it('sends what differs, and says at the field what is wrong', async () => {
     const { sent, user } = openPage(
@@ -133,7 +157,7 @@ describe('the profile', () => {
     expect(await screen.findByText(en.wrong.webAddress)).toBeTruthy();
     expect(sent[2]).toMatchObject({
       method: 'PATCH',
-      path: '/members/v1/members/m1',
+      path: `/s/${SITE.id}/members/v1/members/m1`,
       body: { member: { profile: { nickname: 'Mimi', photo: { url: 'nowhere' } }, contact: {} } },
     });
     await user.clear(photo);
@@ -175,7 +199,7 @@ describe('sign-in', () => {
     await user.click(save);
     expect(await screen.findByText(en.wrong.oldPassword)).toBeTruthy();
     expect(sent[2]).toMatchObject({
-      path: `${OWN}/password`,
+      path: `/s/${SITE.id}${OWN}/password`,
       body: { oldPassword: 'the old one', newPassword: 'short' },
       token: 'first token',
     });
@@ -190,7 +214,7 @@ describe('sign-in', () => {
   it('sends those without a password to a link', async () => {
     openPage('/account/password', account({ hasPassword: false }), factors());
     expect(await screen.findByText(en.noPassword)).toBeTruthy();
-    expect(screen.getByRole('link', { name: en.recover }).getAttribute('href')).toBe('/account/recover');
+    expect(screen.getByRole('link', { name: en.recover }).getAttribute('href')).toBe(`/s/${SITE.id}/account/recover`);
     expect(screen.queryByLabelText(en.oldPassword)).toBeNull();
   });
 
@@ -211,8 +235,8 @@ describe('sign-in', () => {
     await user.clear(code);
     await user.type(code, '123456{Enter}');
     expect(await screen.findByText(en.emailConfirmed)).toBeTruthy();
-    expect(sent[2]).toMatchObject({ path: '/v1/start', body: { identityId: 'm1', target: 'EMAIL' } });
-    expect(sent[4]).toMatchObject({ path: '/v1/auth/verify', body: { code: '123456', stateToken: 'v1' } });
+    expect(sent[2]).toMatchObject({ path: `/s/${SITE.id}/v1/start`, body: { identityId: 'm1', target: 'EMAIL' } });
+    expect(sent[4]).toMatchObject({ path: `/s/${SITE.id}/v1/auth/verify`, body: { code: '123456', stateToken: 'v1' } });
     expect(screen.getByRole('button', { name: en.addFactor })).toBeTruthy();
   });
 
@@ -223,6 +247,7 @@ describe('sign-in', () => {
       account(),
       factors(),
       refused(403, 'INSUFFICIENT_USER_AUTHENTICATION'),
+      factors(),
       refused(403, '-19976'),
       ok({ provedUntil: '2026-01-02T12:10:00.000Z' }),
       ok({
@@ -246,14 +271,14 @@ describe('sign-in', () => {
     await user.clear(password);
     await user.type(password, 'the right one{Enter}');
     const code = await screen.findByLabelText(en.codeDigits({ n: 6 }));
-    expect(sent[4]).toMatchObject({ path: `${OWN}/proof`, body: { password: 'the right one' } });
-    expect(sent[5]).toMatchObject({ path: `${OWN}/factors`, body: { name: 'Phone' } });
+    expect(sent[5]).toMatchObject({ path: `/s/${SITE.id}${OWN}/proof`, body: { password: 'the right one' } });
+    expect(sent[6]).toMatchObject({ path: `/s/${SITE.id}${OWN}/factors`, body: { name: 'Phone' } });
     await user.type(code, '000000{Enter}');
     expect(await screen.findByText(en.problem.code)).toBeTruthy();
     await user.clear(code);
     await user.type(code, '123456{Enter}');
     expect(await screen.findByText(codes[9] ?? '')).toBeTruthy();
-    expect(sent[7]).toMatchObject({ path: `${OWN}/factors/f1/confirm`, body: { code: '123456' } });
+    expect(sent[8]).toMatchObject({ path: `/s/${SITE.id}${OWN}/factors/f1/confirm`, body: { code: '123456' } });
     await expectAccessible();
     await user.click(screen.getByRole('button', { name: en.recoveryCodesKept }));
     expect(await screen.findByText('Phone')).toBeTruthy();
@@ -267,6 +292,7 @@ describe('sign-in', () => {
       account(),
       factors({ policy: 'OFF', factors: [PHONE], recoveryCodesLeft: 9, rememberedBrowsers: 2 }),
       refused(403, 'INSUFFICIENT_USER_AUTHENTICATION'),
+      factors({ policy: 'OFF', factors: [PHONE], recoveryCodesLeft: 9, rememberedBrowsers: 2 }),
       ok({ provedUntil: '2026-01-02T12:10:00.000Z' }),
       ok({}),
       factors({ policy: 'OFF' }),
@@ -282,8 +308,8 @@ describe('sign-in', () => {
     await waitFor(() => {
       expect(screen.queryByText('Phone')).toBeNull();
     });
-    expect(sent[3]?.body).toEqual({ recoveryCodeData: { code: 'ABCD-EFGH' } });
-    expect(sent[4]).toMatchObject({ method: 'DELETE', path: `${OWN}/factors/f1` });
+    expect(sent[4]?.body).toEqual({ recoveryCodeData: { code: 'ABCD-EFGH' } });
+    expect(sent[5]).toMatchObject({ method: 'DELETE', path: `/s/${SITE.id}${OWN}/factors/f1` });
   });
 
   it('changes nothing for who gives no proof', async () => {
@@ -292,7 +318,9 @@ describe('sign-in', () => {
       account(),
       factors({ factors: [PHONE], recoveryCodesLeft: 9 }),
       refused(403, 'INSUFFICIENT_USER_AUTHENTICATION'),
+      factors({ factors: [PHONE], recoveryCodesLeft: 9 }),
       refused(403, 'INSUFFICIENT_USER_AUTHENTICATION'),
+      factors({ factors: [PHONE], recoveryCodesLeft: 9 }),
       ok({ provedUntil: '2026-01-02T12:10:00.000Z' }),
       ok({ recoveryCodes: ['ABCD-EFGH-IJKL-MNOP'] }),
       factors({ factors: [PHONE], recoveryCodesLeft: 10 }),
@@ -300,7 +328,7 @@ describe('sign-in', () => {
     const renew = await screen.findByRole('button', { name: en.newCodes });
     await user.click(renew);
     await user.click(await screen.findByRole('button', { name: en.cancel }));
-    expect(sent).toHaveLength(3);
+    expect(sent).toHaveLength(4);
     await user.click(await screen.findByRole('button', { name: en.newCodes }));
     await user.type(await screen.findByLabelText(en.codeDigits({ n: 6 })), '123456{Enter}');
     expect(await screen.findByText('ABCD-EFGH-IJKL-MNOP')).toBeTruthy();
@@ -308,10 +336,43 @@ describe('sign-in', () => {
     expect(await screen.findByText(en.codesReady)).toBeTruthy();
   });
 
+  it('asks by what counts now, and once for all that waits', async () => {
+    const { sent, user } = openPage(
+      '/account/password',
+      account(),
+      factors(),
+      refused(403, 'INSUFFICIENT_USER_AUTHENTICATION'),
+      refused(403, 'INSUFFICIENT_USER_AUTHENTICATION'),
+      factors({ factors: [PHONE], recoveryCodesLeft: 9 }),
+      factors({ factors: [PHONE], recoveryCodesLeft: 9 }),
+      ok({ provedUntil: '2026-01-02T12:10:00.000Z' }),
+      ok({}),
+    );
+    await user.type(await screen.findByLabelText(en.oldPassword), 'the old one');
+    await user.type(screen.getByLabelText(en.newPassword), 'another long phrase');
+    const [save, add] = [en.savePassword, en.addFactor].map((name) => screen.getByRole('button', { name }));
+    act(() => {
+      save?.click();
+      add?.click();
+    });
+    // A factor was added in another browser meanwhile.
+    await user.type(await screen.findByLabelText(en.codeDigits({ n: 6 })), '123456{Enter}');
+    await waitFor(() => {
+      expect(sent.slice(6).map((it) => it.path)).toEqual([
+        `/s/${SITE.id}${OWN}/proof`,
+        `/s/${SITE.id}${OWN}/password`,
+        `/s/${SITE.id}${OWN}/factors`,
+      ]);
+    });
+    expect(sent[6]?.body).toEqual({ totpData: { code: '123456' } });
+  });
+
   it('has no way on by a password that proves nothing', async () => {
     const { user } = openPage(
       '/account/password',
       account(),
+      factors(),
+      refused(403, 'INSUFFICIENT_USER_AUTHENTICATION'),
       factors(),
       refused(403, 'INSUFFICIENT_USER_AUTHENTICATION'),
     );
@@ -341,13 +402,13 @@ describe('sessions', () => {
     await waitFor(() => {
       expect(screen.queryByText('Safari · iPhone')).toBeNull();
     });
-    expect(sent[2]).toMatchObject({ method: 'DELETE', path: `${OWN}/sessions/b`, token: 'first token' });
+    expect(sent[2]).toMatchObject({ method: 'DELETE', path: `/s/${SITE.id}${OWN}/sessions/b`, token: 'first token' });
     expect(screen.getByRole('status').textContent).toBe(en.sessionEnded);
     await user.click(screen.getByRole('button', { name: en.endOthers }));
     await waitFor(() => {
       expect(screen.queryByText(en.unknownDevice)).toBeNull();
     });
-    expect(sent[4]).toMatchObject({ method: 'DELETE', path: `${OWN}/sessions` });
+    expect(sent[4]).toMatchObject({ method: 'DELETE', path: `/s/${SITE.id}${OWN}/sessions` });
   });
 
   it('stay when the server does not answer', async () => {

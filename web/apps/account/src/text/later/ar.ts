@@ -100,5 +100,8 @@ export default {
     profilesClosed: 'هذا الموقع لا يعرض ملفات شخصية.',
     emailUnverified: 'أكّد بريدك الإلكتروني أولًا.',
     notAllowed: 'الموقع لا يسمح بهذا.',
+    format: 'لا يمكن حفظ هذا كما هو.',
+    tooLate: 'استغرق هذا وقتًا طويلًا. ألغِ وابدأ من جديد.',
+    proofNeeded: 'أثبت هويتك مرة أخرى ثم أعد المحاولة.',
   },
 } satisfies Translation<typeof en>;

@@ -98,5 +98,8 @@ export default {
     profilesClosed: 'Diese Website zeigt keine Profile.',
     emailUnverified: 'Bestätigen Sie zuerst Ihre E-Mail-Adresse.',
     notAllowed: 'Die Website erlaubt das nicht.',
+    format: 'So kann das nicht gespeichert werden.',
+    tooLate: 'Das hat zu lange gedauert. Brechen Sie ab und beginnen Sie von vorn.',
+    proofNeeded: 'Zeigen Sie noch einmal, wer Sie sind, und versuchen Sie es erneut.',
   },
 } satisfies Translation<typeof en>;

@@ -96,5 +96,8 @@ export default {
     profilesClosed: 'This site shows no profiles.',
     emailUnverified: 'Confirm your email address first.',
     notAllowed: 'The site does not allow this.',
+    format: 'This can not be saved as it is.',
+    tooLate: 'This took too long. Cancel, and begin again.',
+    proofNeeded: 'Show once more who you are, and try again.',
   },
 } as const;

@@ -99,5 +99,8 @@ export default {
     profilesClosed: 'Este sitio no muestra perfiles.',
     emailUnverified: 'Confirma primero tu correo.',
     notAllowed: 'El sitio no lo permite.',
+    format: 'No se puede guardar así.',
+    tooLate: 'Ha tardado demasiado. Cancela y empieza de nuevo.',
+    proofNeeded: 'Demuestra otra vez quién eres e inténtalo de nuevo.',
   },
 } satisfies Translation<typeof en>;

@@ -102,5 +102,8 @@ export default {
     profilesClosed: 'Ce site ne montre pas de profils.',
     emailUnverified: 'Confirmez d’abord votre adresse e-mail.',
     notAllowed: 'Le site ne le permet pas.',
+    format: 'Cela ne peut pas être enregistré tel quel.',
+    tooLate: 'Cela a pris trop de temps. Annulez et recommencez.',
+    proofNeeded: 'Confirmez à nouveau votre identité, puis réessayez.',
   },
 } satisfies Translation<typeof en>;

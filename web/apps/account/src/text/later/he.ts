@@ -99,5 +99,8 @@ export default {
     profilesClosed: 'האתר הזה אינו מציג פרופילים.',
     emailUnverified: 'יש לאמת תחילה את כתובת הדוא״ל.',
     notAllowed: 'האתר אינו מאפשר זאת.',
+    format: 'אי אפשר לשמור זאת כך.',
+    tooLate: 'זה ארך זמן רב מדי. יש לבטל ולהתחיל מחדש.',
+    proofNeeded: 'יש לאמת שוב את הזהות ולנסות שוב.',
   },
 } satisfies Translation<typeof en>;

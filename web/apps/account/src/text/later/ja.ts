@@ -98,5 +98,8 @@ export default {
     profilesClosed: 'このサイトではプロフィールを公開できません。',
     emailUnverified: '先にメールアドレスを確認してください。',
     notAllowed: 'このサイトでは許可されていません。',
+    format: 'このままでは保存できません。',
+    tooLate: '時間がかかりすぎました。キャンセルして最初からやり直してください。',
+    proofNeeded: 'もう一度本人確認をしてから、やり直してください。',
   },
 } satisfies Translation<typeof en>;
