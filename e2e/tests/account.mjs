@@ -58,14 +58,9 @@ export const tests = [
         await page.getByText('10 recovery codes are left.').waitFor();
 
         // Another browser signs in, which takes a code now, and is signed out from here.
-<<<<<<< ours
         // A stranger is one first, and again when the session was ended elsewhere.
         await browser.visit({ mayFail: /\/(account\/v1\/member|identity\/v1\/sessions)$/ }, async (other) => {
-          await other.goto(`${url}/account/?clientId=${clientId}`);
-=======
-        await browser.visit({}, async (other) => {
           await other.goto(`${url}/account/`);
->>>>>>> theirs
           await other.getByLabel('Password', { exact: true }).waitFor();
           await sendCredentials(other, credentials, 'Sign in');
           await title(other, 'Confirm that it is you').waitFor();

@@ -50,7 +50,8 @@ pub(crate) async fn replace_password(
     fields.done()?;
     // Nothing of it is kept while this request waits for its hash.
     call.forget_data();
-    let attempt = Attempt { address: info.address, visitor: None, hints: hints(&headers, &info), captcha: None };
+    let hints = hints(&headers, &info);
+    let attempt = Attempt { address: info.address, visitor: None, client: None, hints, captcha: None };
     app.identity.password_replace(&call.site, &call.caller, &attempt, &old, &new).await?;
     done()
 }
