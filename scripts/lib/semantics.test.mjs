@@ -35,7 +35,12 @@ function check(file, head, least) {
   });
   assert.ok(rows.length >= least, `${rows.length} rows`);
   for (const row of rows) {
-    const names = [...row.split(' | ').at(-1).matchAll(/`([^`]*)`/g)].map(([, name]) => name);
+    const names = [
+      ...row
+        .split(' | ')
+        .at(-1)
+        .matchAll(/`([^`]*)`/g),
+    ].map(([, name]) => name);
     assert.ok(names.length > 0, `nothing shows: ${row}`);
     for (const name of names) {
       assert.match(name, /^([a-z_0-9]+\.case|[a-z_0-9]+\.rs::[a-z_0-9]+)$/, `neither a case nor a test: ${row}`);

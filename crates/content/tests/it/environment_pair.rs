@@ -68,9 +68,9 @@ impl Pair {
     pub async fn undo(&self) -> Result<Value> {
         let (store, site) = (&self.world.test.store, &self.world.site);
         let copy = self.content().environment_undo_begin(store, site, &app(), None).await?;
-        let id = copy.id.clone();
-        self.content().environment_work(store, copy).await?;
-        self.content().environment_copy_get(store, site, &id).await
+        let (id, content) = (copy.id.clone(), self.content());
+        content.environment_work(store, copy).await?;
+        content.environment_copy_get(store, site, &id).await
     }
 
     pub async fn diff(&self, source: Environment) -> Value {

@@ -73,6 +73,6 @@ impl Identity {
         if !is_own(caller, &MemberId::from(id)) {
             check_owner(caller)?;
         }
-        entity::delete(&self.core, site, caller, &ABOUT, (id, None)).await
+        entity::delete(&self.core, site, caller, &ABOUT, (id, None), |_, _, _| boxed!(Ok(()))).await
     }
 }

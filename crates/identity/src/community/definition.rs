@@ -101,22 +101,6 @@ impl Identity {
         entity::change(core, site, caller, kind, change).await
     }
 
-    /// Deletes one, its parts and the relations to it.
-    ///
-    /// # Errors
-    /// As for update.
-    pub async fn definition_delete(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        kind: &'static Kind,
-        id: &str,
-        revision: Option<i64>,
-    ) -> Result<()> {
-        check_owner(caller)?;
-        entity::delete(&self.core, site, caller, kind, (id, revision)).await
-    }
-
     /// Puts them in an order.
     ///
     /// # Errors

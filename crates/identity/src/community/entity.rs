@@ -3,19 +3,18 @@
 use crate::{
     Core,
     community::{
-        kind::{Kind, PARTS, ROLE},
+        kind::{Kind, PARTS},
         relation::without_nul,
     },
     log::PeopleEntry,
     member::{Filter, Operand, validator},
-    policy,
 };
 use serde_json::{Map, Value, json};
 use stoa_kernel::{
     Caller, Code, EntryKind, EventActor, Fault, Millis, Result, SiteId, Violation, date::iso_from_millis,
 };
 use stoa_sql::params;
-use stoa_store::{Row, Site, Tx, boxed};
+use stoa_store::{Row, Site, Tx, TxFuture, boxed};
 
 /// Most bytes of one entity as JSON text.
 const MAX_BYTES: usize = 128 * 1024;
@@ -257,27 +256,27 @@ pub(crate) fn revision_old(current: i64) -> Fault {
     Fault::new(Code::RevisionOld).with("revision", current.to_string())
 }
 
+/// Refuses to delete an entity of this id, in the transaction that would.
+pub(crate) type DeletionCheck = for<'t, 'c> fn(&'t mut Tx<'c>, &'t SiteId, &'t str) -> TxFuture<'t, ()>;
+
 /// Deletes an entity, its parts and the relations to it. What goes with it has no rows of its own in the log.
 ///
 /// # Errors
-/// [`Code::NotFound`]; [`Code::RevisionOld`]; [`Code::Validation`] for a role of whose members the site requires second factors.
+/// [`Code::NotFound`]; [`Code::RevisionOld`]; what the check refuses it with.
 pub(crate) async fn delete(
     core: &Core,
     site: &Site,
     caller: &Caller,
     kind: &'static Kind,
     (id, revision): (&str, Option<i64>),
+    check: DeletionCheck,
 ) -> Result<()> {
     let by = Change::by(core, caller);
     site.write_with((site.id.clone(), id.to_owned(), by), move |tx, (site, id, by)| {
         boxed!({
             let entity = get(tx, site, kind, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
             check_revision(&entity, revision)?;
-            if kind.name == ROLE.name && policy::names_role(tx, site, id).await? {
-                let why =
-                    "the sign-on policy requires second factors of members with this role: change the policy first";
-                return Err(Fault::invalid(vec![Violation::new("roleKey", "FIELD_NOT_ALLOWED", why)]));
-            }
+            check(tx, site, id).await?;
             let parts = PARTS.iter().filter(|it| it.part_of.as_ref().is_some_and(|it| it.whole.name == kind.name));
             for name in parts.map(|it| it.name).chain([kind.name]) {
                 let sql = "delete from stoa.member_noun where site = $1 and kind = $2 and id = $3";

@@ -8,7 +8,7 @@
 
 mod about;
 mod assignment;
-mod check;
+pub(crate) mod check;
 mod definition;
 pub mod entity;
 mod field;

@@ -1,6 +1,7 @@
 //! What those who run a site do with members: create, edit, import, move.
 
 mod bulk;
+mod definition;
 mod edit;
 mod import;
 mod moves;
