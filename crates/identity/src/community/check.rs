@@ -9,7 +9,7 @@ pub(super) const AT_ONCE: usize = 100;
 ///
 /// # Errors
 /// [`Code::Forbidden`].
-pub(super) fn check_owner(caller: &Caller) -> Result<()> {
+pub(crate) fn check_owner(caller: &Caller) -> Result<()> {
     if caller.is_privileged() { Ok(()) } else { Err(Fault::new(Code::Forbidden)) }
 }
 
