@@ -88,7 +88,7 @@ function EnrolFactor({ view, step, flow }: StepProps<'ENROL_FACTOR'>) {
   );
 }
 
-/** The codes are in the answer that made them, and in no other: a page that is opened again says so. */
+/** The codes are shown until they are kept; the page says so where they can't be decrypted any more. */
 function KeepCodes({ view, step, flow }: StepProps<'RECOVERY_CODES'>) {
   const text = useText();
   const site = siteName(view, text);
