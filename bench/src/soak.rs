@@ -101,19 +101,14 @@ fn soak(options: &Options, engine: Engine, period: Duration) {
         writes: AtomicU64::default(),
         scans: AtomicU64::default(),
     });
-    let mut threads: Vec<_> = (0..3)
-        .map(|n| {
-            let load = load.clone();
-            std::thread::spawn(move || load.scan(n))
-        })
-        .collect();
-    for n in 0..2 {
+    let begun = |work: fn(&Load, usize), n| {
         let load = load.clone();
-        threads.push(std::thread::spawn(move || load.write(n)));
-    }
+        std::thread::spawn(move || work(&load, n))
+    };
+    let mut threads: Vec<_> = (0..3).map(|n| begun(Load::scan, n)).collect();
+    threads.extend((0..2).map(|n| begun(Load::write, n)));
     if engine == Engine::Postgres {
-        let load = load.clone();
-        threads.push(std::thread::spawn(move || load.hold_snapshots()));
+        threads.push(begun(|load, _| load.hold_snapshots(), 0));
     }
 
     let mut samples = Vec::new();
