@@ -565,9 +565,12 @@ export type ItemSearchRequest = {
       /** Fields of the collection whose words are searched; all of TEXT, RICH_TEXT, URL and ARRAY_STRING where there are none. */
       fields?: Array<string> | null;
     } | null;
+    highlight?: SearchHighlight;
     paging?: SearchOffsetPaging;
     cursorPaging?: SearchCursorPaging;
   } | null;
+  /** Whether words are told that may be meant where few items hold those of the expression. Cursors don't keep it. No client package sends it. */
+  returnSuggestions?: boolean | null;
   includeReferences?: Array<IncludedReference> | null;
   /** The older form of `includeReferences`. */
   includeReferencedItems?: Array<string> | null;
@@ -577,6 +580,69 @@ export type ItemSearchRequest = {
   suppressHooks?: SuppressHooks;
   appOptions?: AppOptions;
   publishPluginOptions?: PublishPluginOptions;
+};
+
+/** Asks for the pieces of texts that answer; all members may be left out. Cursors don't keep it. No client package sends it. */
+export type SearchHighlight = {
+  /** The fields of which they are wanted: fields that are searched and that the items are shown with. All of these where there are none. */
+  fields?: Array<string> | null;
+  /** Characters of a fragment; 200 where there is none. */
+  maxLength?: number | null;
+  /** Fragments of a field; 3 where there is none. */
+  maxFragments?: number | null;
+} | null;
+
+export type ItemSearchResponse = {
+  dataItems: Array<FoundItem>;
+  pagingMetadata: ItemPagingMetadata;
+  suggestions?: SearchSuggestions;
+};
+
+/** An item in its wrapper, and what of it answers where `search.highlight` asks for that. */
+export type FoundItem = {
+  id: string;
+  dataCollectionId: string;
+  data: (ItemData) & (ItemSystemFields);
+  /** The fields with text that answers, the display field first. */
+  highlights?: Array<FieldHighlight>;
+};
+
+export type FieldHighlight = {
+  fieldName: string;
+  /** Pieces of the field's text, in its order and apart from each other: those with most of the words that are searched for, then with most matches, then the first ones. */
+  fragments: Array<HighlightFragment>;
+};
+
+/** A piece of the text of a field: text, not markup. Texts of a list stand one under the other. */
+export type HighlightFragment = {
+  /** Joined, their texts are the piece. */
+  parts: Array<{
+    text: string;
+    /** Whether it is what was searched for. */
+    isMatch: boolean;
+  }>;
+  hasTextBefore: boolean;
+  hasTextAfter: boolean;
+};
+
+/** Words of the index that may be meant. There where `returnSuggestions` asks for it and the caller may read all of every item, drafts included, and no code of the site decides on what is read. */
+export type SearchSuggestions = {
+  /** The expression with the likeliest words in place of some of its own. Missing where there are none, and where it would be longer than an expression may be. */
+  expression?: string;
+  /** The words of the expression for which there are others. */
+  words: Array<SearchSuggestion>;
+};
+
+export type SearchSuggestion = {
+  /** As it was typed. */
+  word: string;
+  /** The likeliest first: fewest errors, then most items, then in the order of their bytes. */
+  alternatives: Array<{
+    /** In small letters and without accents, as it is searched for. */
+    word: string;
+    /** How many items hold it. */
+    itemCount: number;
+  }>;
 };
 
 /** Items of a page, 100 where it is missing. */
@@ -2269,7 +2335,7 @@ export type SessionToken = string;
 export type StateToken = string;
 
 /** Where a sign-in stands, by `state`. */
-export type StateMachine = SignedIn | FirstFactorRequired | EmailVerificationRequired | MissingFieldsRequired | OwnerApprovalRequired | FactorChallenged | StatusChecked;
+export type StateMachine = SignedIn | FirstFactorRequired | EmailVerificationRequired | MissingFieldsRequired | OwnerApprovalRequired | FactorChallenged | FactorRequired | StatusChecked;
 
 export type SignedIn = {
   state: 'SUCCESS';
@@ -2798,6 +2864,24 @@ export type FactorChallenged = {
   };
 };
 
+/** The site requires a second factor of the member, who has none; on the account pages they set one up and are signed in. */
+export type FactorRequired = {
+  state: 'REQUIRE_MFA';
+  requireMfaData: {
+    availableFactors: Array<{
+      factorType: 'TOTP';
+      factorStatus: 'REQUIRE_ACTIVATION';
+    }>;
+    reason: 'USER_SETTINGS';
+  };
+  additionalData: {
+    /** The page on which they sign in. */
+    signInUrl: {
+      strValue: string;
+    };
+  };
+};
+
 /** An authenticator of a member. */
 export type Factor = {
   id: string;
@@ -2808,8 +2892,8 @@ export type Factor = {
 };
 
 export type FactorListResponse = {
-  /** Whether the site lets members add one. */
-  policy: 'OFF' | 'OPTIONAL';
+  /** Whether the site lets members add one, or requires it of some. */
+  policy: 'OFF' | 'OPTIONAL' | 'REQUIRED';
   factors: Array<Factor>;
   recoveryCodesLeft: number;
   /** In which the member is not asked. */
@@ -3972,14 +4056,21 @@ export type MemberAboutQueryResponse = {
   metadata: OffsetMetadata;
 };
 
-/** The last three are shown where they ask for something. */
+/** What follows the first two is shown where it asks for something. */
 export type SignOnPolicy = {
   requireOwnerApproval: boolean;
   requireEmailVerification: boolean;
   requiredFields?: Array<'firstName' | 'lastName' | 'nickname'>;
   requireCaptcha?: boolean;
-  /** Whether members can add second factors; `OFF` where it is absent. */
-  secondFactor?: 'OPTIONAL';
+  /** Whether members can add second factors, or have to; `OFF` where it is absent. */
+  secondFactor?: 'OPTIONAL' | 'REQUIRED';
+  /** For how many days members may put off what is required, from `secondFactorRequiredDate` or from when they registered. */
+  secondFactorGraceDays?: number;
+  /** The keys of the roles of whose members one is required; of all members where it is absent. */
+  secondFactorRoles?: Array<string>;
+  secondFactorRequiredDate?: string;
+  /** The same of those roles of whose members it has been required for longer, by key. */
+  secondFactorRoleDates?: Record<string, string>;
 };
 
 export type SignOnPolicyResponse = {
@@ -3992,11 +4083,17 @@ export type SignOnPolicyUpdateRequest = {
     requireEmailVerification?: boolean | null;
     requiredFields?: Array<'firstName' | 'lastName' | 'nickname'> | null;
     requireCaptcha?: boolean | null;
-    secondFactor?: 'OFF' | 'OPTIONAL' | null;
+    secondFactor?: 'OFF' | 'OPTIONAL' | 'REQUIRED' | null;
+    /** Goes with `REQUIRED` only; 14 where none is named. */
+    secondFactorGraceDays?: number | null;
+    /** Goes with `REQUIRED` only; none for all members. */
+    secondFactorRoles?: Array<string> | null;
     id?: Json;
     revision?: Json;
     createdDate?: Json;
     updatedDate?: Json;
+    secondFactorRequiredDate?: Json;
+    secondFactorRoleDates?: Json;
   };
 };
 
@@ -4411,6 +4508,17 @@ export type FlowStep = {
   factors: Array<FactorType>;
   rememberDays: number;
 } | {
+  type: 'OFFER_FACTOR';
+  until: string | null;
+} | {
+  type: 'ENROL_FACTOR';
+  secret: string;
+  uri: string;
+  until: string | null;
+} | {
+  type: 'RECOVERY_CODES';
+  codes: Array<string>;
+} | {
   type: 'CONFIRM_SIGN_OUT';
   displayName: string | null;
 } | {
@@ -4473,6 +4581,15 @@ export type FlowInput = {
   factor: FactorType;
   code: string;
   remember: boolean;
+} | {
+  type: 'ENROL_FACTOR';
+} | {
+  type: 'CONFIRM_FACTOR';
+  code: string;
+} | {
+  type: 'LATER';
+} | {
+  type: 'CODES_KEPT';
 } | {
   type: 'CONFIRM_SIGN_OUT';
 } | {
@@ -6385,7 +6502,7 @@ export interface Calls {
     path: '/v2/items/search';
     query: Record<string, never>;
     request: ItemSearchRequest;
-    answer: ItemQueryResponse;
+    answer: ItemSearchResponse;
   };
   /** Reads how late the index of words is */
   searchLagGet: {
