@@ -110,8 +110,7 @@ impl Lists {
         let is_whole = self.dead.is_empty() && self.hidden.is_empty();
         let mut before = 0;
         for part in self.parts(term) {
-            let mut postings = decode(&part.bytes);
-            while let Some(posting) = postings.next() {
+            for posting in decode(&part.bytes) {
                 let posting = posting?;
                 if std::mem::replace(&mut before, posting.rid) >= posting.rid {
                     return Err(Damaged { at: 0 });

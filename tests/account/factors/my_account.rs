@@ -276,4 +276,31 @@ on_both_engines! {
         assert_eq!(here.open_account("").await.verdict(), "401 UNAUTHENTICATED");
         assert_eq!(world.replace_password(&access, PASSWORD, ANOTHER).await.verdict(), "401 UNAUTHENTICATED");
     }
+
+    async fn browser_signed_out_from_the_list_is_asked_for_the_factor_again(engine) {
+        let world = World::with_factors(engine).await;
+        let anna = world.enrolled("anna@example.org").await;
+        world.next_step();
+        let stolen = world.browser();
+        let view = stolen.password("anna@example.org").await;
+        stolen.factor(&view, &world.totp(&anna.secret, 0), true).await;
+        assert_eq!(world.count("remembered_browser").await, 1);
+        let sessions = world.sessions(&anna.access).await;
+        let other = text(&sessions.iter().find(|it| it["isCurrent"] == false).unwrap()["id"]);
+        let path = format!("sessions/{other}");
+        assert_eq!(world.own(&anna.access, Method::DELETE, &path, Value::Null).await.verdict(), "200");
+        assert_eq!(world.count("remembered_browser").await, 0);
+        let view = stolen.password("anna@example.org").await;
+        assert_ne!(view["step"]["message"], "SIGNED_IN", "{view}");
+    }
+
+    async fn only_members_who_ended_their_sessions_are_told(engine) {
+        let world = World::with_factors(engine).await;
+        world.register("anna@example.org").await;
+        world.signed_in("anna@example.org").await;
+        world.app.mail.take();
+        let owner = format!("/_api/identity/v1/sessions?memberId={}", world.id_of("anna@example.org").await);
+        assert_eq!(world.app.app().send(Method::DELETE, &owner, None).await.verdict(), "200");
+        assert!(world.subjects().await.is_empty());
+    }
 }

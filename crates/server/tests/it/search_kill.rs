@@ -76,7 +76,7 @@ fn long_text() -> String {
 
 /// `write` is what is done before each kill. `cut` counts what a kill in the middle leaves: half as many kills as there are
 /// rounds must, in further rounds if it must be.
-fn killed(engine: Engine, rounds: usize, cut: &'static str, write: fn(&Deployment, &Server, &str)) {
+fn killed(engine: Engine, rounds: usize, cut: &'static str, write: fn(&Server, &str)) {
     let deployment = Deployment::new(engine);
     let key = deployment.site_with_things();
     let mut server = deployment.serve(|_| {});
@@ -91,7 +91,7 @@ fn killed(engine: Engine, rounds: usize, cut: &'static str, write: fn(&Deploymen
         if round >= rounds && 2 * cuts >= rounds {
             break;
         }
-        write(&deployment, &server, &key);
+        write(&server, &key);
         server.kill();
         deployment.wait_for_database();
         cuts += usize::from(count(&deployment, cut) > 0);
@@ -111,28 +111,20 @@ fn killed(engine: Engine, rounds: usize, cut: &'static str, write: fn(&Deploymen
 }
 
 /// A segment is made while it is killed.
-fn indexing(_: &Deployment, server: &Server, key: &str) {
+fn indexing(server: &Server, key: &str) {
     save(server, key, ITEMS);
     remove(server, key);
     std::thread::sleep(APART + Duration::from_millis(below(400) as u64));
 }
 
 /// So many segments are made, one after the other, that some are being merged when it is killed.
-fn merging(deployment: &Deployment, server: &Server, key: &str) {
+fn merging(server: &Server, key: &str) {
     for _ in 0..8 + below(3) {
         save(server, key, ITEMS / 4);
         std::thread::sleep(APART);
     }
     remove(server, key);
-    // As soon as a merge is seen, and a while later at the latest.
-    let latest = 5 + below(20);
-    for _ in 0..latest {
-        if count(deployment, MERGED) > 0 {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    std::thread::sleep(Duration::from_millis(below(40) as u64));
+    std::thread::sleep(Duration::from_millis(below(1_200) as u64));
 }
 
 fn save(server: &Server, key: &str, count: usize) {
