@@ -151,8 +151,9 @@ on_both_engines! {
         app.search_caught_up().await;
         app.kit.clock.advance(20 * 60 * 60_000);
         // A change of any definition has all indexes looked at.
-        let closed = json!({ "itemRead": "CMS_EDITOR", "itemInsert": "CMS_EDITOR", "itemUpdate": "CMS_EDITOR", "itemRemove": "CMS_EDITOR" });
-        let body = json!({ "collection": { "id": "other", "dataPermissions": closed } });
+        let open = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
+        let fields = json!([{ "key": "name", "type": "TEXT" }]);
+        let body = json!({ "collection": { "id": "other", "fields": fields, "dataPermissions": open } });
         assert_eq!(app.app().post("/v2/collections", &body).await.verdict(), "200");
         let lists = async || {
             let read = app.site.read(ReaderPool::Point, |tx| boxed!({

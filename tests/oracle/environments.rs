@@ -221,6 +221,12 @@ impl<'a> Twin<'a> {
             items: side.iter().flat_map(|it| it.readable(caller)).map(|it| it.1.clone()).collect(),
             frequencies: side.filter(|_| right == Right::All).map(|it| Frequencies::of(it.items.values())),
         };
+        // Nodes learn of a copy one after another, and a cursor is about the collection that it was made for.
+        let kind = match kind {
+            8 => PATHS.len(),
+            9 => 1,
+            kind => kind,
+        };
         if kind == PATHS.len() {
             self.aggregate(caller, &shown).await;
             return "read";

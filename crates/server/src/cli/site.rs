@@ -88,8 +88,7 @@ pub enum SiteVerb {
     },
     /// Say whether members of this site can add a second factor, or have to; those who have one are asked for it in any case
     #[command(after_help = "Examples:\n  stoa site second-factors optional\n  \
-                            stoa site second-factors required --grace 14d --role editor\n  \
-                            stoa site second-factors off --site Mine --json")]
+                            stoa site second-factors required --grace 14d --role editor --json")]
     SecondFactors {
         /// `optional` lets members add one if they like; with `required` none signs in without
         state: SecondFactors,
