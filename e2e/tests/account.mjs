@@ -45,7 +45,7 @@ export const tests = [
         await page.getByLabel('Password', { exact: true }).fill(credentials.password);
         await looks(page, `${shots}/account-proof-390-${engine}`);
         await page.keyboard.press('Enter');
-        const key = page.getByRole('group', { name: 'Key for the authenticator app' });
+        const key = page.getByRole('group', { name: 'Or type this key into the app:' });
         await key.waitFor();
         await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
         await looks(page, `${shots}/account-setup-390-${engine}`);
