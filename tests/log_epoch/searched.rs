@@ -1,4 +1,4 @@
-//! An index of words that was restored with its items is built anew, whatever it holds.
+//! An index of words that was restored with its items is rebuilt, whatever it holds.
 
 use super::{closed, run};
 use serde_json::{Value, json};

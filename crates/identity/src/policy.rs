@@ -364,7 +364,7 @@ pub(crate) async fn names_role(tx: &mut Tx<'_>, site: &SiteId, key: &str) -> Res
     Ok(read(tx, site).await?.second_factor_roles.iter().any(|it| it == key))
 }
 
-/// Changes inside a transaction what a policy says of second factors. The days count anew for those who were not meant before.
+/// Changes inside a transaction what a policy says of second factors. The days begin again for those who were not meant before.
 /// What is sent as it stands in the policy is never refused: a policy that was read can be written back.
 ///
 /// # Errors

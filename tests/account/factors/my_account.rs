@@ -200,7 +200,7 @@ on_both_engines! {
         assert_eq!(world.own(&access, Method::DELETE, &format!("factors/{}", carl.id), Value::Null).await.verdict(), NEEDED);
         let code = json!({ "totpData": { "code": world.totp(&carl.secret, 0) } });
         assert_eq!(world.prove(&access, code).await, "200");
-        // Another member's factor is nobody's.
+        // Another member's factor is out of reach.
         let dora = world.enrolled("dora@example.org").await;
         assert_eq!(world.own(&access, Method::DELETE, &format!("factors/{}", dora.id), Value::Null).await.verdict(), "404 NOT_FOUND");
         assert_eq!(world.replace_password(&access, "not the old one", ANOTHER).await.verdict(), "401 -19976");

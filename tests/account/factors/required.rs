@@ -399,7 +399,7 @@ on_both_engines! {
         assert_eq!((&first["secondFactor"], &first["secondFactorRoles"]), (&json!("REQUIRED"), &json!(["mod"])));
         world.is_sent_to_the_pages("ben@example.org", PASSWORD).await;
         assert_eq!(world.login("anna@example.org", PASSWORD).await["state"], "SUCCESS");
-        // The days count anew when others are meant, and only then.
+        // The days begin again when others are meant, and only then.
         world.app.kit.clock.advance(1_000);
         world.policy(json!({ "secondFactor": "REQUIRED", "secondFactorGraceDays": 2 })).await;
         assert_eq!(policy().await["secondFactorRequiredDate"], first["secondFactorRequiredDate"]);

@@ -70,7 +70,7 @@ export function SignInPart({ account, ask, language, onVerified }: SignInPartPro
   );
 }
 
-/** Where the site lets nobody add a factor, those who have one still look after it. */
+/** Where the site lets no member add a factor, those who have one still look after it. */
 const isShown = ({ policy, factors, rememberedBrowsers }: Factors): boolean =>
   policy !== 'OFF' || factors.length > 0 || rememberedBrowsers > 0;
 
