@@ -519,6 +519,15 @@ on_both_engines! {
         ok(put(&bob, "news__drafts", json!({ "_id": "his", "title": "bob's" })).await);
         ok(call(&bob, "publish-draft", "his").await);
         assert_eq!(title(&ann, "news", "his").await, "bob's");
+
+        // Nor do they make a draft that isn't theirs of an item that they take back, and learn of no draft by that.
+        let all = json!({ "id": "news", "draftItemsPluginPermissions": { "managePublishStatus": "SITE_MEMBER" } });
+        ok(app.app().post("/v1/permissions", &json!({ "dataPermissions": all })).await);
+        assert_eq!(call(&ann, "unpublish", "his").await.verdict(), "404 WDE0073");
+        ok(call(&bob, "create-draft", "his").await);
+        assert_eq!(call(&ann, "unpublish", "his").await.verdict(), "404 WDE0073");
+        assert_eq!(title(&ann, "news", "his").await, "bob's");
+        ok(call(&bob, "unpublish", "his").await);
     }
 
     async fn drafts_open_no_way_around_levels(engine) {

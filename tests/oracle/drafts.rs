@@ -245,8 +245,7 @@ impl<'a> Pair<'a> {
         let id = format!("pair{}", random.below(1_000_000_000));
         let mut published = Side::open(app, callers, random, id, json!([{ "key": "n", "type": "NUMBER" }])).await;
         let manage = LEVELS[random.below(5)];
-        // Who publishes their own items alone is another test's.
-        let publish = ["ANYONE", "SITE_MEMBER", "CMS_EDITOR", "PRIVILEGED"][random.below(4)];
+        let publish = LEVELS[random.below(5)];
         let levels = json!({ "manageDrafts": manage, "managePublishStatus": publish });
         let options = json!({ "dataCollectionId": published.id, "draftItemsOptions": { "draftPermissions": levels } });
         ok(app.app().post("/v2/collections/add-draft-items-plugin", &options).await);
@@ -294,10 +293,10 @@ impl<'a> Pair<'a> {
         shown.read(caller, random, kind).await
     }
 
-    /// Whether a caller may publish and take back.
-    fn may_publish(&self, caller: &Caller<'_>) -> bool {
+    /// Whether a caller may publish what becomes this item, or take it back.
+    fn may_publish(&self, caller: &Caller<'_>, item: &Value) -> bool {
         let levels = Side { id: String::new(), levels: [self.publish; 4], special: Vec::new(), items: BTreeMap::new() };
-        right(caller, &levels, UPDATE) == Right::All
+        may(caller, &levels, UPDATE, item)
     }
 
     async fn move_item(&self, caller: &Caller<'_>, how: &str, id: &str) -> (Reply, String) {
@@ -331,16 +330,17 @@ impl<'a> Pair<'a> {
         let id = self.drafts.any_id(random);
         let (reply, context) = self.move_item(caller, "publish-draft", &id).await;
         let draft = self.drafts.items.get(&id).filter(|it| may(caller, &self.drafts, REMOVE, it));
-        let draft = draft.filter(|_| self.may_publish(caller)).cloned();
-        assert_eq!(reply.verdict() == "200", draft.is_some(), "{context}");
-        if let Some(mut item) = draft {
-            // Whose an item is, is not the draft's to say.
-            if let Some(old) = self.published.items.get(&id) {
-                match old.get("_owner") {
-                    Some(it) => item["_owner"] = it.clone(),
-                    None => drop(item.as_object_mut().unwrap().remove("_owner")),
-                }
+        let mut draft = draft.cloned();
+        // Whose an item is, is not the draft's to say.
+        if let (Some(item), Some(old)) = (&mut draft, self.published.items.get(&id)) {
+            match old.get("_owner") {
+                Some(it) => item["_owner"] = it.clone(),
+                None => drop(item.as_object_mut().unwrap().remove("_owner")),
             }
+        }
+        let published = draft.filter(|it| self.may_publish(caller, it));
+        assert_eq!(reply.verdict() == "200", published.is_some(), "{context}");
+        if let Some(item) = published {
             self.drafts.items.remove(&id);
             self.published.items.insert(id, item);
         }
@@ -349,13 +349,10 @@ impl<'a> Pair<'a> {
 
     async fn unpublish(&mut self, caller: &Caller<'_>, random: &mut Random) -> &'static str {
         let id = self.published.any_id(random);
-        let item = self.published.items.get(&id).filter(|_| self.may_publish(caller));
-        let may_both = |both: [&Value; 2]| both.map(|it| may(caller, &self.drafts, UPDATE, it)) == [true; 2];
-        // Which rights to a draft in whose place it comes are needed is another test's.
-        if self.drafts.items.get(&id).zip(item).is_some_and(|(draft, it)| !may_both([draft, it])) {
-            return "unpublish, perhaps";
-        }
-        let item = item.filter(|it| may(caller, &self.drafts, UPDATE, it)).cloned();
+        let item = self.published.items.get(&id).filter(|it| self.may_publish(caller, it));
+        // It may have to take the place of a draft.
+        let may_change = |it: &Value| may(caller, &self.drafts, UPDATE, it);
+        let item = item.filter(|it| may_change(it) && self.drafts.items.get(&id).is_none_or(may_change)).cloned();
         let (reply, context) = self.move_item(caller, "unpublish", &id).await;
         assert_eq!(reply.verdict() == "200", item.is_some(), "{context}");
         if let Some(item) = item {

@@ -388,7 +388,8 @@ fn decide(context: &WriteContext, decision: Decision<'_>, budget: &mut PatchBudg
         if matches!(seen, Some(Seen::Text(_))) {
             return Err(changed());
         }
-        return context.new_row(id.clone(), item);
+        let row = context.new_row(id.clone(), item)?;
+        return if context.may_leave(&row)? { Ok(row) } else { Err(not_found()) };
     };
     if !context.may_update(before.owner, before.doc)? {
         return Err(not_found());
@@ -399,5 +400,6 @@ fn decide(context: &WriteContext, decision: Decision<'_>, budget: &mut PatchBudg
     if seen.as_ref().is_some_and(|it| *it != Seen::of(before.doc)) {
         return Err(changed());
     }
-    context.changed_row(id.clone(), value, before, budget)
+    let row = context.changed_row(id.clone(), value, before, budget)?;
+    if context.may_leave(&row)? { Ok(row) } else { Err(not_found()) }
 }

@@ -223,6 +223,15 @@ impl WriteContext {
         Ok(covers(&self.access.scope(Operation::Update)?, owner, document))
     }
 
+    /// Whether what a move between the collections of a pair would leave there is the caller's to change: an item keeps its
+    /// owner, and who has rights to their own items alone has none to those of others that way.
+    ///
+    /// # Errors
+    /// WDE0027 for a caller who may update no item.
+    pub(crate) fn may_leave(&self, row: &Row) -> Result<bool> {
+        Ok(!self.access.moves() || self.may_update(row.owner(), row.doc())?)
+    }
+
     /// The row that takes the place of one that is there. What the item has of encrypted fields is clear
     /// where it was sent, and sealed as before where it wasn't.
     pub(crate) fn changed_row(
