@@ -303,6 +303,33 @@ on_both_engines! {
         assert_eq!(app.app().get(&format!("{lag}SANDBOX")).await.verdict(), "403 WDE0179");
     }
 
+    async fn copy_can_be_undone_however_many_were_begun_since(engine) {
+        let app = TestApp::new(engine).await;
+        let _sandbox = both(&app).await;
+        let (content, store) = (&app.app.content, &app.kit.store);
+        let other = json!({ "collection": { "id": "other", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": {} } });
+        assert_eq!(app.app().post("/v2/collections", &other).await.verdict(), "200");
+        let begin = async |id: &str| {
+            let wish = CopyWish { source: Environment::Live, collections: vec![id.to_owned()] };
+            let (copy, _) = content.environment_copy_begin(store, &app.site, &operator(), &wish).await.unwrap();
+            let id = copy.id.clone();
+            content.environment_work(store, copy).await.unwrap();
+            id
+        };
+        let first = begin("c").await;
+        for _ in 0..60 {
+            app.kit.clock.advance(1);
+            begin("other").await;
+        }
+        let status = content.environment_copy_get(store, &app.site, &first).await.unwrap();
+        assert_eq!(status["status"], "SUCCEEDED");
+        let undo = content.environment_undo_begin(store, &app.site, &operator(), Some(&first)).await.unwrap();
+        content.environment_work(store, undo).await.unwrap();
+        let body = json!({ "dataCollectionId": "c", "environment": "SANDBOX" });
+        let found = app.app().post("/v2/items/query", &body).await.json();
+        assert_eq!(found["dataItems"][0]["data"]["place"], "SANDBOX", "{found}");
+    }
+
     async fn without_a_sandbox_it_is_refused_by_name(engine) {
         let app = TestApp::new(engine).await;
         let sandbox = both(&app).await;

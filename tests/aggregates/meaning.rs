@@ -159,6 +159,8 @@ on_both_engines! {
         for (sort, first, last) in [
             (json!([]), "j", "a"),
             (json!([{ "sort": { "values": [{ "fieldName": "_id" }] } }]), "a", "j"),
+            // Nothing decides behind the id.
+            (json!([{ "sort": { "values": [{ "fieldName": "_id" }, { "fieldName": "k", "order": "DESC" }] } }]), "a", "j"),
             (json!([{ "limit": 3 }]), "j", "h"),
         ] {
             let mut stages = sort.as_array().unwrap().clone();

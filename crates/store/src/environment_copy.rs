@@ -180,13 +180,28 @@ impl Store {
         format!("{}/{}", self.node(), self.world.uuid())
     }
 
-    /// The copies of a site, the latest first.
+    /// The latest copies of a site, the last one first.
     ///
     /// # Errors
     /// When the catalogue can't be asked.
     pub async fn copies(&self, site: &SiteId) -> Result<Vec<CopyRecord>> {
         let clause = "where site = $1 order by started desc, id desc limit $2";
         self.copies_where(clause, params![site, MOST_TOLD].into()).await
+    }
+
+    /// A copy of a site by its id, however many were begun since; without one the latest that succeeded.
+    ///
+    /// # Errors
+    /// When the catalogue can't be asked.
+    pub async fn copy(&self, site: &SiteId, id: Option<&str>) -> Result<Option<CopyRecord>> {
+        let found = match id {
+            Some(id) => self.copies_where("where site = $1 and id = $2", params![site, id].into()).await?,
+            None => {
+                let clause = "where site = $1 and status = $2 order by started desc, id desc limit 1";
+                self.copies_where(clause, params![site, CopyStatus::Succeeded.name()].into()).await?
+            }
+        };
+        Ok(found.into_iter().next())
     }
 
     /// The copies of all sites that have not ended.

@@ -87,11 +87,7 @@ impl Content {
     ) -> Result<CopyRecord> {
         access::command(caller)?;
         let missing = || Fault::because(Code::NotFound, "There is no copy that can be undone.");
-        let is_meant = |it: &CopyRecord| match id {
-            Some(id) => it.id == id,
-            None => it.status == CopyStatus::Succeeded,
-        };
-        let copy = store.copies(&site.id).await?.into_iter().find(is_meant).ok_or_else(missing)?;
+        let copy = store.copy(&site.id, id).await?.ok_or_else(missing)?;
         let target = target(store, site, copy.source).await?;
         if copy.status == CopyStatus::Succeeded && done(&target, &copy.id).await?.is_empty() {
             return Err(missing());
@@ -104,7 +100,7 @@ impl Content {
     /// # Errors
     /// NOT_FOUND.
     pub async fn environment_copy_get(&self, store: &Store, site: &Arc<Site>, id: &str) -> Result<Value> {
-        let copy = store.copies(&site.id).await?.into_iter().find(|it| it.id == id);
+        let copy = store.copy(&site.id, Some(id)).await?;
         view(store, site, &copy.ok_or_else(|| Fault::because(Code::NotFound, format!("There is no copy {id}.")))?).await
     }
 

@@ -51,7 +51,11 @@ pub fn pipeline(request: &wire::Pipeline, context: Context<'_>) -> Result<Pipeli
 /// The items of a filter in an order, all of them.
 pub(super) fn source(filter: Filter, keys: Vec<Key>, context: Context<'_>) -> Find {
     let default = Key { field: Field::Created, direction: Direction::Descending };
-    let keys = if keys.is_empty() { vec![default] } else { keys };
+    let mut keys = if keys.is_empty() { vec![default] } else { keys };
+    // No two items differ in anything after `_id`.
+    if let Some(n) = keys.iter().position(|it| it.field == Field::Id) {
+        keys.truncate(n + 1);
+    }
     Find {
         filter,
         order: Order::Keys(keys),
