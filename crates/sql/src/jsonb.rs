@@ -64,7 +64,8 @@ impl<'a> Element<'a> {
     /// A number, as a double. Canonical text has no other numbers than those of JSON.
     pub fn number(self) -> Option<f64> {
         match self.kind {
-            INTEGER | REAL => std::str::from_utf8(self.payload).ok()?.parse().ok(),
+            INTEGER => whole(self.payload).or_else(|| std::str::from_utf8(self.payload).ok()?.parse().ok()),
+            REAL => std::str::from_utf8(self.payload).ok()?.parse().ok(),
             _ => None,
         }
     }
@@ -141,6 +142,15 @@ impl<'a> Element<'a> {
             _ => false,
         }
     }
+}
+
+/// A whole number of so few digits that a double has it exactly, which most are.
+fn whole(digits: &[u8]) -> Option<f64> {
+    const MOST: usize = 15;
+    if digits.is_empty() || digits.len() > MOST || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(digits.iter().fold(0_u64, |sum, it| sum * 10 + u64::from(it - b'0')) as f64)
 }
 
 /// Appends the text of the element that the bytes begin with, and answers the bytes behind it.

@@ -155,9 +155,11 @@ fn date(object: &serde_json::Map<String, Json>) -> Option<&str> {
 /// [`own`] of a number, appended.
 pub fn own_of_number(value: f64, out: &mut String) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
-    let bits = number(value);
-    out.push('1');
-    out.extend((0..16).rev().map(|n| char::from(HEX[(bits >> (n * 4) & 15) as usize])));
+    let (bits, mut text) = (number(value), [b'1'; 17]);
+    for (n, digit) in text.iter_mut().rev().take(16).enumerate() {
+        *digit = HEX[(bits >> (n * 4) & 15) as usize];
+    }
+    out.push_str(std::str::from_utf8(&text).unwrap_or_default());
 }
 
 /// Bits of a double that compare as the numbers do: the sign bit of positive numbers is set, all bits

@@ -15,31 +15,34 @@ use stoa_kernel::Result;
 /// The groups of a stage so far.
 pub(super) struct Grouper {
     keys: Vec<(Arc<str>, Expression<FieldPath>)>,
-    /// What accumulators read, each once.
-    inputs: Vec<Expression<FieldPath>>,
+    /// What accumulators read, each once, and which of them do.
+    inputs: Vec<(Expression<FieldPath>, Vec<(usize, Function)>)>,
     accumulators: Vec<(Arc<str>, Kind)>,
     form: GroupForm,
     numbers: HashMap<Box<str>, usize>,
     groups: Vec<Accumulated>,
+    /// Those of all groups: of each as many as there are accumulators. A row changes most of its group's.
+    states: Vec<State>,
     /// The key of the row at hand.
     key: String,
 }
 
-/// An accumulator, and the number of its input.
 #[derive(Clone, Copy)]
 enum Kind {
     Count,
-    Of(Function, usize),
+    Of(Function),
 }
 
 struct Accumulated {
     keys: Vec<Value>,
-    states: Vec<State>,
     /// Bytes that were taken for it.
     weight: usize,
 }
 
+#[derive(Default)]
 enum State {
+    #[default]
+    Nothing,
     Count(u64),
     Sum(Sum),
     Average(Sum, u64),
@@ -53,20 +56,17 @@ const SEPARATOR: char = '\0';
 
 impl Grouper {
     pub(super) fn new(group: &Group) -> Self {
-        let mut inputs: Vec<Expression<FieldPath>> = Vec::new();
+        let mut inputs: Vec<(Expression<FieldPath>, Vec<(usize, Function)>)> = Vec::new();
         let mut accumulators = Vec::with_capacity(group.accumulators.len());
-        for (name, it) in &group.accumulators {
+        for (n, (name, it)) in group.accumulators.iter().enumerate() {
             let kind = match it {
                 Accumulator::Count => Kind::Count,
                 Accumulator::Of(function, input) => {
-                    let known = inputs.iter().position(|it| it == input);
-                    Kind::Of(
-                        *function,
-                        known.unwrap_or_else(|| {
-                            inputs.push(input.clone());
-                            inputs.len() - 1
-                        }),
-                    )
+                    match inputs.iter_mut().find(|it| it.0 == *input) {
+                        Some(known) => known.1.push((n, *function)),
+                        None => inputs.push((input.clone(), vec![(n, *function)])),
+                    }
+                    Kind::Of(*function)
                 }
             };
             accumulators.push((name.as_str().into(), kind));
@@ -78,59 +78,74 @@ impl Grouper {
             form: group.form,
             numbers: HashMap::new(),
             groups: Vec::new(),
+            states: Vec::new(),
             key: String::new(),
         }
     }
 
     pub(super) fn add(&mut self, row: &Value, budget: &mut Budget) -> Result<()> {
-        let (mut keys, work) = (Vec::with_capacity(self.keys.len()), Work::new());
-        self.key.clear();
-        for (_, it) in &self.keys {
-            let value = expression::value(it, row, &work)?;
-            if let Some(it) = value.as_deref() {
-                if let Value::Array(_) | Value::Object(_) = it {
-                    work.take(8 * it.weight())?;
-                }
-                it.bounded_key(&mut self.key);
+        let work = Work::new();
+        let number = self.group_of(row, &work, budget)?;
+        let states = &mut self.states[number * self.accumulators.len()..][..self.accumulators.len()];
+        let mut grown = 0;
+        for (expression, readers) in &self.inputs {
+            let value = expression::value(expression, row, &work)?;
+            for (n, function) in readers {
+                grown += states[*n].add(*function, value.as_deref());
             }
-            self.key.push(SEPARATOR);
-            keys.push(value);
         }
-        let number = match self.numbers.get(self.key.as_str()) {
-            Some(it) => *it,
-            None => {
-                self.begin(keys.iter().map(|it| it.as_deref().cloned().unwrap_or(Value::Null)).collect(), budget)?
-            }
-        };
-        let mut inputs = Vec::with_capacity(self.inputs.len());
-        for it in &self.inputs {
-            inputs.push(expression::value(it, row, &work)?);
+        for it in states {
+            it.count();
         }
-        let group = &mut self.groups[number];
-        for (known, new) in group.keys.iter_mut().zip(&keys) {
-            settle(known, new.as_deref());
-        }
-        for ((_, kind), state) in self.accumulators.iter().zip(&mut group.states) {
-            let grown = match kind {
-                Kind::Count => state.count(),
-                Kind::Of(function, n) => state.add(*function, inputs[*n].as_ref()),
-            };
-            if grown > 0 {
-                budget.take(grown)?;
-                group.weight += grown;
-            }
+        if grown > 0 {
+            budget.take(grown)?;
+            self.groups[number].weight += grown;
         }
         Ok(())
     }
 
+    /// The number of the group of a row, which may be the first of it.
+    fn group_of(&mut self, row: &Value, work: &Work, budget: &mut Budget) -> Result<usize> {
+        self.key.clear();
+        let mut is_composite = false;
+        for (_, it) in &self.keys {
+            if let Some(it) = expression::value(it, row, work)?.as_deref() {
+                if let Value::Array(_) | Value::Object(_) = it {
+                    work.take(8 * it.weight())?;
+                    is_composite = true;
+                }
+                it.bounded_key(&mut self.key);
+            }
+            self.key.push(SEPARATOR);
+        }
+        let known = self.numbers.get(self.key.as_str()).copied();
+        if let (Some(number), false) = (known, is_composite) {
+            return Ok(number);
+        }
+        // It was worked out once: most rows need no more than the key.
+        let again = Work::new();
+        let value = |it: &Expression<FieldPath>| expression::value(it, row, &again);
+        let Some(number) = known else {
+            let mut keys = Vec::with_capacity(self.keys.len());
+            for (_, it) in &self.keys {
+                keys.push(value(it)?.map_or(Value::Null, Cow::into_owned));
+            }
+            return self.begin(keys, budget);
+        };
+        for ((_, it), known) in self.keys.iter().zip(&mut self.groups[number].keys) {
+            settle(known, value(it)?.as_deref());
+        }
+        Ok(number)
+    }
+
     /// A group that has no rows yet.
     fn begin(&mut self, keys: Vec<Value>, budget: &mut Budget) -> Result<usize> {
-        let states: Vec<_> = self.accumulators.iter().map(|it| State::new(it.1)).collect();
-        let own = self.key.len() + 80 + size_of::<Accumulated>();
-        let weight = own + keys.iter().map(Value::weight).sum::<usize>() + states.len() * size_of::<State>();
+        let own = self.key.len() + 80 + size_of::<Accumulated>() + self.accumulators.len() * size_of::<State>();
+        let weight = own + keys.iter().map(Value::weight).sum::<usize>();
         budget.take(weight)?;
+        self.states.extend(self.accumulators.iter().map(|it| State::new(it.1)));
         self.numbers.insert(self.key.as_str().into(), self.groups.len());
-        self.groups.push(Accumulated { keys, states, weight });
+        self.groups.push(Accumulated { keys, weight });
         Ok(self.groups.len() - 1)
     }
 
@@ -142,21 +157,24 @@ impl Grouper {
         }
         let mut order: Vec<_> = mem::take(&mut self.numbers).into_iter().collect();
         order.sort_unstable();
-        let groups = mem::take(&mut self.groups).into_iter().map(Some).collect();
-        Ok(Finished { order: order.into_iter(), groups })
+        Ok(Finished {
+            order: order.into_iter(),
+            groups: mem::take(&mut self.groups).into_iter().map(Some).collect(),
+            states: mem::take(&mut self.states),
+        })
     }
 
     /// The result of a group.
-    fn row(&self, key: Box<str>, group: Accumulated) -> Result<Row> {
+    fn row(&self, key: Box<str>, keys: Vec<Value>, states: &mut [State]) -> Result<Row> {
         let names = self.keys.iter().map(|it| it.0.clone());
-        let keys: Vec<_> = names.zip(group.keys).collect();
-        let mut members = Vec::with_capacity(1 + keys.len() + group.states.len());
+        let keys: Vec<_> = names.zip(keys).collect();
+        let mut members = Vec::with_capacity(1 + keys.len() + states.len());
         members.push(("_id".into(), Value::Object(keys.clone())));
         if self.form == GroupForm::Aggregate {
             members.extend(keys.into_iter().filter(|it| &*it.0 != "_id"));
         }
-        for ((name, _), state) in self.accumulators.iter().zip(group.states) {
-            members.push((name.clone(), state.result()?));
+        for ((name, _), state) in self.accumulators.iter().zip(states) {
+            members.push((name.clone(), mem::take(state).result()?));
         }
         Ok(Row::of_group(Value::Object(members), key))
     }
@@ -166,6 +184,7 @@ impl Grouper {
 pub(super) struct Finished {
     order: std::vec::IntoIter<(Box<str>, usize)>,
     groups: Vec<Option<Accumulated>>,
+    states: Vec<State>,
 }
 
 impl Finished {
@@ -173,7 +192,8 @@ impl Finished {
         let Some((key, number)) = self.order.next() else { return Ok(None) };
         let Some(group) = self.groups[number].take() else { return Ok(None) };
         budget.give(group.weight);
-        grouper.row(key, group).map(Some)
+        let width = grouper.accumulators.len();
+        grouper.row(key, group.keys, &mut self.states[number * width..][..width]).map(Some)
     }
 }
 
@@ -189,23 +209,21 @@ impl State {
     fn new(kind: Kind) -> Self {
         match kind {
             Kind::Count => Self::Count(0),
-            Kind::Of(Function::Sum, _) => Self::Sum(Sum::default()),
-            Kind::Of(Function::Average, _) => Self::Average(Sum::default(), 0),
-            Kind::Of(Function::Push, _) => Self::List(Vec::new()),
-            Kind::Of(..) => Self::One(None),
+            Kind::Of(Function::Sum) => Self::Sum(Sum::default()),
+            Kind::Of(Function::Average) => Self::Average(Sum::default(), 0),
+            Kind::Of(Function::Push) => Self::List(Vec::new()),
+            Kind::Of(_) => Self::One(None),
         }
     }
 
-    fn count(&mut self) -> usize {
+    fn count(&mut self) {
         if let Self::Count(it) = self {
             *it += 1;
         }
-        0
     }
 
     /// Takes the value of a row, and answers by how many bytes it has grown.
-    fn add(&mut self, function: Function, value: Option<&Cow<'_, Value>>) -> usize {
-        let value = value.map(|it| &**it);
+    fn add(&mut self, function: Function, value: Option<&Value>) -> usize {
         match self {
             Self::Sum(sum) => match value {
                 Some(Value::Number(it)) => grown(sum, *it),
@@ -239,12 +257,13 @@ impl State {
                 }
                 None => 0,
             },
-            Self::Count(_) => 0,
+            Self::Nothing | Self::Count(_) => 0,
         }
     }
 
     fn result(self) -> Result<Value> {
         Ok(match self {
+            Self::Nothing => Value::Null,
             Self::Count(it) => Value::Number(it as f64),
             Self::Sum(it) => Value::Number(expression::finite(it.value())?),
             Self::Average(_, 0) => Value::Null,

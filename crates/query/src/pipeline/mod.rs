@@ -47,6 +47,8 @@ pub struct Run {
     steps: Vec<Step>,
     output: Output,
     budget: Budget,
+    /// The room of an item's members, where a group has looked at it and let it go.
+    room: Vec<(Arc<str>, Value)>,
 }
 
 enum Step {
@@ -86,6 +88,7 @@ impl Run {
             steps,
             output,
             budget: Budget::new(bounds, shared, is_over),
+            room: Vec::new(),
         }
     }
 
@@ -94,7 +97,7 @@ impl Run {
     /// # Errors
     /// What a stage refuses to work out (WDE0080), and what is beyond a bound.
     pub fn jsonb(&mut self, document: &[u8]) -> Result<Flow> {
-        let value = self.members.of_jsonb(document).ok_or_else(unreadable)?;
+        let value = self.members.of_jsonb(document, mem::take(&mut self.room)).ok_or_else(unreadable)?;
         self.item(value)
     }
 
@@ -103,7 +106,7 @@ impl Run {
     /// # Errors
     /// As for [`Run::jsonb`].
     pub fn text(&mut self, document: &str) -> Result<Flow> {
-        let value = self.members.of_text(document).ok_or_else(unreadable)?;
+        let value = self.members.of_text(document, mem::take(&mut self.room)).ok_or_else(unreadable)?;
         self.item(value)
     }
 
@@ -118,14 +121,23 @@ impl Run {
             Some(keys) => {
                 let names = keys.iter().filter_map(|it| it.path.first()).map(|it| it.as_str().into());
                 let members = Members::Some(names.chain(["_id".into()]).collect());
-                rank(keys, &members.of_text(primary).ok_or_else(unreadable)?)
+                rank(keys, &members.of_text(primary, Vec::new()).ok_or_else(unreadable)?)
             }
         };
-        let value = self.members.of_text(shown).ok_or_else(unreadable)?;
+        let value = self.members.of_text(shown, Vec::new()).ok_or_else(unreadable)?;
         push(&mut self.steps, Row { value, rank }, &mut self.output, &mut self.budget)
     }
 
     fn item(&mut self, value: Value) -> Result<Flow> {
+        if let Some(Step::Group(it)) = self.steps.first_mut() {
+            self.budget.row()?;
+            it.add(&value, &mut self.budget)?;
+            if let Value::Object(members) = value {
+                self.room = members;
+                self.room.clear();
+            }
+            return Ok(MORE);
+        }
         let rank = self.ranked_by.as_ref().map_or_else(Rank::default, |keys| rank(keys, &value));
         push(&mut self.steps, Row { value, rank }, &mut self.output, &mut self.budget)
     }

@@ -29,11 +29,12 @@ pub enum Members {
 const DEEPEST: usize = 100;
 
 impl Members {
-    /// The members of a document in SQLite's form; nothing if it is none.
-    pub fn of_jsonb(&self, document: &[u8]) -> Option<Value> {
+    /// The members of a document in SQLite's form, in this room, which is empty; nothing if it is none.
+    pub fn of_jsonb(&self, document: &[u8], room: Vec<(Arc<str>, Value)>) -> Option<Value> {
         let root = Element::root(document).filter(|it| it.is_object())?;
         let Self::Some(names) = self else { return of_element(root, 0) };
-        let mut members = Vec::with_capacity(names.len());
+        let mut members = room;
+        members.reserve(names.len());
         for (name, value) in root.members() {
             if members.len() == names.len() {
                 break;
@@ -45,12 +46,13 @@ impl Members {
         Some(Value::Object(members))
     }
 
-    /// The members of a document in canonical text.
-    pub fn of_text(&self, document: &str) -> Option<Value> {
+    /// The same of a document in canonical text.
+    pub fn of_text(&self, document: &str, room: Vec<(Arc<str>, Value)>) -> Option<Value> {
         let Self::Some(names) = self else {
             return Some(Value::of_json(serde_json::from_str(document).ok()?));
         };
-        let mut members = Vec::with_capacity(names.len());
+        let mut members = room;
+        members.reserve(names.len());
         for (quoted, text) in crate::item::members(document) {
             if members.len() == names.len() {
                 break;
