@@ -307,19 +307,17 @@ on_both_engines! {
         let app = TestApp::new(engine).await;
         let _sandbox = both(&app).await;
         let (content, store) = (&app.app.content, &app.kit.store);
-        let other = json!({ "collection": { "id": "other", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": {} } });
-        assert_eq!(app.app().post("/v2/collections", &other).await.verdict(), "200");
-        let begin = async |id: &str| {
-            let wish = CopyWish { source: Environment::Live, collections: vec![id.to_owned()] };
+        let begin = async |source: Environment| {
+            let wish = CopyWish { source, collections: vec!["c".to_owned()] };
             let (copy, _) = content.environment_copy_begin(store, &app.site, &operator(), &wish).await.unwrap();
             let id = copy.id.clone();
             content.environment_work(store, copy).await.unwrap();
             id
         };
-        let first = begin("c").await;
+        let first = begin(Environment::Live).await;
         for _ in 0..60 {
             app.kit.clock.advance(1);
-            begin("other").await;
+            begin(Environment::Sandbox).await;
         }
         let status = content.environment_copy_get(store, &app.site, &first).await.unwrap();
         assert_eq!(status["status"], "SUCCEEDED");

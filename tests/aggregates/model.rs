@@ -184,7 +184,10 @@ fn holds(filter: &Json, row: &Json) -> bool {
     })
 }
 
+/// Each field is a key once, as it is named first.
 fn sorted(mut rows: Vec<Row>, keys: &[Json]) -> Vec<Row> {
+    let is_first = |n: usize| keys[..n].iter().all(|it| it["fieldName"] != keys[n]["fieldName"]);
+    let keys: Vec<_> = (0..keys.len()).filter(|n| is_first(*n)).map(|n| &keys[n]).collect();
     let is_down = |it: &Json| it.get("order").is_some_and(|it| it == "DESC");
     let key_of = |row: &Row, key: &Json| {
         let found = leaves(&names(text(&key["fieldName"]), &row.value), &row.value);
@@ -197,7 +200,7 @@ fn sorted(mut rows: Vec<Row>, keys: &[Json]) -> Vec<Row> {
         let turned = |order: Ordering, turn: bool| if turn { order.reverse() } else { order };
         let by_key = keys.iter().map(|it| turned(key_of(a, it).cmp(&key_of(b, it)), is_down(it)));
         let by_key = by_key.fold(Ordering::Equal, Ordering::then);
-        let turn = !a.is_group && is_down(keys.last().unwrap());
+        let turn = !a.is_group && is_down(keys[keys.len() - 1]);
         by_key.then(turned(a.place.0.cmp(&b.place.0), turn)).then(a.place.1.cmp(&b.place.1))
     });
     rows

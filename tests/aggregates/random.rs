@@ -359,8 +359,12 @@ impl Draw {
         }
         if self.one_in(3) {
             self.count("projectNested");
-            let is_of_object = fields.iter().any(|it| it.0 == "o")
-                && !members.iter().any(|it| it["include"]["fieldName"].as_str().is_some_and(|it| it.starts_with('o')));
+            // A member is named once.
+            let is_named = |member: &Json| {
+                let names = ["include", "exclude"].into_iter().filter_map(|how| member[how]["fieldName"].as_str());
+                names.into_iter().any(|it| it == "o" || it.starts_with("o."))
+            };
+            let is_of_object = fields.iter().any(|it| it.0 == "o") && !members.iter().any(is_named);
             let name = if is_of_object { "o".to_owned() } else { fresh() };
             let inner = match self.below(3) {
                 0 => {
