@@ -299,9 +299,11 @@ fn is_extreme(value: &Value, known: Option<&Value>, is_max: bool) -> bool {
         (a, b) if is_max => b.greatest_key().cmp(&a.greatest_key()).reverse(),
         (a, b) => a.least_key().cmp(&b.least_key()),
     };
-    let order = if is_max { order.reverse() } else { order };
-    // Of those that rank alike, the same one whatever came first.
-    order.then_with(|| printed(value).cmp(&printed(known))).is_lt()
+    match if is_max { order.reverse() } else { order } {
+        // Of those that rank alike, the same one in whatever order the rows are.
+        Ordering::Equal => value != known && printed(value) < printed(known),
+        order => order.is_lt(),
+    }
 }
 
 fn printed(value: &Value) -> String {
