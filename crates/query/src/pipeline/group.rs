@@ -15,8 +15,7 @@ use stoa_kernel::Result;
 /// The groups of a stage so far.
 pub(super) struct Grouper {
     keys: Vec<(Arc<str>, Expression<FieldPath>)>,
-    /// What accumulators read, each once, and which of them do.
-    inputs: Vec<(Expression<FieldPath>, Vec<(usize, Function)>)>,
+    inputs: Vec<Input>,
     accumulators: Vec<(Arc<str>, Kind)>,
     form: GroupForm,
     numbers: HashMap<Box<str>, usize>,
@@ -25,6 +24,12 @@ pub(super) struct Grouper {
     states: Vec<State>,
     /// The key of the row at hand.
     key: String,
+}
+
+/// What accumulators read, and the numbers of those that do.
+struct Input {
+    value: Expression<FieldPath>,
+    readers: Vec<(usize, Function)>,
 }
 
 #[derive(Clone, Copy)]
@@ -56,15 +61,15 @@ const SEPARATOR: char = '\0';
 
 impl Grouper {
     pub(super) fn new(group: &Group) -> Self {
-        let mut inputs: Vec<(Expression<FieldPath>, Vec<(usize, Function)>)> = Vec::new();
+        let mut inputs: Vec<Input> = Vec::new();
         let mut accumulators = Vec::with_capacity(group.accumulators.len());
         for (n, (name, it)) in group.accumulators.iter().enumerate() {
             let kind = match it {
                 Accumulator::Count => Kind::Count,
                 Accumulator::Of(function, input) => {
-                    match inputs.iter_mut().find(|it| it.0 == *input) {
-                        Some(known) => known.1.push((n, *function)),
-                        None => inputs.push((input.clone(), vec![(n, *function)])),
+                    match inputs.iter_mut().find(|it| it.value == *input) {
+                        Some(known) => known.readers.push((n, *function)),
+                        None => inputs.push(Input { value: input.clone(), readers: vec![(n, *function)] }),
                     }
                     Kind::Of(*function)
                 }
@@ -88,9 +93,9 @@ impl Grouper {
         let number = self.group_of(row, &work, budget)?;
         let states = &mut self.states[number * self.accumulators.len()..][..self.accumulators.len()];
         let mut grown = 0;
-        for (expression, readers) in &self.inputs {
-            let value = expression::value(expression, row, &work)?;
-            for (n, function) in readers {
+        for it in &self.inputs {
+            let value = expression::value(&it.value, row, &work)?;
+            for (n, function) in &it.readers {
                 grown += states[*n].add(*function, value.as_deref());
             }
         }
