@@ -194,6 +194,27 @@ on_both_engines! {
         }
     }
 
+    async fn authorize_address_is_read_by_no_other_origin(engine) {
+        let world = World::new(engine).await;
+        let query = format!("client_id={}&redirect_uri=https%3A%2F%2Fapp.example.org%2Fcallback&response_type=code&prompt=none", world.client.id);
+        let evil = [("origin", "https://evil.example"), ("access-control-request-method", "GET")];
+        let site = format!("/s/{}", world.app.site.id);
+        for path in ["/oauth2/authorize", "/_api/oauth2/authorize", "/v1/oauth/authorize", "/installer/install"] {
+            for prefix in ["", site.as_str()] {
+                for method in [Method::GET, Method::OPTIONS] {
+                    let reply = send(&world.app, method.clone(), &format!("{prefix}{path}?{query}"), &evil, None).await;
+                    let named: Vec<_> = reply.headers.keys().filter(|it| it.as_str().starts_with("access-control")).collect();
+                    assert!(named.is_empty() && !reply.status.is_server_error(), "{method} {prefix}{path}: {reply:?}");
+                }
+            }
+        }
+        // What pages call is as open as before, and the answers to errors too.
+        for (method, path) in [(Method::OPTIONS, "/oauth2/token"), (Method::GET, "/oauth2/token"), (Method::OPTIONS, "/v1/redirect-session")] {
+            let reply = send(&world.app, method, path, &evil, None).await;
+            assert_eq!(reply.headers["access-control-allow-origin"], "*", "{path}");
+        }
+    }
+
     async fn redirect_session_ends_with_the_password(engine) {
         let world = World::new(engine).await;
         let login = async |password: &str| {

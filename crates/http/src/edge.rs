@@ -34,6 +34,18 @@ pub const REQUESTS: &str = "stoa_http::request";
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-wix-request-id");
 const CONSISTENT: HeaderName = HeaderName::from_static("x-wix-consistent");
 
+/// Authorization endpoints: browsers are sent there, and pages of other origins may not read what they answer (RFC 9700
+/// section 2.6).
+const NAVIGATED: [&str; 2] = ["/oauth2/authorize", "/installer/install"];
+/// What [`cors`] puts on every other answer.
+const CORS: [HeaderName; 5] = [
+    header::ACCESS_CONTROL_ALLOW_ORIGIN,
+    header::ACCESS_CONTROL_ALLOW_METHODS,
+    header::ACCESS_CONTROL_ALLOW_HEADERS,
+    header::ACCESS_CONTROL_EXPOSE_HEADERS,
+    header::ACCESS_CONTROL_MAX_AGE,
+];
+
 /// The whole HTTP surface as a service; requests carry `ConnectInfo<SocketAddr>` when there is a socket.
 pub fn service<B>(
     app: App,
@@ -64,6 +76,7 @@ where
                 body = it.request(body);
             }
             let begun = Instant::now();
+            let is_navigated = NAVIGATED.contains(&parts.uri.path());
             let (method, consistent) = (parts.method.clone(), parts.headers.get(CONSISTENT).cloned());
             let network = Network::of(sender(&parts, &app));
             let (mut response, route) =
@@ -77,6 +90,11 @@ where
                 };
             if is_preflight {
                 *response.status_mut() = StatusCode::NO_CONTENT;
+            }
+            if is_navigated {
+                for name in CORS {
+                    response.headers_mut().remove(name);
+                }
             }
             finish(response.headers_mut(), &id, consistent, is_https);
             let (status, time) = (response.status().as_u16(), begun.elapsed());
@@ -153,7 +171,7 @@ fn with_path(uri: &Uri, path: &str) -> Option<Uri> {
 }
 
 /// Which origins may send requests: all, as no credentials are accepted from there. Preflights are
-/// answered by it, for every path.
+/// answered by it, for every path; those of [`NAVIGATED`] without its headers.
 fn cors() -> CorsLayer {
     CorsLayer::new()
         .allow_origin(cors::Any)

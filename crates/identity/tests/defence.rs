@@ -363,6 +363,14 @@ on_both_engines! {
         assert_eq!(left().await, (0, 0));
     }
 
+    async fn site_begins_without_accounts(engine) {
+        let kit = Kit::new(engine).await;
+        assert_eq!(kit.count("member").await, 0);
+        for table in ["person", "person_role", "person_session", "invite", "api_key"] {
+            assert_eq!(kit.count_in_catalog(table).await, 0, "{table}");
+        }
+    }
+
     async fn retention_goes_on_after_a_failure(engine) {
         let kit = Kit::new(engine).await;
         kit.identity.set_ownership(Arc::new(Broken));

@@ -318,6 +318,24 @@ on_both_engines! {
         assert_eq!(code_of(kit.login("eve@example.org", PASSWORD).await), Code::PasswordWrong);
     }
 
+    async fn password_counts_as_it_was_typed(engine) {
+        let kit = Kit::with(engine, roomy()).await;
+        let long = format!(" \u{dc}bermut & Regen, {}", "drei W\u{f6}rter ".repeat(20));
+        let passwords = [&*long, "nothing but small letters", "918 273 645 017", "\u{1f40e}\u{1f50b} \u{1f4ce}\u{1f40e} \u{1f50b}\u{1f4ce}\u{1f40e}"];
+        for (n, typed) in passwords.into_iter().enumerate() {
+            let email = format!("member{n}@example.org");
+            kit.identity.member_register(&kit.site, &attempt(), &registration(&email, typed)).await.unwrap();
+            let cut = |count: usize| typed.chars().take(count).collect::<String>();
+            let others = [typed.trim().to_owned(), typed.to_uppercase(), typed.replace(' ', ""), cut(64), cut(72), format!("{typed} ")];
+            for other in others.iter().filter(|it| *it != typed) {
+                assert_eq!(code_of(kit.login(&email, other).await), Code::PasswordWrong, "{other:?}");
+            }
+            // Nor does it get too old.
+            kit.base.clock.advance(3 * 365 * 86_400_000);
+            success(kit.login(&email, typed).await.unwrap());
+        }
+    }
+
     async fn cheap_hash_is_made_again(engine) {
         let kit = Kit::new(engine).await;
         kit.register("ada@example.org").await.unwrap();

@@ -426,6 +426,12 @@ on_both_engines! {
                 assert!(grant(right).await.is_ok());
             }
         }
+        // Neither half of the proof key can be left out on the way, the secret notwithstanding.
+        for (challenge, verifier) in [(Some(pkce::challenge_of(VERIFIER)), None), (None, Some(VERIFIER.to_owned()))] {
+            let code = kit.code(&browser, Some(REDIRECT), challenge).await;
+            let request = TokenRequest { client_secret: secret.clone(), code_verifier: verifier, ..kit.code_request(&code) };
+            assert_eq!(code_of(grant(request).await), Code::OauthInvalidGrant);
+        }
         // Visitors of such a client refresh with the secret too.
         let visitor = refresh_request(&kit.visitor().await.refresh_token.unwrap());
         assert_eq!(code_of(grant(visitor.clone()).await), Code::OauthInvalidClient);

@@ -305,6 +305,18 @@ on_both_engines! {
         assert_eq!(mails.len(), 5);
     }
 
+    async fn session_of_an_operator_ends_after_fourteen_days(engine) {
+        let kit = Kit::new(engine).await;
+        kit.operator(OLGA, Role::Owner, &kit.site).await;
+        let known = kit.identity.operator_sign_in(&kit.site.id, &Email::parse(OLGA).unwrap(), &Secret::new(PASSWORD), machine(1)).await.unwrap();
+        let (_, cookie) = kit.identity.operator_session_create(&kit.site.id, &known.operator, known.role).await.unwrap();
+        let is_open = async || kit.identity.operator_session_by_cookie(cookie.expose()).await.unwrap().is_some();
+        kit.base.clock.advance(3_600_000);
+        assert!(is_open().await);
+        kit.base.clock.advance(14 * 86_400_000 - 3_600_000);
+        assert!(!is_open().await, "used or not");
+    }
+
     async fn role_of_an_operator_is_that_of_today(engine) {
         let kit = Kit::new(engine).await;
         kit.operator(OLGA, Role::Owner, &kit.site).await;

@@ -31,6 +31,29 @@ on_both_engines! {
         assert_eq!(owner["state"], "SUCCESS");
     }
 
+    async fn code_counts_once_among_a_hundred_at_sign_in_and_as_proof(engine) {
+        let world = World::with_factors(engine).await;
+        let anna = world.enrolled("anna@example.org").await;
+        let (totp, recovery) = (world.totp(&anna.secret, 0), anna.recovery_codes[0].as_str());
+        for shown in [json!({ "totpData": { "code": totp } }), json!({ "recoveryCodeData": { "code": recovery } })] {
+            let token = world.challenge(&anna).await;
+            let tries = (0..100).map(|n| {
+                let (world, anna, shown, token) = (&world, &anna, &shown, &token);
+                async move {
+                    match (n % 2 == 0, shown["totpData"].is_object()) {
+                        (false, _) => world.prove(&anna.access, shown.clone()).await,
+                        (true, true) => world.verify_totp(token, shown["totpData"]["code"].as_str().unwrap()).await.verdict(),
+                        (true, false) => world.verify_recovery(token, recovery).await.verdict(),
+                    }
+                }
+            });
+            let verdicts = join_all(tries).await;
+            assert_eq!(verdicts.iter().filter(|it| *it == "200").count(), 1, "{shown}: {verdicts:?}");
+            let known = ["200", WRONG, "429 THROTTLED_FEATURE"];
+            assert!(verdicts.iter().all(|it| known.contains(&it.as_str())), "{shown}: {verdicts:?}");
+        }
+    }
+
     async fn changes_of_factors_are_few(engine) {
         let world = World::with_factors(engine).await;
         let anna = world.enrolled("anna@example.org").await;

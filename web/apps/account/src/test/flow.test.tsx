@@ -109,6 +109,20 @@ describe('sign-in', () => {
     expect(password.type).toBe('password');
   });
 
+  it('takes a password that is pasted, and tells password managers what it is', async () => {
+    const { user, inputs } = openPage(FLOW, signIn, 'never');
+    const email = await screen.findByRole('textbox', { name: 'Email' });
+    const password = screen.getByLabelText('Password');
+    expect([email, password].map((it) => it.getAttribute('autocomplete'))).toEqual(['username', 'current-password']);
+    await user.type(email, 'mara@example.org');
+    await user.click(password);
+    await user.paste(' a b c ');
+    await user.keyboard('{Enter}');
+    await waitFor(() => {
+      expect(inputs()).toEqual([{ type: 'SIGN_IN', email: 'mara@example.org', password: ' a b c ', captcha: null }]);
+    });
+  });
+
   it('takes the address along to sign-up', async () => {
     const { user, inputs } = openPage(FLOW, signIn, signUp);
     await user.type(await screen.findByRole('textbox', { name: 'Email' }), 'mara@example.org');
