@@ -16,7 +16,7 @@ impl World {
 
     /// The link that is sent after the answer.
     pub async fn link_to(&self, email: &str) -> Option<String> {
-        for _ in 0..50 {
+        for _ in 0..1_500 {
             if let Some(mail) = self.app.mail.last_to(email) {
                 return Some(mail.links[0].clone());
             }

@@ -107,7 +107,7 @@ on_both_engines! {
             let reply = world.call(&visitor, "/v1/send-email", &json!({ "email": email })).await;
             assert_eq!((reply.verdict().as_str(), reply.body.as_ref()), ("200", b"{}".as_slice()));
         }
-        for _ in 0..100 {
+        for _ in 0..1_500 {
             if rows().await == 1 {
                 break;
             }

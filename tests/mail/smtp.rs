@@ -130,7 +130,7 @@ async fn queue(app: &TestApp) -> (usize, Vec<u8>) {
 }
 
 async fn is_empty(app: &TestApp) -> bool {
-    for _ in 0..100 {
+    for _ in 0..600 {
         if queue(app).await.0 == 0 {
             return true;
         }
@@ -223,7 +223,7 @@ on_both_engines! {
 
         let refused = register(&app, "refused@example.org", json!({})).await.json();
         let mut failures = Vec::new();
-        for _ in 0..100 {
+        for _ in 0..600 {
             failures = app.app.identity.mail_failures(&app.site).await.unwrap();
             if !failures.is_empty() {
                 break;

@@ -31,7 +31,7 @@ impl World {
 
     /// The job's work, until nothing is left.
     async fn work(&self) {
-        for _ in 0..100 {
+        for _ in 0..1_500 {
             if !self.content.index_work_do(&self.site).await.unwrap() {
                 return;
             }

@@ -12,7 +12,7 @@ async fn kinds_since(world: &World, before: usize) -> Vec<EntryKind> {
 }
 
 async fn work(world: &World) {
-    for _ in 0..100 {
+    for _ in 0..1_500 {
         if !world.content.index_work_do(&world.site).await.unwrap() {
             return;
         }

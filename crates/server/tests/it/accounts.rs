@@ -44,7 +44,7 @@ fn manage(engine: Engine) {
     assert_eq!(deployment.json(&["member", "show", id])["mustResetPassword"], true);
     let outbox = deployment.file("outbox/mail.jsonl");
     let mut mail = String::new();
-    for _ in 0..100 {
+    for _ in 0..600 {
         mail = std::fs::read_to_string(&outbox).unwrap_or_default();
         if mail.contains("ada@example.org") {
             break;
