@@ -382,19 +382,29 @@ impl Program {
     }
 
     fn post_with(&self, path: &str, token: &str, body: &Value) -> Value {
-        let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
-        serde_json::from_str(&self.post_over(&agent, path, token, body)).unwrap()
+        serde_json::from_str(&self.post_over(&agent(), path, token, body)).unwrap()
     }
 
     /// The text of an answer, over connections that are kept.
     pub fn post_over(&self, agent: &ureq::Agent, path: &str, token: &str, body: &Value) -> String {
+        let (status, text) = self.answer_over(agent, path, token, body);
+        assert_eq!(status, 200, "{path}: {text}");
+        text
+    }
+
+    /// The status and the text of any answer.
+    pub fn answer_over(&self, agent: &ureq::Agent, path: &str, token: &str, body: &Value) -> (u16, String) {
         let request = agent.post(format!("http://{}{path}", self.address)).header("content-type", "application/json");
         let request = if token.is_empty() { request } else { request.header("authorization", token) };
         let mut response = request.send(body.to_string()).unwrap();
         let text = response.body_mut().with_config().limit(64 << 20).read_to_string().unwrap();
-        assert_eq!(response.status().as_u16(), 200, "{path}: {text}");
-        text
+        (response.status().as_u16(), text)
     }
+}
+
+/// Connections of a caller who looks at each status.
+pub fn agent() -> ureq::Agent {
+    ureq::Agent::config_builder().http_status_as_error(false).build().into()
 }
 
 impl Drop for Program {

@@ -31,6 +31,7 @@ on_both_engines! {
         assert!(url.starts_with(&format!("{CALLBACK}#")), "{url}");
         let found = parameters(&url, '#');
         assert_eq!(found["state"], "the state");
+        assert_eq!(found["iss"], format!("http://localhost/s/{}", world.app.site.id), "as in its tokens");
         assert_eq!(world.exchange(&found["code"], Some(CALLBACK)).await.verdict(), "200");
         assert!(browser.has("stoa-session"));
         assert_eq!(browser.flow_view(&token).await.verdict(), "400 INVALID_STATE_TOKEN", "a flow ends once");

@@ -374,6 +374,16 @@ struct Decision<'d> {
 }
 
 fn decide(context: &WriteContext, decision: Decision<'_>, budget: &mut PatchBudget) -> Result<Row> {
+    let id = &decision.change.id;
+    let row = next_row(context, decision, budget)?;
+    match context.may_leave(&row)? {
+        true => Ok(row),
+        false => Err(fault::item_not_found(context.collection().id.as_str(), id)),
+    }
+}
+
+/// What the row becomes, by the caller's right to what is there.
+fn next_row(context: &WriteContext, decision: Decision<'_>, budget: &mut PatchBudget) -> Result<Row> {
     let Decision { mode, change: PendingChange { id, value, seen }, before, meeting } = decision;
     let not_found = || -> Fault { fault::item_not_found(context.collection().id.as_str(), id) };
     let changed = || -> Fault { fault::item_changed(context.collection().id.as_str(), id) };
@@ -388,8 +398,7 @@ fn decide(context: &WriteContext, decision: Decision<'_>, budget: &mut PatchBudg
         if matches!(seen, Some(Seen::Text(_))) {
             return Err(changed());
         }
-        let row = context.new_row(id.clone(), item)?;
-        return if context.may_leave(&row)? { Ok(row) } else { Err(not_found()) };
+        return context.new_row(id.clone(), item);
     };
     if !context.may_update(before.owner, before.doc)? {
         return Err(not_found());
@@ -400,6 +409,5 @@ fn decide(context: &WriteContext, decision: Decision<'_>, budget: &mut PatchBudg
     if seen.as_ref().is_some_and(|it| *it != Seen::of(before.doc)) {
         return Err(changed());
     }
-    let row = context.changed_row(id.clone(), value, before, budget)?;
-    if context.may_leave(&row)? { Ok(row) } else { Err(not_found()) }
+    context.changed_row(id.clone(), value, before, budget)
 }

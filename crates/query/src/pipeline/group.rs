@@ -20,8 +20,6 @@ pub(super) struct Grouper {
     form: GroupForm,
     numbers: HashMap<Box<str>, usize>,
     groups: Vec<Accumulated>,
-    /// Those of all groups: of each as many as there are accumulators. A row changes most of its group's.
-    states: Vec<State>,
     /// The key of the row at hand.
     key: String,
 }
@@ -40,14 +38,12 @@ enum Kind {
 
 struct Accumulated {
     keys: Vec<Value>,
+    states: Vec<State>,
     /// Bytes that were taken for it.
     weight: usize,
 }
 
-#[derive(Default)]
 enum State {
-    #[default]
-    Nothing,
     Count(u64),
     Sum(Sum),
     Average(Sum, u64),
@@ -83,7 +79,6 @@ impl Grouper {
             form: group.form,
             numbers: HashMap::new(),
             groups: Vec::new(),
-            states: Vec::new(),
             key: String::new(),
         }
     }
@@ -91,20 +86,20 @@ impl Grouper {
     pub(super) fn add(&mut self, row: &Value, budget: &mut Budget) -> Result<()> {
         let work = Work::new();
         let number = self.group_of(row, &work, budget)?;
-        let states = &mut self.states[number * self.accumulators.len()..][..self.accumulators.len()];
+        let group = &mut self.groups[number];
         let mut grown = 0;
         for it in &self.inputs {
             let value = expression::value(&it.value, row, &work)?;
             for (n, function) in &it.readers {
-                grown += states[*n].add(*function, value.as_deref());
+                grown += group.states[*n].add(*function, value.as_deref());
             }
         }
-        for it in states {
+        for it in &mut group.states {
             it.count();
         }
         if grown > 0 {
             budget.take(grown)?;
-            self.groups[number].weight += grown;
+            group.weight += grown;
         }
         Ok(())
     }
@@ -145,12 +140,12 @@ impl Grouper {
 
     /// A group that has no rows yet.
     fn begin(&mut self, keys: Vec<Value>, budget: &mut Budget) -> Result<usize> {
-        let own = self.key.len() + 80 + size_of::<Accumulated>() + self.accumulators.len() * size_of::<State>();
-        let weight = own + keys.iter().map(Value::weight).sum::<usize>();
+        let states: Vec<_> = self.accumulators.iter().map(|it| State::new(it.1)).collect();
+        let own = self.key.len() + 80 + size_of::<Accumulated>();
+        let weight = own + keys.iter().map(Value::weight).sum::<usize>() + states.len() * size_of::<State>();
         budget.take(weight)?;
-        self.states.extend(self.accumulators.iter().map(|it| State::new(it.1)));
         self.numbers.insert(self.key.as_str().into(), self.groups.len());
-        self.groups.push(Accumulated { keys, weight });
+        self.groups.push(Accumulated { keys, states, weight });
         Ok(self.groups.len() - 1)
     }
 
@@ -162,24 +157,21 @@ impl Grouper {
         }
         let mut order: Vec<_> = mem::take(&mut self.numbers).into_iter().collect();
         order.sort_unstable();
-        Ok(Finished {
-            order: order.into_iter(),
-            groups: mem::take(&mut self.groups).into_iter().map(Some).collect(),
-            states: mem::take(&mut self.states),
-        })
+        let groups = mem::take(&mut self.groups).into_iter().map(Some).collect();
+        Ok(Finished { order: order.into_iter(), groups })
     }
 
     /// The result of a group.
-    fn row(&self, key: Box<str>, keys: Vec<Value>, states: &mut [State]) -> Result<Row> {
+    fn row(&self, key: Box<str>, group: Accumulated) -> Result<Row> {
         let names = self.keys.iter().map(|it| it.0.clone());
-        let keys: Vec<_> = names.zip(keys).collect();
-        let mut members = Vec::with_capacity(1 + keys.len() + states.len());
+        let keys: Vec<_> = names.zip(group.keys).collect();
+        let mut members = Vec::with_capacity(1 + keys.len() + group.states.len());
         members.push(("_id".into(), Value::Object(keys.clone())));
         if self.form == GroupForm::Aggregate {
             members.extend(keys.into_iter().filter(|it| &*it.0 != "_id"));
         }
-        for ((name, _), state) in self.accumulators.iter().zip(states) {
-            members.push((name.clone(), mem::take(state).result()?));
+        for ((name, _), state) in self.accumulators.iter().zip(group.states) {
+            members.push((name.clone(), state.result()?));
         }
         Ok(Row::of_group(Value::Object(members), key))
     }
@@ -189,7 +181,6 @@ impl Grouper {
 pub(super) struct Finished {
     order: std::vec::IntoIter<(Box<str>, usize)>,
     groups: Vec<Option<Accumulated>>,
-    states: Vec<State>,
 }
 
 impl Finished {
@@ -197,8 +188,7 @@ impl Finished {
         let Some((key, number)) = self.order.next() else { return Ok(None) };
         let Some(group) = self.groups[number].take() else { return Ok(None) };
         budget.give(group.weight);
-        let width = grouper.accumulators.len();
-        grouper.row(key, group.keys, &mut self.states[number * width..][..width]).map(Some)
+        grouper.row(key, group).map(Some)
     }
 }
 
@@ -262,13 +252,12 @@ impl State {
                 }
                 None => 0,
             },
-            Self::Nothing | Self::Count(_) => 0,
+            Self::Count(_) => 0,
         }
     }
 
     fn result(self) -> Result<Value> {
         Ok(match self {
-            Self::Nothing => Value::Null,
             Self::Count(it) => Value::Number(it as f64),
             Self::Sum(it) => Value::Number(expression::finite(it.value())?),
             Self::Average(_, 0) => Value::Null,

@@ -129,6 +129,7 @@ impl Run {
     }
 
     fn item(&mut self, value: Value) -> Result<Flow> {
+        // A group keeps nothing of an item: the next one takes its room.
         if let Some(Step::Group(it)) = self.steps.first_mut() {
             self.budget.row()?;
             it.add(&value, &mut self.budget)?;

@@ -74,8 +74,8 @@ fn long_text() -> String {
     format!("{} {}", text(), others.join(" "))
 }
 
-/// `write` is what is done before each kill, told how many were too early or too late so far. `cut` counts what a kill in the middle leaves: half as many kills as there are
-/// rounds must, in further rounds if it must be.
+/// `write` is what is done before each kill, and is told how many were too early or too late so far. `cut` counts what a kill in
+/// the middle leaves: half as many kills as there are rounds must, in further rounds if it must be.
 fn killed(engine: Engine, rounds: usize, cut: &'static str, write: fn(&Server, &str, usize)) {
     let deployment = Deployment::new(engine);
     let key = deployment.site_with_things();
