@@ -27,8 +27,7 @@ fn disk_troubles_on_sqlite() {
             (Trouble::Syncs, &["OUTCOME_UNKNOWN"]),
         ] {
             running.wait_for_progress(40);
-            disk.breaks(trouble);
-            wait_for_refusal(&running, codes);
+            break_until_refused(&disk, trouble, &running, codes);
             reads(&server, &key);
             disk.mends();
         }
@@ -61,16 +60,14 @@ fn postgres_restarted_and_its_disk_failing() {
     cluster.restart(Some(&disk));
     for _ in 0..2 {
         running.wait_for_progress(30);
-        disk.breaks(Trouble::Full);
-        wait_for_refusal(&running, &["STORAGE_FULL"]);
+        break_until_refused(&disk, Trouble::Full, &running, &["STORAGE_FULL"]);
         reads(&server, &key);
         disk.mends();
     }
     // A log that can't be synced ends every connection, and the database reads its log again.
     for _ in 0..2 {
         running.wait_for_progress(30);
-        disk.breaks(Trouble::OneSync);
-        wait_for_refusal(&running, &["OUTCOME_UNKNOWN", "UNAVAILABLE"]);
+        break_until_refused(&disk, Trouble::OneSync, &running, &["OUTCOME_UNKNOWN", "UNAVAILABLE"]);
     }
     running.wait_for_progress(100);
     let mut load = running.stop();
@@ -83,9 +80,11 @@ fn postgres_restarted_and_its_disk_failing() {
     load.check_tables(&deployment);
 }
 
-fn wait_for_refusal(running: &Running, codes: &[&str]) {
+/// Has the disk fail until a write is refused with one of these codes, which may be the first one alone.
+fn break_until_refused(disk: &Disk, trouble: Trouble, running: &Running, codes: &[&str]) {
     let count = || running.refusals().iter().filter(|it| codes.contains(&it.0.as_str())).map(|it| it.1).sum::<usize>();
     let before = count();
+    disk.breaks(trouble);
     for _ in 0..3000 {
         if count() > before {
             return;
