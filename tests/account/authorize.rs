@@ -199,7 +199,8 @@ on_both_engines! {
         let query = format!("client_id={}&redirect_uri=https%3A%2F%2Fapp.example.org%2Fcallback&response_type=code&prompt=none", world.client.id);
         let evil = [("origin", "https://evil.example"), ("access-control-request-method", "GET")];
         let site = format!("/s/{}", world.app.site.id);
-        for path in ["/oauth2/authorize", "/_api/oauth2/authorize", "/v1/oauth/authorize", "/installer/install"] {
+        let install = format!("appId={}&redirectUrl=https%3A%2F%2Fapp.example.org%2Fcallback", world.client.id);
+        for (path, query) in [("/oauth2/authorize", &query), ("/_api/oauth2/authorize", &query), ("/v1/oauth/authorize", &query), ("/installer/install", &install)] {
             for prefix in ["", site.as_str()] {
                 for method in [Method::GET, Method::OPTIONS] {
                     let reply = send(&world.app, method.clone(), &format!("{prefix}{path}?{query}"), &evil, None).await;

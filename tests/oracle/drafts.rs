@@ -206,8 +206,11 @@ impl Paper<'_> {
         let (n, mark) = (random.below(4) as u64, random.below(1_000_000));
         let (call, operation) = if random.one_in(6) { ("remove", REMOVE) } else { ("patch", UPDATE) };
         let set = json!([{ "fieldPath": "mark", "action": "SET_FIELD", "setFieldOptions": { "value": mark } }]);
-        let body = json!({ "dataCollectionId": self.side.id, "filter": { "n": n }, "fieldModifications": set,
+        let mut body = json!({ "dataCollectionId": self.side.id, "filter": { "n": n },
             "publishPluginOptions": { "includeDraftItems": with_drafts } });
+        if operation == UPDATE {
+            body["fieldModifications"] = set;
+        }
         let reply = caller.client.post(&format!("/v2/bulk/items/async-{call}-by-filter"), &body).await;
         let context = format!("{}: {call} {body} of {:?} {}: {:?}", self.name, caller.kind, caller.id, reply.body);
         if [READ, operation].iter().any(|it| right(caller, &self.side, *it) == Right::Refused) {
