@@ -49,6 +49,19 @@ fn decoded(headers: &HeaderMap, body: &[u8]) -> Vec<u8> {
     plain
 }
 
+/// What a client has already is not sent again.
+pub(crate) async fn assert_known_by_its_tag(app: &TestApp, path: &str) {
+    let token = app.app().token;
+    let get = async |tag: &str| {
+        let headers = [("authorization", token.as_str()), ("if-none-match", tag)];
+        ask(app, Method::GET, path, &headers, &Value::Null).await
+    };
+    let (status, headers, _) = get("").await;
+    assert_eq!(status, 200, "{path}");
+    let (status, _, body) = get(headers["etag"].to_str().unwrap()).await;
+    assert!(status == 304 && body.is_empty(), "{path} {status}");
+}
+
 on_both_engines! {
     async fn answers_are_encoded_as_the_client_takes_them(engine) {
         let app = TestApp::new(engine).await;

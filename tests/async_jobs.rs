@@ -1,5 +1,6 @@
 //! Jobs by filter from outside: who may ask for one, who is told of it, and how many there may be.
 
+use crate::answers::assert_known_by_its_tag;
 use serde_json::{Value, json};
 use std::time::Duration;
 use stoa_kernel::Caller;
@@ -91,6 +92,8 @@ on_both_engines! {
         collection(&app, open(), 30).await;
         let begun = patch(&app.app(), json!({ "_id": { "$in": ["i1", "i2"] } })).await;
         let state = ended(&app.app(), &begun).await;
+        let id = begun.json()["jobId"].as_str().unwrap().to_owned();
+        assert_known_by_its_tag(&app, &format!("/v2/async-jobs/{id}/status?jobId={id}")).await;
         assert_eq!(state, json!({ "status": "SUCCEEDED", "successCount": 2, "failureCount": 0, "failures": [] }));
         let body = json!({ "dataCollectionId": "c", "filter": { "n": 1 } });
         let begun = app.app().post("/v2/bulk/items/async-remove-by-filter", &body).await;

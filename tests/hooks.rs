@@ -1,8 +1,7 @@
 //! A site's own code by HTTP: deployed, switched between and tried by those who run the site, and asked by every request
 //! about items, in real processes.
 
-use crate::answers;
-use axum::http::Method;
+use crate::answers::assert_known_by_its_tag;
 use serde_json::{Value, json};
 use stoa_hooks::{HookLimits, Host, HostProgram};
 use stoa_testkit::{Engine, Reply, TestApp, on_both_engines};
@@ -59,19 +58,6 @@ async fn deploy(app: &TestApp, source: &str) -> Reply {
 
 pub fn item(data: Value) -> Value {
     json!({ "dataCollectionId": "cars", "dataItem": { "data": data } })
-}
-
-/// What a client has already is not sent again.
-async fn assert_known_by_its_tag(app: &TestApp, path: &str) {
-    let token = app.app().token;
-    let get = async |tag: &str| {
-        let headers = [("authorization", token.as_str()), ("if-none-match", tag)];
-        answers::ask(app, Method::GET, path, &headers, &Value::Null).await
-    };
-    let (status, headers, _) = get("").await;
-    assert_eq!(status, 200, "{path}");
-    let (status, _, body) = get(headers["etag"].to_str().unwrap()).await;
-    assert!(status == 304 && body.is_empty(), "{path} {status}");
 }
 
 on_both_engines! {

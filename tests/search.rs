@@ -1,6 +1,6 @@
 //! Searches through HTTP: what a page is, and what is refused.
 
-use crate::{log_epoch::emptied, sealed::is_stored};
+use crate::{answers::assert_known_by_its_tag, log_epoch::emptied, sealed::is_stored};
 use serde_json::{Value, json};
 use std::time::Duration;
 use stoa_store::{ReaderPool, boxed};
@@ -33,6 +33,7 @@ on_both_engines! {
         assert_eq!(page, json!({ "dataItems": [item], "pagingMetadata": paging }));
         let lag = app.visitor().await.get("/_api/search/v1/lag").await.json();
         assert_eq!(lag, json!({ "isCurrent": true, "lagMilliseconds": 0 }));
+        assert_known_by_its_tag(&app, "/_api/search/v1/lag").await;
         let lag = app.app().get("/_api/search/v1/lag").await.json();
         assert_eq!(lag, json!({ "isCurrent": true, "pendingEntries": 0, "lagMilliseconds": 0, "unbuiltCollections": 0 }));
     }

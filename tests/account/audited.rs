@@ -28,8 +28,8 @@ impl World {
         link.split_once("token=").unwrap().1.to_owned()
     }
 
-    fn code(&self, email: &str) -> String {
-        self.app.mail.last_to(email).unwrap().code.unwrap()
+    async fn code(&self, email: &str) -> String {
+        self.app.code_to(email).await
     }
 
     async fn approve(&self, email: &str) {
@@ -58,9 +58,11 @@ impl World {
         let login = json!({ "loginId": { "email": email }, "password": PASSWORD });
         let answer = self.call(&visitor, "/v2/login", &login).await.json();
         let token = &answer["stateToken"];
-        let verify = || json!({ "code": self.code(email), "stateToken": token });
         match what {
-            "code" => self.call(&visitor, "/v1/auth/verify", &verify()).await.json(),
+            "code" => {
+                let verify = json!({ "code": self.code(email).await, "stateToken": token });
+                self.call(&visitor, "/v1/auth/verify", &verify).await.json()
+            }
             "fields" => {
                 let body = json!({ "stateToken": token, "profile": { "lastName": "Berg" } });
                 self.call(&visitor, "/v2/login", &body).await.json()
@@ -81,7 +83,10 @@ impl World {
         let input = json!({ "type": "SIGN_IN", "email": email, "password": PASSWORD });
         let view = browser.answer(&token, input).await;
         match what {
-            "code" => browser.answer(&token, json!({ "type": "VERIFY_EMAIL", "code": self.code(email) })).await,
+            "code" => {
+                let code = self.code(email).await;
+                browser.answer(&token, json!({ "type": "VERIFY_EMAIL", "code": code })).await
+            }
             "fields" => {
                 let body = json!({ "type": "MISSING_FIELDS", "profile": { "lastName": "Berg" } });
                 browser.answer(&token, body).await

@@ -51,7 +51,7 @@ impl World {
         let access = self.unproven_access(email).await;
         let start = json!({ "identityId": self.id_of(email).await, "target": "EMAIL" });
         let started = self.call(&access, "/v1/start", &start).await.json();
-        let code = self.app.mail.last_to(email).unwrap().code.unwrap();
+        let code = self.app.code_to(email).await;
         let verify = json!({ "code": code, "stateToken": started["verificationId"] });
         assert_eq!(self.call(&access, "/v1/auth/verify", &verify).await.json()["state"], "STATUS_CHECK");
         access

@@ -36,7 +36,7 @@ on_both_engines! {
         world.policy(json!({ "requireEmailVerification": true })).await;
         // Somebody registers an address that isn't theirs; its owner takes it over, and is talked into a code.
         let begun = world.register("anna@example.org").await;
-        let code = world.app.mail.last_to("anna@example.org").unwrap().code.unwrap();
+        let code = world.app.code_to("anna@example.org").await;
         assert_eq!(world.recover("anna@example.org", "a password of her own").await["state"], "SUCCESS");
         let visitor = world.visitor().await;
         let body = json!({ "code": code, "stateToken": begun["stateToken"] });
@@ -51,7 +51,7 @@ on_both_engines! {
 
         world.policy(json!({ "requireEmailVerification": true })).await;
         let begun = world.register("anna@example.org").await;
-        let code = world.app.mail.last_to("anna@example.org").unwrap().code.unwrap();
+        let code = world.app.code_to("anna@example.org").await;
         world.member_call(&begun["identity"]["id"], "refuse-password").await;
         let body = json!({ "code": code, "stateToken": begun["stateToken"] });
         assert_eq!(world.call(&visitor, "/v1/auth/verify", &body).await.verdict(), "400 INVALID_STATE_TOKEN");
@@ -91,9 +91,10 @@ on_both_engines! {
         let world = World::new(engine).await;
         world.policy(json!({ "requireEmailVerification": true })).await;
         let begun = world.register("anna@example.org").await;
+        world.app.code_to("anna@example.org").await;
         let start = json!({ "identityId": begun["identity"]["id"], "target": "EMAIL" });
         let started = world.app.app().post("/v1/start", &start).await.json();
-        let code = world.app.mail.last_to("anna@example.org").unwrap().code.unwrap();
+        let code = world.app.code_to("anna@example.org").await;
         world.member_call(&begun["identity"]["id"], "block").await;
         let visitor = world.visitor().await;
         world.app.mail.take();

@@ -103,13 +103,13 @@ on_both_engines! {
         }
         let view = browser.answer(&token, up(PASSWORD)).await;
         assert_eq!((&view["step"]["type"], &view["step"]["emailHint"]), (&json!("VERIFY_EMAIL"), &json!("b***@example.org")));
-        let first = world.app.mail.last_to("b@example.org").unwrap().code.unwrap();
+        let first = world.app.code_to("b@example.org").await;
         let wrong = if first == "000000" { "111111" } else { "000000" };
         let view = browser.answer(&token, json!({ "type": "VERIFY_EMAIL", "code": wrong })).await;
         assert_eq!(view["problems"][0]["code"], "INVALID_CODE");
         let view = browser.answer(&token, json!({ "type": "RESEND" })).await;
         assert_eq!(view["problems"], json!([]));
-        let second = world.app.mail.last_to("b@example.org").unwrap().code.unwrap();
+        let second = world.app.code_to("b@example.org").await;
         assert_ne!(first, second);
         let view = browser.answer(&token, json!({ "type": "VERIFY_EMAIL", "code": first })).await;
         assert_eq!(view["problems"][0]["code"], "INVALID_CODE", "the code before is over");

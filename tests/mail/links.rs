@@ -108,12 +108,11 @@ on_both_engines! {
         let world = World::new(engine).await;
         world.policy(json!({ "requireEmailVerification": true })).await;
         let (anna, bob) = (world.register("anna@example.org").await, world.register("bob@example.org").await);
-        let code = |email: &str| world.app.mail.last_to(email).unwrap().code.unwrap();
-        let (annas, visitor) = (code("anna@example.org"), world.visitor().await);
+        let (annas, visitor) = (world.app.code_to("anna@example.org").await, world.visitor().await);
         let verify = async |state: &Value, code: &str| {
             world.call(&visitor, "/v1/auth/verify", &json!({ "code": code, "stateToken": state })).await.verdict()
         };
-        if annas != code("bob@example.org") {
+        if annas != world.app.code_to("bob@example.org").await {
             assert_eq!(verify(&bob["stateToken"], &annas).await, "400 VERIFICATION_FAILED");
         }
         let other = world.app.kit.store.site_create("Other", &world.app.kit.world).await.unwrap();

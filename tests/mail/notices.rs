@@ -52,7 +52,7 @@ on_both_engines! {
         let member = world.call(&world.visitor().await, "/v2/login", &login).await.json();
         let start = json!({ "identityId": member["identity"]["id"], "target": "EMAIL" });
         let started = world.app.app().post("/v1/start", &start).await.json();
-        let code = world.app.mail.last_to("anna@example.org").unwrap().code.unwrap();
+        let code = world.app.code_to("anna@example.org").await;
         let verify = json!({ "code": code, "stateToken": started["verificationId"] });
         assert_eq!(world.call(&world.visitor().await, "/v1/auth/verify", &verify).await.verdict(), "200");
         assert_eq!(world.app.mail.last_to("anna@example.org").unwrap().subject, "Your address for Test is confirmed");

@@ -18,6 +18,12 @@ impl Recorder {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(|it| it.into_inner()))
     }
 
+    /// The code of the newest message to `address` that has one.
+    pub fn last_code_to(&self, address: &str) -> Option<String> {
+        let kept = self.0.lock().unwrap_or_else(|it| it.into_inner());
+        kept.iter().rev().filter(|it| it.mail.to == address).find_map(|it| it.mail.code.clone())
+    }
+
     /// The newest message to `address`, if there is one.
     pub fn last_to(&self, address: &str) -> Option<Mail> {
         let kept = self.0.lock().unwrap_or_else(|it| it.into_inner());

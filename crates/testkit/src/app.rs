@@ -8,10 +8,11 @@ use axum::{
 };
 use serde_json::{Value, json};
 use std::{
+    collections::HashSet,
     convert::Infallible,
     net::Ipv4Addr,
     sync::{
-        Arc, OnceLock,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -38,6 +39,8 @@ pub struct TestApp {
     pub site: Arc<Site>,
     pub client: Client,
     pub mail: Arc<Recorder>,
+    /// Addresses and codes that [`TestApp::code_to`] has given.
+    codes: Mutex<HashSet<String>>,
     api_key: String,
     service: OnceLock<Service>,
     others: Vec<Other>,
@@ -101,6 +104,19 @@ impl TestApp {
         self.app.content.search_serve(&Consumers::new(self.kit.store.clone(), self.kit.world.clone(), leases))
     }
 
+    /// The newest code in a message to `email`, which may be sent after the answer that tells of it: waits for one that was
+    /// not looked at before.
+    pub async fn code_to(&self, email: &str) -> String {
+        for _ in 0..3_000 {
+            let code = self.mail.last_code_to(email);
+            if let Some(code) = code.filter(|it| self.codes.lock().unwrap().insert(format!("{email} {it}"))) {
+                return code;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("no new code to {email}")
+    }
+
     /// Waits until a search finds all that was written before.
     pub async fn search_caught_up(&self) {
         let client = self.app();
@@ -134,6 +150,7 @@ impl TestApp {
             site,
             client,
             mail,
+            codes: Mutex::default(),
             api_key: secret.expose().to_owned(),
             service: OnceLock::new(),
             others: Vec::new(),

@@ -32,7 +32,7 @@ impl World {
     }
 
     async fn mailed_code(&self, email: &str) -> String {
-        self.app.mail.last_to(email).unwrap().code.unwrap()
+        self.app.code_to(email).await
     }
 
     /// The policy with this change, refused: the fields that are named.

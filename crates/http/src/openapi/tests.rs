@@ -4,7 +4,11 @@ use super::{
     Answer, Listed, Parameter,
     schemas::{FILES, FREE_FORM},
 };
-use crate::router::{document, operations};
+use crate::{
+    router::{document, operations},
+    traffic::Kind,
+};
+use axum::http::Method;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -103,6 +107,19 @@ fn operations_have_ids_answers_and_texts_of_their_own() {
         assert_eq!(forms.len(), operation.answers.len(), "{}", operation.id);
     }
     assert!(listed.len() > 200, "{}", listed.len());
+}
+
+#[test]
+fn what_is_read_of_content_has_a_tag() {
+    let has_tag = |it: &&Listed| it.method == Method::GET && it.route.kind == Kind::Content;
+    let untold = operations()
+        .iter()
+        .filter(has_tag)
+        .map(|it| it.operation)
+        .filter(|it| !it.answers.iter().any(|it| it.status == 304))
+        .map(|it| it.id)
+        .collect::<Vec<_>>();
+    assert!(untold.is_empty(), "edge.rs answers 304: {untold:?}");
 }
 
 /// Whether a schema lets an object have members that it doesn't name.

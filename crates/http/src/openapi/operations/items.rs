@@ -171,7 +171,7 @@ pub(crate) const SEARCH_LAG_GET: Operation =
     Operation::new("searchLagGet", Subject::Search, Callers::Known, "Reads how late the index of words is")
         .notes("When `isCurrent` is true, a search finds all that was written before this call.")
         .query(&[ENVIRONMENT_OF_ALL])
-        .answers(&[Answer::json("SearchLag", "How late it is.")])
+        .answers(&[Answer::json("SearchLag", "How late it is."), UNCHANGED])
         .errors(&[&[Code::BadRequest, Code::OptionsInvalid, Code::PermissionDenied, Code::SandboxDisabled]]);
 
 pub(crate) const ITEM_UPDATE: Operation =
@@ -287,5 +287,8 @@ pub(crate) const ASYNC_JOB_STATUS_GET: Operation =
     Operation::new("asyncJobStatusGet", Subject::AsyncJobs, Callers::Known, "Reads how a job stands")
         .notes("For who asked for the job, and for those who run the site.")
         .query(&[JOB_ID, super::PACKED])
-        .answers(&[Answer::json("AsyncJobStatusResponse", "How it stands, and how many items were changed.")])
+        .answers(&[
+            Answer::json("AsyncJobStatusResponse", "How it stands, and how many items were changed."),
+            UNCHANGED,
+        ])
         .errors(&[&[Code::BadRequest, Code::NameEmpty, Code::NotFound]]);
