@@ -2,6 +2,7 @@
 // only version 1.0.164 still publishes.
 import { createPublicKey, verify } from 'node:crypto';
 import { assert, failsWithStatus, failure, member, present, untyped } from '../lib/expect.mjs';
+import { messagesTo } from '../lib/mail.mjs';
 import { text } from '../lib/parse.mjs';
 import { codeAt, currentStep } from '../lib/totp.mjs';
 
@@ -254,6 +255,46 @@ async function verified(world, client) {
   assert.deepEqual([done.identity?.email?.isVerified, done.identity?.status?.name], [true, 'ACTIVE']);
 }
 
+/**
+ * A member whose address is shown, and who has shown in a session who they are: their own calls.
+ * @param {World} world @param {string} what
+ */
+async function provedMember(world, what) {
+  const { id, email, password, client } = await world.member(what);
+  const { verificationId } = await world.app.verification.start({ identityId: id, target: 'EMAIL' });
+  const { code } = await world.mail(email);
+  const stateToken = present(verificationId);
+  await world.visitor().verification.verifyDuringAuthentication(String(code), { stateToken });
+  const own = async (/** @type {string} */ path, /** @type {object} */ body) => {
+    const address = `https://www.wixapis.com/_api/identity/v1/${path}`;
+    const answer = await client.fetchWithAuth(address, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    assert.equal(answer.status, 200, path);
+    return answer.json();
+  };
+  await own('proof', { password });
+  return { own, email, password };
+}
+
+/**
+ * What a call answers, and the code of the message that comes of it.
+ * @template T @param {World} world @param {string} email @param {() => Promise<T>} call @returns {Promise<[T, string]>}
+ */
+async function withCode(world, email, call) {
+  const codes = () => messagesTo(world.run.dataDir, email).flatMap(({ code }) => code ?? []);
+  const before = codes().length;
+  const answer = await call();
+  for (let tries = 0; tries < 100; tries++) {
+    const code = codes()[before];
+    if (code) return [answer, code];
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  throw new Error(`no code to ${email}`);
+}
+
 /** @returns {Row[]} */
 function oldRows() {
   const row = (
@@ -286,22 +327,7 @@ function oldRows() {
     }),
     row('authentication.verify', 'a code of an authenticator signs in, once', true, async (world) => {
       await world.withPolicy(untyped({ secondFactor: 'OPTIONAL' }), async () => {
-        const { id, email, password, client } = await world.member('a second factor');
-        const { verificationId } = await world.app.verification.start({ identityId: id, target: 'EMAIL' });
-        const { code } = await world.mail(email);
-        const stateToken = present(verificationId);
-        await world.visitor().verification.verifyDuringAuthentication(String(code), { stateToken });
-        const own = async (/** @type {string} */ path, /** @type {object} */ body) => {
-          const address = `https://www.wixapis.com/_api/identity/v1/${path}`;
-          const answer = await client.fetchWithAuth(address, {
-            method: 'POST',
-            headers: { 'content-type': 'application/json' },
-            body: JSON.stringify(body),
-          });
-          assert.equal(answer.status, 200, path);
-          return answer.json();
-        };
-        await own('proof', { password });
+        const { own, email, password } = await provedMember(world, 'a second factor');
         const begun = await own('factors', {});
         const [secret, step] = [text(begun, 'secret'), currentStep()];
         await own(`factors/${text(member(begun, 'factor'), 'id')}/confirm`, { code: codeAt(secret, step) });
@@ -312,6 +338,24 @@ function oldRows() {
         const answer = { stateToken: present(asked.stateToken), totpData: { code: codeAt(secret, step + 1) } };
         assert.equal((await visitor.verify('TOTP', answer)).state, 'SUCCESS');
         const again = await failure(visitor.verify('TOTP', answer));
+        assert.equal(again.details?.applicationError?.code, 'VERIFICATION_FAILED');
+      });
+    }),
+    row('authentication.verify', 'a code by e-mail is sent and signs in, once', true, async (world) => {
+      await world.withPolicy(untyped({ secondFactor: 'OPTIONAL' }), async () => {
+        const { own, email, password } = await provedMember(world, 'codes by e-mail');
+        const [begun, first] = await withCode(world, email, () => own('factors', { type: 'EMAIL' }));
+        await own(`factors/${text(member(begun, 'factor'), 'id')}/confirm`, { code: first });
+        const visitor = world.oldVisitor().authentication;
+        const asked = await visitor.loginV2({ email }, { password });
+        assert.equal(text(member(asked, 'mfaChallengeData'), 'factorType'), 'EMAIL');
+        const [sent, code] = await withCode(world, email, () =>
+          visitor.verify('EMAIL', { stateToken: present(asked.stateToken), emailData: {} }),
+        );
+        assert.equal(sent.state, 'MFA_CHALLENGE');
+        const answer = { stateToken: present(sent.stateToken), emailData: { code } };
+        assert.equal((await visitor.verify('EMAIL', answer)).state, 'SUCCESS');
+        const again = await failure(visitor.verify('EMAIL', answer));
         assert.equal(again.details?.applicationError?.code, 'VERIFICATION_FAILED');
       });
     }),

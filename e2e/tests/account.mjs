@@ -57,6 +57,14 @@ export const tests = [
         await page.getByRole('button', { name: 'I have kept them' }).click();
         await page.getByText('10 recovery codes are left.').waitFor();
 
+        // Codes by email are another way in.
+        await page.getByRole('button', { name: 'Use codes by email' }).click();
+        await page.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, credentials.email, 2));
+        await looks(page, `${shots}/account-email-factor-390-${engine}`);
+        await page.keyboard.press('Enter');
+        await page.getByText('You will be asked for a code that we send by email.').waitFor();
+        await looks(page, `${shots}/account-factors-390-${engine}`);
+
         // Another browser signs in, which takes a code now, and is signed out from here.
         // A stranger is one first, and again when the session was ended elsewhere.
         await browser.visit({ mayFail: /\/(account\/v1\/member|identity\/v1\/sessions)$/ }, async (other) => {
@@ -64,8 +72,14 @@ export const tests = [
           await other.getByLabel('Password', { exact: true }).waitFor();
           await sendCredentials(other, credentials, 'Sign in');
           await title(other, 'Confirm that it is you').waitFor();
-          await other.getByLabel('6-digit code').pressSequentially(codeAt(secret, currentStep() + 1));
+          await looks(other, `${shots}/factor-1280-${engine}`);
+          await tabTo(other, other.getByRole('button', { name: 'Use a code by email' }), 'the way to a code by email');
           await other.keyboard.press('Enter');
+          await other.waitForFunction(() => document.activeElement?.textContent === 'Send a code');
+          await other.keyboard.press('Enter');
+          await other.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, credentials.email, 3));
+          await looks(other, `${shots}/factor-email-1280-${engine}`);
+          await other.getByLabel('6-digit code').press('Enter');
           await title(other, 'Profile').waitFor();
           await other.getByLabel('Nickname').waitFor();
           assert.equal(await other.getByLabel('Nickname').inputValue(), 'Mara');
@@ -103,10 +117,10 @@ async function looks(page, shot) {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-/** The code that was sent to an address. @param {string} data @param {string} email */
-async function codeTo(data, email) {
+/** The code of so many that were sent to an address. @param {string} data @param {string} email @param {number} [nth] */
+async function codeTo(data, email, nth = 1) {
   for (let tries = 0; tries < 100; tries++) {
-    const code = messagesTo(data, email).findLast((it) => it.code)?.code;
+    const code = messagesTo(data, email).filter((it) => it.code)[nth - 1]?.code;
     if (code) return code;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

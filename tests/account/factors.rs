@@ -518,7 +518,7 @@ on_both_engines! {
         let remember = async |browser: &Browser<'_>| {
             world.next_step();
             let view = browser.password(&anna.email).await;
-            assert_eq!(view["step"], json!({ "type": "SECOND_FACTOR", "factors": ["TOTP", "RECOVERY_CODE"], "rememberDays": 30 }));
+            assert_eq!(view["step"], json!({ "type": "SECOND_FACTOR", "factors": ["TOTP", "RECOVERY_CODE"], "rememberDays": 30, "sentTo": null, "resendAfterSeconds": 30 }));
             assert_eq!(browser.factor(&view, &world.totp(&anna.secret, 0), true).await["step"]["type"], "DONE");
             assert_eq!(step(browser, &anna.email).await, "DONE");
         };
@@ -646,6 +646,7 @@ on_both_engines! {
             ("totp", json!({}), "factorType"),
             ("TOTP", json!({ "factorType": "RECOVERY_CODE" }), "factorType"),
             ("TOTP", json!({ "recoveryCodeData": { "code": "x" } }), "recoveryCodeData"),
+            ("TOTP", json!({ "emailData": { "code": "x" } }), "emailData"),
             ("TOTP", json!({ "webauthnData": {} }), "webauthnData"),
             ("TOTP", json!({ "totpData": { "code": 123_456 } }), "totpData.code"),
             ("TOTP", json!({ "totpData": { "code": "1".repeat(101) } }), "totpData.code"),
@@ -761,6 +762,7 @@ on_both_engines! {
     }
 }
 
+mod email;
 mod my_account;
 mod required;
 mod takeover;

@@ -77,7 +77,7 @@ on_both_engines! {
         for swapped in [format!("l{}.{random}", other.number), format!("a{}.{random}", world.app.site.number)] {
             assert_eq!(recover(&swapped).await.verdict(), "400 INVALID_LINK");
             let secret = Secret::new("another long phrase");
-            let there = world.app.app.identity.recovery_finish(&other, &swapped, &secret, HERE).await;
+            let there = world.app.app.identity.recovery_finish(&other, &swapped, &secret, HERE.into()).await;
             assert!(there.is_err());
         }
         // The newer link of a member ends with the older one; another member's does not.
@@ -116,7 +116,7 @@ on_both_engines! {
             assert_eq!(verify(&bob["stateToken"], &annas).await, "400 VERIFICATION_FAILED");
         }
         let other = world.app.kit.store.site_create("Other", &world.app.kit.world).await.unwrap();
-        let there = world.app.app.identity.verification_check(&other, &text(&anna["stateToken"]), &annas, HERE).await;
+        let there = world.app.app.identity.verification_check(&other, &text(&anna["stateToken"]), &annas, HERE.into()).await;
         assert!(there.is_err(), "another site");
         assert_eq!(verify(&anna["stateToken"], &annas).await, "200");
         assert_eq!(verify(&anna["stateToken"], &annas).await, "400 INVALID_STATE_TOKEN");

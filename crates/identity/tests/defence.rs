@@ -204,7 +204,7 @@ on_both_engines! {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
         let new = Secret::new("quite another phrase");
-        kit.identity.recovery_finish(&kit.site, &link.unwrap(), &new, here).await.unwrap();
+        kit.identity.recovery_finish(&kit.site, &link.unwrap(), &new, here.into()).await.unwrap();
         assert_eq!(kit.login_as(here, None, ada, new.expose()).await, None);
         assert_eq!(kit.audited("password_change").await.len(), 1);
     }

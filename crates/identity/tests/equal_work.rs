@@ -172,7 +172,7 @@ async fn recovery(engine: Engine) {
     let new = Secret::new("quite another phrase");
     let mut tried = Vec::new();
     for n in [b'a', b'b'] {
-        tried.push(work(kit.identity.recovery_finish(&kit.site, &link(n), &new, here())).await);
+        tried.push(work(kit.identity.recovery_finish(&kit.site, &link(n), &new, here().into())).await);
     }
     assert_eq!((tried[0].clone(), hashes(&tried[0].0)), (tried[1].clone(), 0));
 }

@@ -410,7 +410,7 @@ on_both_engines! {
         }
         assert_eq!(code_of(change(&ada, 20).await), Code::Throttled);
         let new = Secret::new("quite another phrase");
-        let recover = async || kit.identity.recovery_finish(&kit.site, link, &new, attempt().address).await;
+        let recover = async || kit.identity.recovery_finish(&kit.site, link, &new, attempt().address.into()).await;
         assert_eq!(code_of(recover().await), Code::Throttled);
         change(&bob, 0).await.unwrap();
         kit.base.clock.advance(60_000);

@@ -276,7 +276,7 @@ on_both_engines! {
         assert_eq!(code(kit.set_by_link(&swapped, NEW).await), Err(Code::LinkInvalid));
         let as_member = link.replacen('o', "l", 1);
         assert_eq!(code(kit.set_by_link(&as_member, NEW).await), Err(Code::LinkInvalid));
-        let direct = kit.identity.recovery_finish(&kit.site, &link, &Secret::new(NEW), machine(1)).await;
+        let direct = kit.identity.recovery_finish(&kit.site, &link, &Secret::new(NEW), machine(1).into()).await;
         assert_eq!(direct.map(drop).map_err(|it| it.code()), Err(Code::LinkInvalid), "no member's password");
         // What is refused for the password leaves the link as it is.
         for (bad, why) in [("short", "PASSWORD_TOO_SHORT"), ("password1", "PASSWORD_COMMON"), (OLGA, "PASSWORD_CONTEXT")] {

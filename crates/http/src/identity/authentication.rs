@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use stoa_identity::{
     DeviceHints,
     defence::Attempt,
-    sign_in::{Registration, Resumption, SignOn},
+    sign_in::{CallOrigin, Registration, Resumption, SignOn},
 };
 use stoa_kernel::{Caller, Email, Fault, MemberId, Secret, Violation};
 
@@ -144,11 +144,21 @@ pub(super) fn captcha(body: &Value) -> Option<String> {
 }
 
 fn attempt(caller: &Caller, info: &RequestInfo, hints: DeviceHints, body: &Value) -> Attempt {
-    let (visitor, client) = match caller {
-        Caller::Visitor { id, client } => (Some(id.clone()), client.clone()),
-        _ => (None, None),
+    let visitor = match caller {
+        Caller::Visitor { id, .. } => Some(id.clone()),
+        _ => None,
     };
-    Attempt { address: info.address, visitor, client, hints, captcha: captcha(body) }
+    let CallOrigin { address, client } = origin(caller, info);
+    Attempt { address, visitor, client: client.cloned(), hints, captcha: captcha(body) }
+}
+
+/// Where a call comes from that goes on with a sign-in.
+pub(super) fn origin<'a>(caller: &'a Caller, info: &RequestInfo) -> CallOrigin<'a> {
+    let client = match caller {
+        Caller::Visitor { client, .. } => client.as_ref(),
+        _ => None,
+    };
+    CallOrigin { address: info.address, client }
 }
 
 /// A member of an object, which then has none of this name.

@@ -7,6 +7,7 @@
 
 use super::{
     api_call::{Answer, ApiCall, done},
+    authentication::origin,
     browser::hints,
     verification::Fields,
 };
@@ -19,15 +20,15 @@ use axum::{
 use serde_json::{Value, json};
 use stoa_identity::{
     defence::Attempt,
-    factor::{Authenticator, Enrolled, Enrolment, FactorList, FactorType, Proof, Shown},
+    factor::{EmailEnrolment, Enrolled, Enrolment, FactorList, FactorType, MemberFactor, Proof, Shown},
     sign_in::SubmittedFactor,
 };
-use stoa_kernel::{Code, Fault, MemberId, Result, Secret, Violation, date::iso_from_millis};
+use stoa_kernel::{Code, Email, Fault, MemberId, Result, Secret, Violation, date::iso_from_millis};
 
 /// Characters of a code.
 const LONGEST: usize = 100;
 /// The objects of the factors that are not built (docs/protocol/identity.md §6).
-const OTHERS: [&str; 6] = ["smsData", "callData", "emailData", "pushData", "webauthnData", "passwordData"];
+const OTHERS: [&str; 5] = ["smsData", "callData", "pushData", "webauthnData", "passwordData"];
 
 /// `POST /v2/{factorType}/verify`.
 pub(crate) async fn verify(
@@ -66,7 +67,7 @@ pub(crate) async fn verify(
     fields.done()?;
     let Some(factor) = factor else { return Err(Fault::internal("a factor was not looked at").into()) };
     let submitted = SubmittedFactor { factor, code, remembers };
-    let outcome = app.identity.factor_verify(&call.site, state_token, submitted, info.address).await?;
+    let outcome = app.identity.factor_verify(&call.site, state_token, submitted, origin(&call.caller, &info)).await?;
     Ok(body::ok(&outcome.to_json()))
 }
 
@@ -86,13 +87,18 @@ pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
     secret(&view)
 }
 
-/// `POST /_api/identity/v1/factors` `{name?}`: an authenticator that waits for its first code.
-pub(crate) async fn begin(State(app): State<App>, call: ApiCall) -> Answer {
-    let name = match &call.data["name"] {
-        Value::Null => None,
-        Value::String(name) => Some(name.as_str()),
-        _ => return Err(Fault::invalid(vec![Violation::new("name", "FORMAT", "text is expected")]).into()),
-    };
+/// `POST /_api/identity/v1/factors` `{type?, name?}`: an authenticator, or codes by e-mail, that wait for the first code.
+pub(crate) async fn begin(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
+    let (factor, name) = wanted(&call.data)?;
+    if factor == FactorType::Email {
+        let EmailEnrolment { id, name, email, expires } =
+            app.identity.factor_begin_email(&call.site, &call.caller, info.address).await?;
+        return secret(&json!({
+            "factor": { "id": id, "type": factor.name(), "name": name },
+            "sentTo": hint(&email),
+            "expiresDate": iso_from_millis(expires),
+        }));
+    }
     let Enrolment { id, name, secret: shared, uri, expires } =
         app.identity.factor_begin(&call.site, &call.caller, name).await?;
     secret(&json!({
@@ -141,11 +147,15 @@ pub(crate) async fn forget(State(app): State<App>, info: RequestInfo, call: ApiC
     done()
 }
 
-/// `POST /_api/identity/v1/proof` `{password}`, `{totpData}` or `{recoveryCodeData}`: who the caller is, once more.
+/// `POST /_api/identity/v1/proof` `{password}`, `{totpData}`, `{emailData}` or `{recoveryCodeData}`: who the caller is, once more.
+/// `emailData` without a code has one sent.
 pub(crate) async fn prove(State(app): State<App>, info: RequestInfo, headers: HeaderMap, mut call: ApiCall) -> Answer {
     let attempt =
         Attempt { address: info.address, visitor: None, client: None, hints: hints(&headers, &info), captcha: None };
-    let proof = proof(&call.data)?;
+    let Some(proof) = proof(&call.data)? else {
+        let email = app.identity.member_prove_send(&call.site, &call.caller, info.address).await?;
+        return secret(&json!({ "sentTo": hint(&email) }));
+    };
     // Nothing of it is kept while this request waits for its hash.
     call.forget_data();
     let until = app.identity.member_prove(&call.site, &call.caller, &attempt, &proof).await?;
@@ -159,9 +169,41 @@ pub(crate) async fn reset(State(app): State<App>, call: ApiCall) -> Answer {
     Ok(body::ok(&json!({ "removed": removed })))
 }
 
-fn view(factor: &Authenticator) -> Value {
-    let Authenticator { id, name, created, used } = factor;
-    let mut view = json!({ "id": id, "type": FactorType::Totp.name(), "name": name,
+/// What kind of factor is to be added, and how it is called.
+fn wanted(data: &Value) -> Result<(FactorType, Option<&str>)> {
+    let mut violations = Vec::new();
+    let factor = match &data["type"] {
+        Value::Null => FactorType::Totp,
+        it if *it == FactorType::Totp.name() => FactorType::Totp,
+        it if *it == FactorType::Email.name() => FactorType::Email,
+        _ => {
+            violations.push(Violation::new("type", "INVALID_ENUM_VALUE", "members add TOTP and EMAIL"));
+            FactorType::Totp
+        }
+    };
+    let name = match &data["name"] {
+        Value::Null => None,
+        Value::String(_) if factor == FactorType::Email => {
+            violations.push(Violation::new("name", "FIELD_NOT_ALLOWED", "codes by e-mail have no name"));
+            None
+        }
+        Value::String(name) => Some(name.as_str()),
+        _ => {
+            violations.push(Violation::new("name", "FORMAT", "text is expected"));
+            None
+        }
+    };
+    if violations.is_empty() { Ok((factor, name)) } else { Err(Fault::invalid(violations)) }
+}
+
+/// An address as it is shown to who may have a stolen session alone.
+fn hint(email: &str) -> String {
+    Email::parse(email).map_or_else(|| "***".to_owned(), |it| it.hint())
+}
+
+fn view(factor: &MemberFactor) -> Value {
+    let MemberFactor { id, factor, name, created, used } = factor;
+    let mut view = json!({ "id": id, "type": factor.name(), "name": name,
         "createdDate": iso_from_millis(*created) });
     if let Some(used) = used {
         view["lastUsedDate"] = json!(iso_from_millis(*used));
@@ -173,7 +215,7 @@ fn view(factor: &Authenticator) -> Value {
 fn factor_type(named: &str, body: &Value, violations: &mut Vec<Violation>) -> Option<FactorType> {
     let found = FactorType::ALL.into_iter().find(|it| it.name() == named);
     if found.is_none() {
-        let why = "the server has TOTP and RECOVERY_CODE";
+        let why = "the server has TOTP, EMAIL and RECOVERY_CODE";
         violations.push(Violation::new("factorType", "INVALID_ENUM_VALUE", why));
     } else if !body["factorType"].is_null() && body["factorType"] != named {
         violations.push(Violation::new("factorType", "VALIDATION", "it is not the one of the path"));
@@ -181,7 +223,8 @@ fn factor_type(named: &str, body: &Value, violations: &mut Vec<Violation>) -> Op
     found
 }
 
-fn proof(data: &Value) -> Result<Proof> {
+/// Nothing where a code by e-mail is to be sent first.
+fn proof(data: &Value) -> Result<Option<Proof>> {
     let mut violations = Vec::new();
     let mut proofs = Vec::new();
     match &data["password"] {
@@ -193,20 +236,21 @@ fn proof(data: &Value) -> Result<Proof> {
         let code = code_of(data, factor, &mut violations);
         proofs.extend(code.map(|code| Proof::Factor(Shown { factor, code })));
     }
-    if proofs.len() != 1 && violations.is_empty() {
-        let why = "one of password, totpData.code and recoveryCodeData.code is expected";
+    let names = FactorType::ALL.into_iter().map(data_name).chain(["password"]);
+    let given = names.filter(|it| !data[*it].is_null()).count();
+    let is_to_be_sent = data["emailData"].is_object();
+    if (given != 1 || proofs.is_empty() && !is_to_be_sent) && violations.is_empty() {
+        let why = "one of password, totpData.code, emailData and recoveryCodeData.code is expected";
         violations.push(Violation::new("password", "REQUIRED_ONE_OF_FIELD", why));
     }
-    match proofs.pop() {
-        Some(proof) if violations.is_empty() => Ok(proof),
-        _ => Err(Fault::invalid(violations)),
-    }
+    if violations.is_empty() { Ok(proofs.pop()) } else { Err(Fault::invalid(violations)) }
 }
 
 /// The member of a request that holds the code of a factor.
 fn data_name(factor: FactorType) -> &'static str {
     match factor {
         FactorType::Totp => "totpData",
+        FactorType::Email => "emailData",
         FactorType::RecoveryCode => "recoveryCodeData",
     }
 }

@@ -4,6 +4,7 @@
 //! `POST /v1/recover`: [`recover`]. `GET /_api/account/v1/recover`: [`open`].
 
 use super::{
+    authentication::origin,
     browser::Visit,
     page::{page_of, see_other},
 };
@@ -55,7 +56,7 @@ pub(crate) async fn recover(
     };
     let (link, password) = (link.to_owned(), Secret::new(password));
     drop(body);
-    let outcome = app.identity.recovery_finish(&call.site, &link, &password, info.address).await?;
+    let outcome = app.identity.recovery_finish(&call.site, &link, &password, origin(&call.caller, &info)).await?;
     Ok(body::ok(&outcome.to_json()))
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod attempt;
 pub mod captcha;
 pub mod captcha_provider;
+pub(crate) mod code_limit;
 pub(crate) mod device;
 pub(crate) mod lockout;
 pub mod throttle;

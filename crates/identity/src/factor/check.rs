@@ -3,7 +3,11 @@
 
 use crate::{
     Core, audit,
-    factor::{FactorType, Shown, guard, notice, recovery_code, row, secret, totp},
+    factor::{
+        FactorType, Shown, guard,
+        mailed::{self, MailedCode},
+        notice, offer, recovery_code, row, secret, totp,
+    },
     member::Member,
 };
 use std::net::IpAddr;
@@ -25,6 +29,8 @@ enum Found {
         id: String,
         step: i64,
     },
+    /// What may have been sent by e-mail.
+    Mailed(MailedCode),
     /// What a recovery code of the member would have as hash.
     Recovery(TokenHash),
 }
@@ -36,11 +42,21 @@ pub(crate) enum Verdict {
     Refused(Fault),
 }
 
-pub(crate) async fn compare(core: &Core, site: &Site, member: &MemberId, shown: &Shown) -> Result<Compared> {
+/// Compares what was shown with what the member has; a code by e-mail would have been sent under the name `mailed`.
+pub(crate) async fn compare(
+    core: &Core,
+    site: &Site,
+    member: &MemberId,
+    shown: &Shown,
+    mailed: Option<&str>,
+) -> Result<Compared> {
     let factor = shown.factor;
     let typed = shown.code.expose();
     let found = match factor {
         FactorType::RecoveryCode => Found::Recovery(recovery_code::hash(member, typed)),
+        FactorType::Email => {
+            mailed.map_or(Found::Nothing, |name| Found::Mailed(MailedCode::of(member, name, &shown.code)))
+        }
         FactorType::Totp => {
             let code: String = typed.chars().filter(|it| !it.is_whitespace()).collect();
             let mut found = Found::Nothing;
@@ -72,9 +88,13 @@ pub(crate) async fn count(
 ) -> Result<Verdict> {
     let (id, now) = (&member.id, core.now());
     let wrong = || Verdict::Refused(Fault::new(Code::VerificationFailed));
+    if compared.factor == FactorType::Email && !offer::offered(tx, &site.id, member).await?.contains(&FactorType::Email)
+    {
+        return Ok(wrong());
+    }
     let attempted = match compared.factor {
         FactorType::RecoveryCode => None,
-        FactorType::Totp => match guard::attempt(tx, &site.id, id, now).await? {
+        FactorType::Totp | FactorType::Email => match guard::attempt(tx, &site.id, id, now).await? {
             None => return Ok(wrong()),
             Some(Err(throttled)) => return Ok(Verdict::Refused(throttled)),
             Some(Ok(attempted)) => Some(attempted),
@@ -83,6 +103,7 @@ pub(crate) async fn count(
     let is_right = match &compared.found {
         Found::Nothing => false,
         Found::Code { id: factor, step } => row::advance(tx, &site.id, id, factor, (*step, now)).await?,
+        Found::Mailed(shown) => mailed::take(tx, &site.id, member, shown, now).await?,
         Found::Recovery(hash) => recovery_code::take(tx, &site.id, id, hash, now).await?,
     };
     let record = |event| audit::Entry::by_oneself(id, event).at_address(Some(address));
@@ -93,8 +114,16 @@ pub(crate) async fn count(
         return Ok(wrong());
     }
     match compared.factor {
-        FactorType::Totp => guard::absolve(tx, &site.id, id).await?,
+        FactorType::Totp => {
+            guard::absolve(tx, &site.id, id).await?;
+            guard::trust_password(tx, &site.id, id).await?;
+        }
+        FactorType::Email => {
+            guard::absolve(tx, &site.id, id).await?;
+            row::email_used(tx, &site.id, id, now).await?;
+        }
         FactorType::RecoveryCode => {
+            guard::trust_password(tx, &site.id, id).await?;
             audit::record(core, tx, &site.id, record(audit::Event::RecoveryCodeUsed)).await?;
             notice::recovery_code_used(core, tx, &site.id, member).await?;
         }

@@ -5,7 +5,7 @@ use crate::{
     Core,
     factor::{
         enrol::{self, Change},
-        recovery_code,
+        guard, recovery_code,
         row::{self, Factor},
         secret, totp,
     },
@@ -92,8 +92,8 @@ impl Draft {
         step.map(Some).ok_or_else(|| Fault::new(Code::VerificationFailed))
     }
 
-    /// Has it count from now on, inside a transaction in which the member has no other one: the recovery codes, for the
-    /// sign-in to show.
+    /// Has it count from now on, inside a transaction in which the member has no other authenticator: the recovery
+    /// codes, for the sign-in to show. Those of a member who takes codes by e-mail end, and the member is told.
     pub(crate) async fn keep(
         &self,
         core: &Core,
@@ -106,10 +106,14 @@ impl Draft {
         let sealed = URL_SAFE_NO_PAD.decode(&self.sealed).map_err(Fault::internal)?;
         let name = enrol::NAME.to_owned();
         let factor = Factor { id, name, sealed, created: now, confirmed: None, used: None, last_step: 0 };
+        let had_codes = guard::generation(tx, site, member).await?.is_some();
         row::begin(tx, site, member, &factor).await?;
         row::confirm(tx, site, member, &factor.id, (step, now)).await?;
         let codes = recovery_code::renew(core, tx, site, member).await?;
         enrol::count_from_now(core, tx, site, person, Change { session: None, address }).await?;
+        if had_codes {
+            enrol::tell_of_new_codes(core, tx, site, person, address).await?;
+        }
         SealedCodes::seal(core, site, member, &codes)
     }
 

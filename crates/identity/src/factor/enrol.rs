@@ -3,8 +3,11 @@
 
 use crate::{
     Core, Identity, audit,
+    defence::throttle::AttemptKind,
     factor::{
-        MOST, guard, notice, proof, recovery_code, remembered,
+        FactorType, MOST, guard,
+        mailed::{self, MailedCode},
+        notice, offer, proof, recovery_code, remembered,
         row::{self, Factor},
         secret, totp,
     },
@@ -21,12 +24,14 @@ const WAITS: Millis = 15 * 60_000;
 /// Characters of a factor's name.
 const LONGEST_NAME: usize = 100;
 pub(super) const NAME: &str = "Authenticator";
-const LAST: &str = "This site requires a second factor: add another one before the last is removed.";
+const EMAIL_NAME: &str = "E-mail";
+const LAST: &str = "This site requires an authenticator: add another one before the last is removed.";
 
-/// An authenticator as its member sees it.
+/// A factor as its member sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Authenticator {
+pub struct MemberFactor {
     pub id: String,
+    pub factor: FactorType,
     pub name: String,
     pub created: Millis,
     pub used: Option<Millis>,
@@ -37,7 +42,7 @@ pub struct Authenticator {
 pub struct FactorList {
     /// Whether more can be enrolled.
     pub policy: SecondFactorPolicy,
-    pub factors: Vec<Authenticator>,
+    pub factors: Vec<MemberFactor>,
     pub recovery_codes_left: i64,
     /// Browsers in which the member is not asked.
     pub remembered_browsers: i64,
@@ -57,10 +62,21 @@ pub struct Enrolment {
     pub expires: Millis,
 }
 
+/// Codes by e-mail that wait for the first one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmailEnrolment {
+    pub id: String,
+    pub name: String,
+    /// The address that it was sent to.
+    pub email: String,
+    /// Of the code; another is sent by beginning again.
+    pub expires: Millis,
+}
+
 /// A factor that counts from now on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enrolled {
-    pub factor: Authenticator,
+    pub factor: MemberFactor,
     /// With the first one: shown this once.
     pub recovery_codes: Option<Vec<String>>,
 }
@@ -116,6 +132,7 @@ impl Identity {
             boxed!({
                 let (core, site, member, session, factor) = input;
                 may_enrol(core, tx, site, member, session).await?;
+                has_room(&row::of_member(tx, &site.id, member).await?, FactorType::Totp)?;
                 row::begin(tx, &site.id, member, factor).await
             })
         });
@@ -124,8 +141,42 @@ impl Identity {
         Ok(Enrolment { id, name, secret: Secret::new(secret), uri: Secret::new(uri), expires: now + WAITS })
     }
 
-    /// Takes the first code of an authenticator: from now on it is asked for. Sign-ins that wait for a factor and browsers in
-    /// which the member isn't asked end. With the first authenticator the answer has the recovery codes.
+    /// Begins to take codes by e-mail as second factor: sends the first one, which is shown to [`Identity::factor_confirm`]. To
+    /// begin again sends another.
+    ///
+    /// # Errors
+    /// As [`Identity::factor_begin`]; [`Code::TooMany`] for one who takes them.
+    pub async fn factor_begin_email(
+        &self,
+        site: &Arc<Site>,
+        caller: &Caller,
+        address: IpAddr,
+    ) -> Result<EmailEnrolment> {
+        let core = &self.core;
+        let (member, session) = proof::oneself(caller)?;
+        proof::count_change(core, site, &member, &session).await?;
+        let now = core.now();
+        let _sent = core.throttle.attempt(AttemptKind::Factor, now, &site.id, address, "")?;
+        let (id, name) = (row::email_id(&member), EMAIL_NAME.to_owned());
+        let sealed = secret::seal(core, &site.id, &member, &id, &totp::new_secret(core.world()))?;
+        let factor = Factor { id, name, sealed, created: now, confirmed: None, used: None, last_step: 0 };
+        let begun = site.write_with((core.clone(), site.clone(), member, session, factor), |tx, input| {
+            boxed!({
+                let (core, site, member, session, factor) = input;
+                let person = may_enrol(core, tx, site, member, session).await?;
+                has_room(&row::of_member(tx, &site.id, member).await?, FactorType::Email)?;
+                row::begin(tx, &site.id, member, factor).await?;
+                mailed::send(core, tx, &site.id, &person, &factor.id).await?;
+                Ok((factor.id.clone(), factor.name.clone(), person.email))
+            })
+        });
+        let (id, name, email) = begun.await?;
+        mail::deliver_soon(core, &site.id).await;
+        Ok(EmailEnrolment { id, name, email, expires: now + mailed::LIFE })
+    }
+
+    /// Takes the first code of a factor: from now on it is asked for. Sign-ins that wait for a factor and browsers in
+    /// which the member isn't asked end. With the first factor the answer has the recovery codes.
     ///
     /// # Errors
     /// As [`Identity::factor_begin`]; [`Code::NotFound`] for one that doesn't wait (any more);
@@ -141,17 +192,28 @@ impl Identity {
         let core = &self.core;
         let (member, session) = proof::oneself(caller)?;
         proof::count_change(core, site, &member, &session).await?;
-        let waiting =
-            secret::of_member(core, site, &member).await?.into_iter().find(|(it, _)| it.id == id && waits(core, it));
-        let (_, secret) = waiting.ok_or_else(|| Fault::new(Code::NotFound))?;
-        let typed: String = code.expose().chars().filter(|it| !it.is_whitespace()).collect();
-        let step = totp::step_of(secret.expose(), &typed, core.now(), 0);
-        let step = step.ok_or_else(|| Fault::new(Code::VerificationFailed))?;
+        let first = first_code(core, site, &member, id, code).await?;
         let enrolled = site.write_with(
-            (core.clone(), site.clone(), member, session, id.to_owned()),
-            move |tx, (core, site, member, session, id)| {
+            (core.clone(), site.clone(), member, session, id.to_owned(), first),
+            move |tx, (core, site, member, session, id, first)| {
                 boxed!({
                     let person = may_enrol(core, tx, site, member, session).await?;
+                    // Before the count, so that a second confirmation of the same finds nothing.
+                    let all = row::of_member(tx, &site.id, member).await?;
+                    if !all.iter().any(|it| it.id == *id && waits(core, it)) {
+                        return Err(Fault::new(Code::NotFound));
+                    }
+                    has_room(&all, first.factor())?;
+                    let step = match first {
+                        FirstCode::Step(step) => *step,
+                        FirstCode::Mailed(shown) => {
+                            if !mailed::take(tx, &site.id, &person, shown, core.now()).await? {
+                                // Not an error of the transaction, so that the count is kept.
+                                return Ok(Err(Fault::new(Code::VerificationFailed)));
+                            }
+                            0
+                        }
+                    };
                     let is_first = guard::generation(tx, &site.id, member).await?.is_none();
                     if !row::confirm(tx, &site.id, member, id, (step, core.now())).await? {
                         return Err(Fault::new(Code::NotFound));
@@ -163,21 +225,20 @@ impl Identity {
                     count_from_now(core, tx, &site.id, &person, Change { session: Some(session), address }).await?;
                     let factor = row::of_member(tx, &site.id, member).await?.into_iter().find(|it| it.id == *id);
                     let factor = factor.ok_or_else(|| Fault::new(Code::NotFound))?;
-                    Ok(Enrolled { factor: shown(factor), recovery_codes })
+                    Ok(Ok(Enrolled { factor: shown(factor), recovery_codes }))
                 })
             },
         );
-        let enrolled = enrolled.await?;
+        let enrolled = enrolled.await??;
         mail::deliver_soon(core, &site.id).await;
         Ok(enrolled)
     }
 
-    /// Removes an authenticator of the calling member. With the last one the recovery codes go, and the password alone
-    /// signs in.
+    /// Removes a factor of the calling member. With the last one the recovery codes go, and the password alone signs in.
     ///
     /// # Errors
-    /// [`Code::Forbidden`] unless the caller is a member with their whole right, and for the last one of a member of whom
-    /// the site requires one; [`Code::ProofNeeded`]; [`Code::NotFound`]; [`Code::Throttled`].
+    /// [`Code::Forbidden`] unless the caller is a member with their whole right, and for the last authenticator of a member of
+    /// whom the site requires one; [`Code::ProofNeeded`]; [`Code::NotFound`]; [`Code::Throttled`].
     pub async fn factor_remove(&self, site: &Arc<Site>, caller: &Caller, id: &str, address: IpAddr) -> Result<()> {
         let core = &self.core;
         let (member, session) = proof::oneself(caller)?;
@@ -190,11 +251,14 @@ impl Identity {
                     if !row::remove(tx, &site.id, member, id).await? {
                         return Err(Fault::new(Code::NotFound));
                     }
-                    if guard::generation(tx, &site.id, member).await?.is_none() {
+                    let is_email = *id == row::email_id(member);
+                    if !is_email && !offer::has_authenticator(tx, &site.id, member).await? {
                         let due = policy::read(tx, &site.id).await?.factor_due(tx, &site.id, &person).await?;
                         if due.is_some_and(|it| it <= core.now()) {
                             return Err(Fault::because(Code::Forbidden, LAST));
                         }
+                    }
+                    if guard::generation(tx, &site.id, member).await?.is_none() {
                         recovery_code::remove(tx, &site.id, member).await?;
                     }
                     guard::end_sign_ins(tx, &site.id, member, Some(session)).await?;
@@ -232,10 +296,7 @@ impl Identity {
                 }
                 let codes = recovery_code::renew(core, tx, &site.id, member).await?;
                 guard::end_sign_ins(tx, &site.id, member, Some(session)).await?;
-                let entry =
-                    audit::Entry::by_oneself(member, audit::Event::RecoveryCodesRenewed).at_address(Some(address));
-                audit::record(core, tx, &site.id, entry).await?;
-                notice::changed(core, tx, &site.id, &person, FactorChange::RecoveryCodesRenewed).await?;
+                tell_of_new_codes(core, tx, &site.id, &person, address).await?;
                 Ok(codes)
             })
         });
@@ -258,14 +319,20 @@ impl Identity {
                         return Ok(());
                     }
                     let entry = audit::Entry::by_oneself(member, audit::Event::BrowsersForgotten);
-                    audit::record(core, tx, site, entry.at_address(Some(address))).await
+                    audit::record(core, tx, site, entry.at_address(Some(address))).await?;
+                    match member::get(tx, site, member).await? {
+                        Some(person) => notice::changed(core, tx, site, &person, FactorChange::BrowsersForgotten).await,
+                        None => Ok(()),
+                    }
                 })
             });
-        forgotten.await
+        forgotten.await?;
+        mail::deliver_soon(&self.core, &site.id).await;
+        Ok(())
     }
 
-    /// Takes all second factors of a member away, who has lost them; the member is told. Answers how many authenticators there
-    /// were.
+    /// Takes all second factors of a member away, who has lost them; the member is told. Answers how many there were,
+    /// recovery codes not counted.
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`] for an unknown member.
@@ -293,7 +360,7 @@ impl Identity {
 }
 
 /// Takes inside a transaction all second factors of a member away, and what rests on them, and writes down who did. Answers
-/// how many authenticators there were.
+/// how many there were, recovery codes not counted.
 pub(crate) async fn drop_all(
     core: &Core,
     tx: &mut Tx<'_>,
@@ -319,7 +386,8 @@ pub(super) struct Change<'a> {
     pub address: IpAddr,
 }
 
-/// What an authenticator brings that counts from now on: sign-ins that wait end, the audit log and the member are told.
+/// What a factor brings that counts from now on: sign-ins that wait end, the audit log and the member are told. Who adds one has
+/// shown who they are, so the password is as good as theirs.
 pub(super) async fn count_from_now(
     core: &Core,
     tx: &mut Tx<'_>,
@@ -328,12 +396,26 @@ pub(super) async fn count_from_now(
     change: Change<'_>,
 ) -> Result<()> {
     guard::end_sign_ins(tx, site, &person.id, change.session).await?;
+    guard::trust_password(tx, site, &person.id).await?;
     let entry = audit::Entry::by_oneself(&person.id, audit::Event::FactorAdded).at_address(Some(change.address));
     audit::record(core, tx, site, entry).await?;
     notice::changed(core, tx, site, person, FactorChange::Added).await
 }
 
-/// Whether a member may enrol one more, in this transaction; locks their guard. One whose address nobody has shown to be theirs
+/// Tells the audit log and the member that the recovery codes of before are worth nothing.
+pub(super) async fn tell_of_new_codes(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    person: &Member,
+    address: IpAddr,
+) -> Result<()> {
+    let entry = audit::Entry::by_oneself(&person.id, audit::Event::RecoveryCodesRenewed).at_address(Some(address));
+    audit::record(core, tx, site, entry).await?;
+    notice::changed(core, tx, site, person, FactorChange::RecoveryCodesRenewed).await
+}
+
+/// Whether a member may enrol, in this transaction; locks their guard. One whose address nobody has shown to be theirs
 /// may not: who registers another's address would keep its owner out by a factor.
 async fn may_enrol(
     core: &Core,
@@ -349,19 +431,61 @@ async fn may_enrol(
     if !person.email_verified {
         return Err(Fault::new(Code::VerificationRequired));
     }
-    let confirmed = row::of_member(tx, &site.id, member).await?.iter().filter(|it| it.confirmed.is_some()).count();
-    if i64::try_from(confirmed).unwrap_or(MOST) >= MOST {
-        return Err(Fault::new(Code::TooMany));
-    }
     Ok(person)
+}
+
+/// # Errors
+/// [`Code::TooMany`] for a member whose factors of this kind are as many as can be.
+fn has_room(all: &[Factor], wanted: FactorType) -> Result<()> {
+    let confirmed = all.iter().filter(|it| it.confirmed.is_some() && it.factor() == wanted).count();
+    let most = if wanted == FactorType::Email { 1 } else { MOST };
+    if confirmed < most { Ok(()) } else { Err(Fault::new(Code::TooMany)) }
 }
 
 fn waits(core: &Core, factor: &Factor) -> bool {
     factor.confirmed.is_none() && core.now() < factor.created + WAITS
 }
 
-fn shown(factor: Factor) -> Authenticator {
-    Authenticator { id: factor.id, name: factor.name, created: factor.created, used: factor.used }
+/// What confirms a factor that waits.
+#[derive(Debug, Clone)]
+enum FirstCode {
+    /// A code of the authenticator, of this step of time.
+    Step(i64),
+    /// What may have been sent by e-mail.
+    Mailed(MailedCode),
+}
+
+impl FirstCode {
+    fn factor(&self) -> FactorType {
+        match self {
+            Self::Step(_) => FactorType::Totp,
+            Self::Mailed(_) => FactorType::Email,
+        }
+    }
+}
+
+/// # Errors
+/// [`Code::NotFound`] for a factor that doesn't wait; [`Code::VerificationFailed`] for a wrong code of an authenticator.
+async fn first_code(core: &Core, site: &Site, member: &MemberId, id: &str, code: &Secret) -> Result<FirstCode> {
+    if id == row::email_id(member) {
+        let (site_id, who) = (site.id.clone(), member.clone());
+        let all = site.read(ReaderPool::Point, move |tx| boxed!(row::of_member(tx, &site_id, &who).await)).await?;
+        if !all.iter().any(|it| it.id == id && waits(core, it)) {
+            return Err(Fault::new(Code::NotFound));
+        }
+        return Ok(FirstCode::Mailed(MailedCode::of(member, id, code)));
+    }
+    let all = secret::of_member(core, site, member).await?;
+    let waiting = all.into_iter().find(|(it, _)| it.id == id && waits(core, it));
+    let (_, secret) = waiting.ok_or_else(|| Fault::new(Code::NotFound))?;
+    let typed: String = code.expose().chars().filter(|it| !it.is_whitespace()).collect();
+    let step = totp::step_of(secret.expose(), &typed, core.now(), 0);
+    step.map(FirstCode::Step).ok_or_else(|| Fault::new(Code::VerificationFailed))
+}
+
+fn shown(factor: Factor) -> MemberFactor {
+    let kind = factor.factor();
+    MemberFactor { id: factor.id, factor: kind, name: factor.name, created: factor.created, used: factor.used }
 }
 
 fn checked_name(name: Option<&str>) -> Result<String> {

@@ -98,11 +98,32 @@ pub(crate) async fn generation(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId
     Ok(tx.row(sql, &params![site, member], |row| row.get(0)).await?)
 }
 
-/// The same of a member who has none yet; locks their guard.
-pub(crate) async fn generation_of_none(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<i64> {
+/// The same whether or not they have one; locks their guard.
+pub(crate) async fn locked_generation(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<i64> {
     lock(tx, site, member).await?;
     let sql = "select generation from stoa.factor_guard where site = $1 and member = $2";
     Ok(tx.row(sql, &params![site, member], |row| row.get(0)).await?.unwrap_or_default())
+}
+
+/// Notes inside the transaction of a password's change that a link to the member's address has set it: below zero in the column of
+/// when a session did, which it doesn't count as.
+pub(super) async fn password_by_link(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
+    let sql = "update stoa.factor_guard set password_set = $1 where site = $2 and member = $3";
+    tx.send(sql, params![-now, site, member]).await?;
+    Ok(())
+}
+
+/// Whether a link has set the password, and nothing was shown beside it since then but what the link shows as well.
+pub(super) async fn is_password_by_link(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<bool> {
+    let sql = "select 1 from stoa.factor_guard where site = $1 and member = $2 and password_set < 0";
+    Ok(tx.row(sql, &params![site, member], |_| Ok(())).await?.is_some())
+}
+
+/// Who has the password has shown more than the mailbox.
+pub(super) async fn trust_password(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
+    let sql = "update stoa.factor_guard set password_set = null where site = $1 and member = $2 and password_set < 0";
+    tx.send(sql, params![site, member]).await?;
+    Ok(())
 }
 
 fn wait(wrong: i64) -> Millis {

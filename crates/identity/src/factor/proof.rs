@@ -3,7 +3,8 @@
 //!
 //! A member with a factor shows one; only a member without shows the password. A password that a session has set without
 //! showing the one before proves nothing for a day, or until a recovery link has set another: else a stolen session
-//! could choose a password, prove by it, and lock the owner out for good by a factor of its own.
+//! could choose a password, prove by it, and lock the owner out for good by a factor of its own. One that a link has set is as good as
+//! the mailbox, so codes by e-mail are no second factor beside it until another one was shown.
 
 use crate::{
     Core, Identity,
@@ -12,17 +13,20 @@ use crate::{
         throttle::{AttemptKind, Permit},
     },
     factor::{
-        Shown,
+        FactorType, Shown,
         check::{self, Verdict},
-        guard,
+        guard, mailed, offer,
     },
     mail,
     member::{self, Member},
     password::Match,
     session,
 };
-use std::{net::Ipv4Addr, sync::Arc};
-use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, Secret, SessionId, SiteId};
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    sync::Arc,
+};
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, Secret, SessionId, SiteId, Violation};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, Tx, boxed};
 
@@ -60,6 +64,32 @@ impl Identity {
             Proof::Factor(shown) => by_factor(core, site, member, session, attempt, shown).await?,
         }
         Ok(core.now() + LIFE)
+    }
+
+    /// Sends a code by e-mail for a proof of this session: the address that it goes to.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is a member with their whole right; [`Code::Validation`] for one who takes no
+    /// codes by e-mail; [`Code::Throttled`]; [`Code::Unauthenticated`] when the session ends meanwhile.
+    pub async fn member_prove_send(&self, site: &Arc<Site>, caller: &Caller, address: IpAddr) -> Result<String> {
+        let core = &self.core;
+        let (id, session) = oneself(caller)?;
+        let _sent = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, address, "")?;
+        let sent = site.write_with((core.clone(), site.clone(), id, session), |tx, (core, site, id, session)| {
+            boxed!({
+                session::require_open(tx, &site.id, session).await?;
+                let member = member::get(tx, &site.id, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+                if !offer::offered(tx, &site.id, &member).await?.contains(&FactorType::Email) {
+                    let why = "codes by e-mail are no second factor of this account";
+                    return Err(Fault::invalid(vec![Violation::new("emailData", "FIELD_NOT_ALLOWED", why)]));
+                }
+                mailed::send(core, tx, &site.id, &member, &mailed::of_session(session.as_str())).await?;
+                Ok(member.email)
+            })
+        });
+        let email = sent.await?;
+        mail::deliver_soon(core, &site.id).await;
+        Ok(email)
     }
 }
 
@@ -162,7 +192,7 @@ async fn by_factor(
 ) -> Result<()> {
     let address = attempt.address;
     let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, address, "")?;
-    let compared = check::compare(core, site, &id, shown).await?;
+    let compared = check::compare(core, site, &id, shown, Some(&mailed::of_session(session.as_str()))).await?;
     let proved = site.write_with(
         (core.clone(), site.clone(), id, session, compared),
         move |tx, (core, site, id, session, compared)| {
@@ -240,28 +270,41 @@ pub(super) async fn until(tx: &mut Tx<'_>, site: &SiteId, session: &SessionId, n
     Ok(proved.map(|it| it + LIFE))
 }
 
-/// Notes inside the transaction of a password's change that a session has set it. One in which the member has lately shown who they
-/// are gives no cause for doubt.
+/// How a password was set or shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum PasswordSet<'a> {
+    /// In this session, perhaps without showing the one before.
+    BySession(&'a SessionId),
+    /// By a link to the member's address.
+    ByLink,
+    /// It was shown, and after it a second factor, or that the address is the member's.
+    Confirmed,
+}
+
+/// Notes inside the transaction of a password's change what it is worth. One that is set in a session in which the member has
+/// lately shown who they are gives no cause for doubt.
 pub(crate) async fn password_was_set(
     core: &Core,
     tx: &mut Tx<'_>,
     site: &SiteId,
     member: &MemberId,
-    session: Option<&SessionId>,
+    how: PasswordSet<'_>,
 ) -> Result<()> {
-    let is_proved = match session {
-        Some(session) => until(tx, site, session, core.now()).await?.is_some(),
-        // A link to the member's address has set it.
-        None => true,
+    let now = core.now();
+    let sql = match how {
+        PasswordSet::ByLink => return guard::password_by_link(tx, site, member, now).await,
+        PasswordSet::BySession(session) if until(tx, site, session, now).await?.is_none() => {
+            guard::lock(tx, site, member).await?;
+            let sql = "update stoa.factor_guard set password_set = $1 where site = $2 and member = $3";
+            tx.send(sql, params![now, site, member]).await?;
+            return Ok(());
+        }
+        PasswordSet::BySession(_) => "update stoa.factor_guard set password_set = null where site = $1 and member = $2",
+        PasswordSet::Confirmed => {
+            "update stoa.factor_guard set password_set = null where site = $1 and member = $2 and password_set > 0"
+        }
     };
-    if is_proved {
-        let sql = "update stoa.factor_guard set password_set = null where site = $1 and member = $2";
-        tx.send(sql, params![site, member]).await?;
-        return Ok(());
-    }
-    guard::lock(tx, site, member).await?;
-    let sql = "update stoa.factor_guard set password_set = $1 where site = $2 and member = $3";
-    tx.send(sql, params![core.now(), site, member]).await?;
+    tx.send(sql, params![site, member]).await?;
     Ok(())
 }
 

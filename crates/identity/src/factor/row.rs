@@ -1,5 +1,6 @@
-//! Authenticators as they are stored.
+//! Authenticators as they are stored, and beside them that a member takes codes by e-mail.
 
+use crate::factor::FactorType;
 use stoa_kernel::{MemberId, Millis, Result, SiteId};
 use stoa_sql::params;
 use stoa_store::{Row, Tx};
@@ -16,6 +17,21 @@ pub(super) struct Factor {
     pub(super) used: Option<Millis>,
     /// The step of time of the last code that counted.
     pub(super) last_step: i64,
+}
+
+/// What the ids of codes by e-mail begin with; those of authenticators never do.
+const EMAIL: &str = "email-";
+
+/// The one id under which a member takes codes by e-mail. The row has a sealed secret like any other, which is shown nowhere: to a
+/// program that doesn't know the kind it is an authenticator that nobody has.
+pub(super) fn email_id(member: &MemberId) -> String {
+    format!("{EMAIL}{member}")
+}
+
+impl Factor {
+    pub(super) fn factor(&self) -> FactorType {
+        if self.id.starts_with(EMAIL) { FactorType::Email } else { FactorType::Totp }
+    }
 }
 
 /// All of a member, the oldest first.
@@ -70,6 +86,13 @@ pub(super) async fn advance(
     let sql = "update stoa.factor set last_step = $1, used = $2 \
                where site = $3 and id = $4 and member = $5 and confirmed is not null and last_step < $1";
     Ok(tx.execute(sql, &params![step, now, site, id, member]).await? == 1)
+}
+
+/// A code by e-mail has counted.
+pub(super) async fn email_used(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
+    let sql = "update stoa.factor set used = $1 where site = $2 and id = $3 and member = $4";
+    tx.send(sql, params![now, site, email_id(member), member]).await?;
+    Ok(())
 }
 
 /// Removes a confirmed factor: whether there was one.

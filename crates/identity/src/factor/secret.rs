@@ -2,7 +2,10 @@
 
 use crate::{
     Core,
-    factor::row::{self, Factor},
+    factor::{
+        FactorType,
+        row::{self, Factor},
+    },
 };
 use stoa_kernel::{Fault, MemberId, Result, Secret, SiteId};
 use stoa_sql::params;
@@ -16,7 +19,7 @@ pub(super) fn seal(core: &Core, site: &SiteId, member: &MemberId, id: &str, secr
     core.ciphers.factor.encrypt(core.world(), &associated_data(site, member, id), secret)
 }
 
-/// The factors of a member with their secrets, read beside the transaction in which one counts.
+/// The authenticators of a member with their secrets, read beside the transaction in which one counts.
 ///
 /// # Errors
 /// What the engine answers; [`stoa_kernel::Code::Internal`] when the key that encrypted one is gone.
@@ -24,7 +27,7 @@ pub(super) async fn of_member(core: &Core, site: &Site, member: &MemberId) -> Re
     let (id, who) = (site.id.clone(), member.clone());
     let factors = site.read(ReaderPool::Point, move |tx| boxed!(row::of_member(tx, &id, &who).await)).await?;
     let mut opened = Vec::new();
-    for factor in factors {
+    for factor in factors.into_iter().filter(|it| it.factor() == FactorType::Totp) {
         let secret = open(core, &site.id, member, &factor.id, &factor.sealed).await?;
         let lost = || Fault::internal(format!("site {}: the secret of factor {} doesn't open", site.id, factor.id));
         opened.push((factor.clone(), secret.ok_or_else(lost)?));

@@ -25,7 +25,8 @@ use crate::{
         outcome::{Origin, Outcome, SecondFactor},
         recovery,
         resume::{self, MissingFields},
-        second_factor, verification,
+        second_factor::{self, SentCode},
+        verification,
     },
     token::opaque,
 };
@@ -112,6 +113,18 @@ async fn run_inner(
                 None => Ok(EffectResult::Outdated),
                 Some(Outcome::RequireOwnerApproval { .. }) => Ok(EffectResult::Unchanged),
                 Some(outcome) => sign_in_result(core, site, record, outcome).await,
+            }
+        }
+        Effect::SendFactor { challenge } => {
+            // The name of the flow, so that what two of its pages send for is one code.
+            let name = challenge.mailed.clone().unwrap_or_else(|| format!("flow {}", opaque::hex(&record.hash)));
+            let to_send = second_factor::ToSend { challenge, name, address: attempt.address };
+            match second_factor::send_code(core, site, to_send).await {
+                Ok(Some(SentCode { challenge, email })) => Ok(EffectResult::CodeSent { challenge, email }),
+                Ok(None) => Ok(EffectResult::Outdated),
+                // They were turned off, or the address is another one that nobody has shown: the sign-in begins again.
+                Err(fault) if fault.code() == Code::Validation => Ok(EffectResult::Outdated),
+                Err(fault) => Err(fault),
             }
         }
         Effect::CheckFactor { challenge, shown, remembers } => {

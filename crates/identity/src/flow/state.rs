@@ -49,8 +49,11 @@ pub enum State {
     /// A first factor was shown of a member who has a second one.
     SecondFactor {
         challenge: Challenge,
+        /// The address to which a code was sent for it.
+        #[serde(default)]
+        sent_to: Option<String>,
     },
-    /// The site requires a second factor of a member who has none.
+    /// The site requires a second factor of a member who has none that does.
     OfferFactor {
         challenge: Challenge,
         /// Until when it may be put off; nothing when it may not.
@@ -126,6 +129,11 @@ pub enum EffectResult {
     SignedOut,
     /// Nothing to tell: what was refreshed is as it was.
     Unchanged,
+    /// A code is on its way with which a second factor can be shown.
+    CodeSent {
+        challenge: Challenge,
+        email: String,
+    },
     /// An authenticator to be set up under an account.
     Drafted {
         draft: Draft,
@@ -168,6 +176,10 @@ pub enum Effect {
     CheckApproval {
         member: MemberId,
         password: Fingerprint,
+    },
+    /// Sends a code by e-mail to a member who can show one.
+    SendFactor {
+        challenge: Challenge,
     },
     CheckFactor {
         challenge: Challenge,
@@ -286,6 +298,7 @@ impl EffectResult {
             Self::Sent => "sent",
             Self::SignedOut => "signedOut",
             Self::Unchanged => "unchanged",
+            Self::CodeSent { .. } => "codeSent",
             Self::Drafted { .. } => "drafted",
             Self::Enrolled { .. } => "enrolled",
             Self::Refused(_) => "refused",
@@ -303,6 +316,7 @@ impl Effect {
             Self::SendCode { .. } => "SendCode",
             Self::Complete { .. } => "Complete",
             Self::CheckApproval { .. } => "CheckApproval",
+            Self::SendFactor { .. } => "SendFactor",
             Self::CheckFactor { .. } => "CheckFactor",
             Self::PutOffFactor { .. } => "PutOffFactor",
             Self::BeginFactor { .. } => "BeginFactor",
@@ -324,7 +338,7 @@ impl Effect {
     /// Whether the effect can have this result. The conductor refuses anything else, so what the walk leaves
     /// out can't happen.
     pub fn can_result_in(&self, result: &EffectResult) -> bool {
-        use EffectResult::{Drafted, Enrolled, Operator, Outdated, Refused, Sent, SignedOut, Unchanged};
+        use EffectResult::{CodeSent, Drafted, Enrolled, Operator, Outdated, Refused, Sent, SignedOut, Unchanged};
         let sign_in = match result {
             EffectResult::SignIn(outcome) => Some(&**outcome),
             _ => None,
@@ -332,7 +346,7 @@ impl Effect {
         let verifies = matches!(sign_in, Some(Outcome::RequireEmailVerification { .. }));
         // A member who has just registered, or has just shown one, is asked for none.
         let asks_factor = matches!(sign_in, Some(Outcome::MfaChallenge { .. }));
-        // Nor is a member asked to have one who has just shown one.
+        // A member may be asked to have one who has just shown a code by e-mail, which is none that sites require.
         let requires_factor = matches!(sign_in, Some(Outcome::RequireEnrolment { .. }));
         let requires_now = matches!(sign_in, Some(Outcome::RequireEnrolment { until: None, .. }));
         let asks = asks_factor || requires_factor;
@@ -349,7 +363,9 @@ impl Effect {
             Self::CheckCode { .. } | Self::SetPassword { .. } => is_next || asks,
             Self::Complete { .. } => is_next || asks || *result == Outdated,
             Self::CheckApproval { .. } => completes || asks || verifies || matches!(result, Outdated | Unchanged),
-            Self::CheckFactor { .. } | Self::FinishFactor { .. } => is_next || verifies || *result == Outdated,
+            Self::SendFactor { .. } => matches!(result, CodeSent { .. } | Outdated),
+            Self::CheckFactor { .. } => is_next || requires_factor || verifies || *result == Outdated,
+            Self::FinishFactor { .. } => is_next || verifies || *result == Outdated,
             Self::PutOffFactor { .. } => is_next || requires_now || verifies || *result == Outdated,
             Self::BeginFactor { .. } => is_next || verifies || matches!(result, Drafted { .. } | Outdated),
             Self::ConfirmFactor { .. } => is_next || verifies || matches!(result, Enrolled { .. } | Outdated),

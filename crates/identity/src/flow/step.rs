@@ -1,7 +1,7 @@
 //! The machine itself: pure, total, and the only place that knows what comes next.
 
 use crate::{
-    factor::Shown,
+    factor::{FactorType, Shown},
     flow::{
         problem,
         state::{Completion, Effect, EffectResult, Event, Facts, Grant, PasswordReason, State, Transition},
@@ -10,7 +10,7 @@ use crate::{
     member::Member,
     password::Fingerprint,
     policy::Field,
-    sign_in::{challenge::Challenge, outcome::Outcome},
+    sign_in::outcome::Outcome,
 };
 use stoa_kernel::{Email, Secret};
 
@@ -129,8 +129,8 @@ fn take_input(state: State, input: FlowInput, facts: &Facts) -> Transition {
 
         (state @ State::MissingFields { .. }, FlowInput::MissingFields { profile }) => submit_profile(state, profile),
 
-        (State::SecondFactor { challenge }, FlowInput::SecondFactor { factor, code, remember }) => {
-            show_factor(challenge, Shown { factor, code: Secret::new(code) }, remember)
+        (state @ State::SecondFactor { .. }, input @ (FlowInput::SecondFactor { .. } | FlowInput::Resend)) => {
+            prove(state, input)
         }
 
         (state @ (State::OfferFactor { .. } | State::EnrolFactor { .. } | State::KeepCodes { .. }), input) => {
@@ -197,16 +197,25 @@ fn verify(state: State, input: FlowInput) -> Transition {
     }
 }
 
-fn show_factor(challenge: Challenge, shown: Shown, remembers: bool) -> Transition {
-    if shown.code.expose().trim().is_empty() {
-        let problems = vec![problem::required("code")];
-        return Transition { state: State::SecondFactor { challenge }, effects: Vec::new(), problems };
-    }
-    let effects = vec![Effect::CheckFactor { challenge: challenge.clone(), shown, remembers }];
-    Transition { state: State::SecondFactor { challenge }, effects, problems: Vec::new() }
+/// What a member sends who is asked for a second factor: one, or that a code be sent.
+fn prove(state: State, input: FlowInput) -> Transition {
+    let State::SecondFactor { challenge, .. } = &state else { return unexpected(state) };
+    let challenge = challenge.clone();
+    let effect = match input {
+        FlowInput::SecondFactor { code, .. } if code.trim().is_empty() => {
+            return Transition { state, effects: Vec::new(), problems: vec![problem::required("code")] };
+        }
+        FlowInput::SecondFactor { factor, code, remember } => {
+            let shown = Shown { factor, code: Secret::new(code) };
+            Effect::CheckFactor { challenge, shown, remembers: remember }
+        }
+        FlowInput::Resend if challenge.factors.contains(&FactorType::Email) => Effect::SendFactor { challenge },
+        _ => return unexpected(state),
+    };
+    Transition { state, effects: vec![effect], problems: Vec::new() }
 }
 
-/// What a member sends of whom a second factor is required, and who has none.
+/// What a member sends of whom a second factor is required, and who has none that does.
 fn enrol(state: State, input: FlowInput) -> Transition {
     let effect = match (&state, input) {
         (State::OfferFactor { challenge, .. }, FlowInput::EnrolFactor) => {
@@ -263,6 +272,9 @@ fn after(state: State, result: EffectResult, facts: &Facts) -> Transition {
             let state = State::SignIn { email: None };
             Transition { state, effects: Vec::new(), problems: vec![problem::moved_on()] }
         }
+        (State::SecondFactor { .. }, EffectResult::CodeSent { challenge, email }) => {
+            stay(State::SecondFactor { challenge, sent_to: Some(email) })
+        }
         (State::OfferFactor { challenge, until }, EffectResult::Drafted { draft, account }) => {
             stay(State::EnrolFactor { challenge, draft, account, until })
         }
@@ -293,7 +305,7 @@ fn after_sign_in(state: State, outcome: Outcome, facts: &Facts) -> Transition {
             let password = fingerprint(&member);
             stay(State::AwaitApproval { member: member.id, email: member.email, password })
         }
-        Outcome::MfaChallenge { challenge, .. } => stay(State::SecondFactor { challenge }),
+        Outcome::MfaChallenge { challenge, .. } => stay(State::SecondFactor { challenge, sent_to: None }),
         // Where it can't be put off, or the member has chosen before a code was asked for, there is nothing to choose.
         Outcome::RequireEnrolment { challenge, until, .. } => {
             let has_chosen = matches!(state, State::VerifyEmail { enrols: true, .. });

@@ -2,7 +2,7 @@
 
 use crate::{
     browser::Browser,
-    factor::{self, FactorType, Setup},
+    factor::{self, Setup},
     flow::{
         record::Record,
         state::{Facts, PasswordReason, State},
@@ -82,9 +82,12 @@ pub(super) fn page(state: &State, facts: &Facts) -> Step {
             Step::MissingFields { fields: fields.iter().map(field).collect() }
         }
         State::AwaitApproval { email, .. } => Step::AwaitApproval { email_hint: hint(email) },
-        State::SecondFactor { .. } => {
-            Step::SecondFactor { factors: FactorType::ALL.to_vec(), remember_days: factor::DAYS }
-        }
+        State::SecondFactor { challenge, sent_to } => Step::SecondFactor {
+            factors: challenge.factors.clone(),
+            remember_days: factor::DAYS,
+            sent_to: sent_to.as_deref().map(hint),
+            resend_after_seconds: RESEND_AFTER_SECONDS,
+        },
         State::OfferFactor { until, .. } => Step::OfferFactor { until: until.map(iso_from_millis) },
         // The conductor shows what it has encrypted.
         State::EnrolFactor { .. } => gone(),

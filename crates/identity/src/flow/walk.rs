@@ -56,7 +56,19 @@ fn member() -> MemberId {
 }
 
 fn challenge() -> Challenge {
-    Challenge { member: member(), password: Fingerprint::default(), generation: 1, visitor: None, until: 0 }
+    let of = Member::new(member(), &email(), Profile::default(), 0);
+    Challenge { factors: vec![FactorType::Totp, FactorType::RecoveryCode], ..Challenge::of(&of, 1, None, 0) }
+}
+
+/// Of a member who takes codes by e-mail, of which one was sent or not.
+fn by_mail(mailed: Option<&str>) -> Challenge {
+    let factors = vec![FactorType::Email, FactorType::RecoveryCode];
+    Challenge { factors, mailed: mailed.map(str::to_owned), ..challenge() }
+}
+
+/// Of a member who has shown codes by e-mail, beside which the site requires an authenticator.
+fn beside_mail() -> Challenge {
+    Challenge { has_shown: true, ..challenge() }
 }
 
 fn draft() -> Draft {
@@ -117,14 +129,22 @@ fn states() -> Vec<State> {
             State::MissingFields { member: member(), email: email(), fields: Vec::new(), password: Fingerprint::default() },
         ],
         State::AwaitApproval { .. } => [State::AwaitApproval { member: member(), email: email(), password: Fingerprint::default() }],
-        State::SecondFactor { .. } => [State::SecondFactor { challenge: challenge() }],
+        State::SecondFactor { .. } => [
+            State::SecondFactor { challenge: challenge(), sent_to: None },
+            State::SecondFactor { challenge: by_mail(None), sent_to: None },
+            State::SecondFactor { challenge: by_mail(Some("flow")), sent_to: some.clone() },
+        ],
         State::OfferFactor { .. } => [
             State::OfferFactor { challenge: challenge(), until: Some(1) },
             State::OfferFactor { challenge: challenge(), until: None },
+            State::OfferFactor { challenge: beside_mail(), until: Some(1) },
+            State::OfferFactor { challenge: beside_mail(), until: None },
         ],
         State::EnrolFactor { .. } => [
             State::EnrolFactor { challenge: challenge(), draft: draft(), account: email(), until: Some(1) },
             State::EnrolFactor { challenge: challenge(), draft: draft(), account: email(), until: None },
+            State::EnrolFactor { challenge: beside_mail(), draft: draft(), account: email(), until: Some(1) },
+            State::EnrolFactor { challenge: beside_mail(), draft: draft(), account: email(), until: None },
         ],
         State::KeepCodes { .. } => [State::KeepCodes { challenge: challenge(), codes: codes() }],
         State::RecoverRequest { .. } => [
@@ -179,6 +199,7 @@ fn inputs() -> Vec<FlowInput> {
         ],
         FlowInput::SecondFactor { .. } => [
             prove(FactorType::Totp, "123456", true),
+            prove(FactorType::Email, "123456", false),
             prove(FactorType::RecoveryCode, "ABCD-EFGH", false),
             prove(FactorType::Totp, " ", false),
         ],
@@ -214,11 +235,14 @@ fn outcomes() -> Vec<Outcome> {
         ],
         Outcome::RequireOwnerApproval { .. } => [Outcome::RequireOwnerApproval { member: account() }],
         Outcome::MfaChallenge { .. } => [
-            Outcome::MfaChallenge { challenge: challenge(), state_token: token(), asked: FactorType::Totp },
+            Outcome::MfaChallenge { challenge: challenge(), state_token: token(), asked: FactorType::Totp, hint: None },
+            Outcome::MfaChallenge { challenge: by_mail(None), state_token: token(), asked: FactorType::Email, hint: None },
         ],
         Outcome::RequireEnrolment { .. } => [
             Outcome::RequireEnrolment { challenge: challenge(), until: Some(1), url: None },
             Outcome::RequireEnrolment { challenge: challenge(), until: None, url: None },
+            Outcome::RequireEnrolment { challenge: beside_mail(), until: Some(1), url: None },
+            Outcome::RequireEnrolment { challenge: beside_mail(), until: None, url: None },
         ],
         Outcome::RequireFirstFactor { .. } => [Outcome::RequireFirstFactor { state_token: token() }],
         Outcome::StatusCheck { .. } => [Outcome::StatusCheck { member: account() }],
@@ -239,6 +263,9 @@ fn results() -> Vec<EffectResult> {
         EffectResult::Sent => [EffectResult::Sent],
         EffectResult::SignedOut => [EffectResult::SignedOut],
         EffectResult::Unchanged => [EffectResult::Unchanged],
+        EffectResult::CodeSent { .. } => [
+            EffectResult::CodeSent { challenge: by_mail(Some("flow")), email: email() },
+        ],
         EffectResult::Drafted { .. } => [EffectResult::Drafted { draft: draft(), account: email() }],
         EffectResult::Enrolled { .. } => [
             EffectResult::Enrolled { challenge: challenge(), codes: codes() },
@@ -273,6 +300,7 @@ fn effects() -> Vec<Effect> {
             Effect::Complete { member: member(), password: Fingerprint::default(), profile: ProfileInput::default() },
         ],
         Effect::CheckApproval { .. } => [Effect::CheckApproval { member: member(), password: Fingerprint::default() }],
+        Effect::SendFactor { .. } => [Effect::SendFactor { challenge: by_mail(None) }],
         Effect::CheckFactor { .. } => [
             Effect::CheckFactor {
                 challenge: challenge(),
@@ -433,7 +461,8 @@ fn conduct(transition: Transition, facts: &Facts, depth: usize) -> Vec<Transitio
         let next = step::step(transition.state.clone(), Event::Result(result.clone()), facts);
         let is_heard = next.state != transition.state || !next.problems.is_empty() || !next.effects.is_empty();
         // The same fields may be missing still.
-        let is_still = result.name() == "mustTell" || matches!(result, EffectResult::Unchanged | EffectResult::Sent);
+        let is_still = result.name() == "mustTell"
+            || matches!(result, EffectResult::Unchanged | EffectResult::Sent | EffectResult::CodeSent { .. });
         assert!(
             is_heard || is_still,
             "{:?} does not hear that {} resulted in {}",
@@ -557,26 +586,47 @@ fn owner_flow_has_no_sign_up() {
     }
 }
 
-/// What an effect can result in for a member who has a second factor: nothing signs in but showing one.
+/// What an effect can result in for a member who has a second factor: nothing signs in, nor requires an authenticator beside
+/// codes by e-mail, but showing one, and what knows that one was shown.
 fn results_of_enrolled(effect: &Effect) -> Vec<EffectResult> {
-    let is_sign_in = |result: &EffectResult| match result {
-        EffectResult::SignIn(outcome) => matches!(**outcome, Outcome::Success { .. }),
+    let was_shown = match effect {
+        Effect::CheckFactor { .. } | Effect::FinishFactor { .. } => true,
+        Effect::PutOffFactor { challenge }
+        | Effect::BeginFactor { challenge }
+        | Effect::ConfirmFactor { challenge, .. } => challenge.has_shown,
         _ => false,
     };
-    let shows_factor = matches!(effect, Effect::CheckFactor { .. } | Effect::FinishFactor { .. });
-    let can_be = |it: &EffectResult| effect.can_result_in(it) && (shows_factor || !is_sign_in(it));
-    results().into_iter().filter(can_be).collect()
+    let can_be = |result: &EffectResult| match result {
+        EffectResult::SignIn(outcome) => match &**outcome {
+            Outcome::Success { .. } => was_shown,
+            Outcome::RequireEnrolment { challenge, .. } => was_shown && challenge.has_shown,
+            _ => true,
+        },
+        _ => true,
+    };
+    results().into_iter().filter(|it| effect.can_result_in(it) && can_be(it)).collect()
+}
+
+/// Whether a state says that codes by e-mail were shown before an authenticator is set up.
+fn knows_shown(state: &State) -> bool {
+    match state {
+        State::OfferFactor { challenge, .. }
+        | State::EnrolFactor { challenge, .. }
+        | State::KeepCodes { challenge, .. } => challenge.has_shown,
+        _ => false,
+    }
 }
 
 /// From every state, by every input and under all facts, whether or not a flow comes there.
 #[test]
 fn no_way_leads_past_a_second_factor() {
     let is_members = |it: &Effect| matches!(it, Effect::OpenSession(Grant::Member(_)));
-    let (mut shown, mut asked) = (0, BTreeSet::new());
+    let (mut shown, mut put_off, mut asked) = (0, 0, BTreeSet::new());
     for facts in facts() {
         for state in states() {
             let inputs = inputs().into_iter().map(Event::Input).chain([Event::Refresh]);
             let mut waiting: Vec<Transition> = inputs.map(|it| step::step(state.clone(), it, &facts)).collect();
+            assert!(knows_shown(&state) || !waiting.iter().any(|it| knows_shown(&it.state)), "{state:?}");
             while let Some(mut transition) = waiting.pop() {
                 let Some(at) = transition.effects.iter().position(asks) else {
                     assert!(!transition.effects.iter().any(is_members), "{state:?}");
@@ -591,13 +641,22 @@ fn no_way_leads_past_a_second_factor() {
                         asked.insert(before.name());
                         assert!(matches!(next.state, State::SecondFactor { .. }), "{before:?} passes the question by");
                     }
+                    if knows_shown(&next.state) && !knows_shown(&before) {
+                        let shows = (&before, &effect);
+                        assert!(
+                            matches!(shows, (State::SecondFactor { .. }, Effect::CheckFactor { .. })),
+                            "{before:?}"
+                        );
+                    }
                     if next.effects.iter().any(is_members) {
-                        assert!(matches!(
-                            (&before, &effect),
+                        match (&before, &effect) {
                             (State::SecondFactor { .. }, Effect::CheckFactor { .. })
-                                | (State::KeepCodes { .. }, Effect::FinishFactor { .. })
-                        ));
-                        shown += 1;
+                            | (State::KeepCodes { .. }, Effect::FinishFactor { .. }) => shown += 1,
+                            (State::OfferFactor { .. } | State::EnrolFactor { .. }, _) if knows_shown(&before) => {
+                                put_off += 1;
+                            }
+                            _ => panic!("{before:?} signs in by {}", effect.name()),
+                        }
                         continue;
                     }
                     waiting.push(next);
@@ -605,19 +664,19 @@ fn no_way_leads_past_a_second_factor() {
             }
         }
     }
-    assert!(shown > 0);
+    assert!(shown > 0 && put_off > 0);
     let ways = ["AwaitApproval", "MissingFields", "NewPassword", "SignIn", "VerifyEmail"];
     assert_eq!(asked.into_iter().collect::<Vec<_>>(), ways);
 }
 
-/// What an effect can result in for a member of whom a second factor is required now, and who has none: nothing signs in
-/// before one was set up.
+/// What an effect can result in for a member of whom a second factor is required now, and who has none that does, but perhaps codes
+/// by e-mail: nothing signs in before one was set up.
 fn results_of_required(effect: &Effect) -> Vec<EffectResult> {
     let can_be = |result: &EffectResult| match result {
         EffectResult::SignIn(outcome) => match **outcome {
             Outcome::Success { .. } => matches!(effect, Effect::FinishFactor { .. }),
-            // They have none that could be asked for, and the time to put it off is over.
-            Outcome::MfaChallenge { .. } | Outcome::RequireEnrolment { until: Some(_), .. } => false,
+            // The time to put it off is over.
+            Outcome::RequireEnrolment { until: Some(_), .. } => false,
             _ => true,
         },
         _ => true,
@@ -677,6 +736,7 @@ fn no_way_leads_past_a_factor_that_is_required() {
         "MissingFields",
         "NewPassword",
         "OfferFactor",
+        "SecondFactor",
         "SignIn",
         "SignUp",
         "VerifyEmail",

@@ -60,8 +60,9 @@ pub enum Step {
     AwaitApproval { email_hint: String },
     /// The profile lacks what the site requires.
     MissingFields { fields: Vec<ProfileField> },
-    /// A second factor: one of these. `rememberDays` is how long the browser need not show one again.
-    SecondFactor { factors: Vec<FactorType>, remember_days: u32 },
+    /// A second factor: one of these. `rememberDays` is how long the browser need not show one again; `sentTo` where the last
+    /// code by e-mail went, which `Resend` has sent.
+    SecondFactor { factors: Vec<FactorType>, remember_days: u32, sent_to: Option<String>, resend_after_seconds: u32 },
     /// The site requires a second factor of its members. `until`, ISO 8601, is how long this one may put it off; absent
     /// where not at all.
     OfferFactor { until: Option<String> },

@@ -13,6 +13,10 @@ pub(crate) enum Message {
     Verification {
         code: String,
     },
+    /// The six-digit code that is shown as second factor.
+    SecondFactor {
+        code: String,
+    },
     /// The link with which a new password is chosen.
     Recovery {
         link: String,
@@ -84,6 +88,8 @@ pub(crate) enum FactorChange {
     Removed,
     RecoveryCodesRenewed,
     RecoveryCodeUsed,
+    /// The browsers in which no factor is asked for are none any more.
+    BrowsersForgotten,
 }
 
 const MINUTE: Millis = 60_000;
@@ -94,6 +100,7 @@ impl Message {
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Verification { .. } => "verification",
+            Self::SecondFactor { .. } => "second_factor",
             Self::Recovery { .. } => "recovery",
             Self::Activation { .. } => "activation",
             Self::OperatorRecovery { .. } => "operator_recovery",
@@ -108,6 +115,7 @@ impl Message {
                 FactorChange::Removed => "factor_removed",
                 FactorChange::RecoveryCodesRenewed => "recovery_codes_renewed",
                 FactorChange::RecoveryCodeUsed => "recovery_code_used",
+                FactorChange::BrowsersForgotten => "browsers_forgotten",
             },
             Self::SessionsEnded { .. } => "sessions_ended",
             Self::ApprovalRequest { .. } => "approval_request",
@@ -120,7 +128,7 @@ impl Message {
     /// How long it is worth reading.
     pub(crate) fn life(&self) -> Millis {
         match self {
-            Self::Verification { .. } => 10 * MINUTE,
+            Self::Verification { .. } | Self::SecondFactor { .. } => 10 * MINUTE,
             Self::Recovery { .. } | Self::Activation { .. } | Self::OperatorRecovery { .. } => HOUR,
             _ => 3 * 24 * HOUR,
         }
@@ -129,6 +137,7 @@ impl Message {
     pub(super) fn words(&self, language: &'static Language) -> &'static Words {
         match self {
             Self::Verification { .. } => &language.verification,
+            Self::SecondFactor { .. } => &language.second_factor,
             Self::Recovery { .. } | Self::OperatorRecovery { .. } => &language.recovery,
             Self::Activation { .. } => &language.activation,
             Self::NewDevice { .. } => &language.new_device,
@@ -141,6 +150,7 @@ impl Message {
                 FactorChange::Removed => &language.factor_removed,
                 FactorChange::RecoveryCodesRenewed => &language.recovery_codes_renewed,
                 FactorChange::RecoveryCodeUsed => &language.recovery_code_used,
+                FactorChange::BrowsersForgotten => &language.browsers_forgotten,
             },
             Self::SessionsEnded { .. } => &language.sessions_ended,
             Self::ApprovalRequest { .. } => &language.approval_request,
@@ -157,7 +167,7 @@ impl Message {
 
     pub(crate) fn code(&self) -> Option<&str> {
         match self {
-            Self::Verification { code } => Some(code),
+            Self::Verification { code } | Self::SecondFactor { code } => Some(code),
             _ => None,
         }
     }
@@ -177,7 +187,7 @@ impl Message {
             Self::OperatorPasswordChanged { .. } | Self::WebhookDisabled { .. } => Some(&context.owner_url),
             Self::Approved => Some(&context.sign_in_url),
             // A recovery link goes to the address that the account has now, which the reader of this may not have.
-            Self::Verification { .. } | Self::EmailChanged { .. } | Self::Declined => None,
+            Self::Verification { .. } | Self::SecondFactor { .. } | Self::EmailChanged { .. } | Self::Declined => None,
         }
     }
 
@@ -185,7 +195,7 @@ impl Message {
     pub(super) fn value<'a>(&'a self, name: &str, to: &'a str, context: &'a MailContext) -> Option<Cow<'a, str>> {
         Some(match (name, self) {
             ("site", _) => one_line(&context.site_name).into(),
-            ("code", Self::Verification { code }) => code.into(),
+            ("code", Self::Verification { code } | Self::SecondFactor { code }) => code.into(),
             ("link", it) => it.link(context)?.into(),
             ("email", Self::ApprovalRequest { email, .. } | Self::EmailChanged { email, .. }) => one_line(email).into(),
             ("email", _) => one_line(to).into(),
@@ -216,6 +226,7 @@ impl Message {
         let link = |path: &str| format!("https://www.example.org/{path}");
         vec![
             Self::Verification { code: "482915".to_owned() },
+            Self::SecondFactor { code: "482915".to_owned() },
             Self::Recovery {
                 link: link("_api/account/v1/recover?token=l1.8Zq3uXo1c7bW5Yt0nRk2mVd4hJs6fGa9pLeTiBvNxQw"),
             },
@@ -235,6 +246,7 @@ impl Message {
             Self::FactorChanged { change: FactorChange::Removed, at },
             Self::FactorChanged { change: FactorChange::RecoveryCodesRenewed, at },
             Self::FactorChanged { change: FactorChange::RecoveryCodeUsed, at },
+            Self::FactorChanged { change: FactorChange::BrowsersForgotten, at },
             Self::SessionsEnded { at },
             Self::ApprovalRequest {
                 name: "Anna <b> Beispiel".to_owned(),

@@ -71,12 +71,11 @@ pub(crate) async fn advance(
     }
     let remembers = match origin.second {
         _ if origin.app.is_some() => false,
-        SecondFactor::Shown { remembers } => remembers,
-        SecondFactor::Nothing | SecondFactor::Browser(_) | SecondFactor::PutOff => {
+        second => {
             if let Some(question) = asks_for_factor(core, tx, site, &member, origin).await? {
                 return Ok(question);
             }
-            false
+            second.remembers()
         }
     };
     member::record_login(tx, &write, &site.id, &mut member, core.now()).await?;
@@ -91,7 +90,8 @@ pub(crate) async fn advance(
     Ok(Outcome::Success { member, session_token })
 }
 
-/// What is asked of a member about second factors: one of those that they have, or to set one up where the site requires it.
+/// What is asked of a member about second factors: one of those that they have, or to set one up where the site requires it. Codes by
+/// e-mail are none that a site requires, so who has shown one may be asked for an authenticator yet.
 async fn asks_for_factor(
     core: &Core,
     tx: &mut Tx<'_>,
@@ -99,25 +99,34 @@ async fn asks_for_factor(
     member: &Member,
     origin: Origin<'_>,
 ) -> Result<Option<Outcome>> {
-    if let Some(generation) = factor::generation(tx, &site.id, &member.id).await? {
-        let is_remembered = match origin.second {
-            SecondFactor::Browser(cookie) => {
-                factor::remembered::is_remembered(core, tx, &site.id, &member.id, cookie).await?
+    let has_one = match factor::generation(tx, &site.id, &member.id).await? {
+        Some(generation) => {
+            let has_shown = match origin.second {
+                SecondFactor::Shown { .. } => true,
+                SecondFactor::PutOff { has_shown, .. } => has_shown,
+                SecondFactor::Browser(cookie) => {
+                    factor::remembered::is_remembered(core, tx, &site.id, &member.id, cookie).await?
+                }
+                SecondFactor::Nothing => false,
+            };
+            if !has_shown {
+                let factors = factor::offered(tx, &site.id, member).await?;
+                return pending::challenge(core, site, member, generation, factors, origin.visitor).map(Some);
             }
-            SecondFactor::Nothing | SecondFactor::PutOff | SecondFactor::Shown { .. } => false,
-        };
-        return match is_remembered {
-            true => Ok(None),
-            false => pending::challenge(core, site, member, generation, origin.visitor).map(Some),
-        };
-    }
+            if factor::has_authenticator(tx, &site.id, &member.id).await? {
+                return Ok(None);
+            }
+            true
+        }
+        None => false,
+    };
     let Some(due) = policy::read(tx, &site.id).await?.factor_due(tx, &site.id, member).await? else { return Ok(None) };
     let until = (core.now() < due).then_some(due);
-    if until.is_some() && matches!(origin.second, SecondFactor::PutOff) {
+    if until.is_some() && matches!(origin.second, SecondFactor::PutOff { .. }) {
         return Ok(None);
     }
-    let generation = factor::generation_of_none(tx, &site.id, &member.id).await?;
-    Ok(Some(pending::enrolment(core, member, generation, origin.visitor, until)))
+    let generation = factor::locked_generation(tx, &site.id, &member.id).await?;
+    Ok(Some(pending::enrolment(core, member, (generation, has_one), origin, until)))
 }
 
 /// Has what the transaction of a sign-in left to be sent delivered.

@@ -1,6 +1,6 @@
 //! A sign-in that waits for a second factor, as it stands in a state token or in a flow.
 
-use crate::{member::Member, password::Fingerprint};
+use crate::{factor::FactorType, member::Member, password::Fingerprint};
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{MemberId, Millis, VisitorId};
 
@@ -21,6 +21,23 @@ pub struct Challenge {
     pub(crate) visitor: Option<VisitorId>,
     /// UTC milliseconds.
     pub(crate) until: Millis,
+    /// What could be shown when the sign-in asked; where it counts it is read again.
+    #[serde(default = "without_email")]
+    pub(crate) factors: Vec<FactorType>,
+    /// The name of the code that was sent by e-mail for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) mailed: Option<String>,
+    /// Whether a second factor was shown, which is none that the site requires: the member sets one up beside it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) has_shown: bool,
+    /// Whether the member who has shown it isn't to be asked again in the browser where the sign-in ends.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) remembers: bool,
+}
+
+/// Of a sign-in that began before there were codes by e-mail.
+fn without_email() -> Vec<FactorType> {
+    vec![FactorType::Totp, FactorType::RecoveryCode]
 }
 
 impl Challenge {
@@ -32,6 +49,10 @@ impl Challenge {
             generation,
             visitor: visitor.cloned(),
             until,
+            factors: Vec::new(),
+            mailed: None,
+            has_shown: false,
+            remembers: false,
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::{
     Core,
+    defence::code_limit,
     mail::{self, Message, notice},
     member::{self, Member, Status},
     token::{self, Kind},
@@ -23,10 +24,6 @@ pub const RESEND_AFTER_SECONDS: u32 = 30;
 const TOKEN_LIFE: Millis = 60 * 60_000;
 /// Wrong codes for one state token.
 pub(super) const TOKEN_ATTEMPTS: i64 = 10;
-/// Wrong codes and messages for one member within [`WINDOW`].
-pub(super) const MEMBER_ATTEMPTS: i64 = 20;
-const MEMBER_MESSAGES: i64 = 10;
-const WINDOW: Millis = 60 * 60_000;
 
 /// A stored verification.
 pub(super) struct Stored {
@@ -61,7 +58,7 @@ pub(super) async fn start(
     for_use: Use<'_>,
 ) -> Result<Secret> {
     let now = core.now();
-    allow_message(tx, site, &member.id, now).await?;
+    code_limit::allow_message(tx, &site.id, &member.id, now).await?;
     let (visitor, signs_in) = match for_use {
         Use::SignIn(visitor) => (visitor, true),
         Use::Address => (None, false),
@@ -101,7 +98,7 @@ pub(crate) async fn resend(core: &Arc<Core>, site: &Arc<Site>, hash: TokenHash) 
                 if !matches!(member.status, Status::Pending | Status::Active) {
                     return Err(Fault::new(Code::MemberBlocked));
                 }
-                allow_message(tx, site, &stored.member, now).await?;
+                code_limit::allow_message(tx, &site.id, &stored.member, now).await?;
                 let code = core.world().six_digits();
                 let sql = "update stoa.verification set code_hash = $1, code_expires = $2, messages = messages + 1 \
                            where site = $3 and hash = $4";
@@ -163,42 +160,6 @@ pub(super) async fn still_valid(
     let Some(stored) = stored else { return Ok(None) };
     let member = member::get(tx, &site.id, &stored.member).await?;
     Ok(member.filter(|it| folded(it) == stored.email_folded).map(|it| (stored, it)))
-}
-
-async fn allow_message(tx: &mut Tx<'_>, site: &Site, member: &MemberId, now: Millis) -> Result<()> {
-    let recent = recent(tx, site, member, "messages", now).await?;
-    if recent.sum >= MEMBER_MESSAGES { Err(recent.throttled(now)) } else { Ok(()) }
-}
-
-/// A count over the member's verifications of the last hour.
-pub(super) struct Recent {
-    pub(super) sum: i64,
-    /// When the first of them was made that counts.
-    since: Millis,
-}
-
-impl Recent {
-    /// Comes again when the first of them has gone out of the hour.
-    pub(super) fn throttled(&self, now: Millis) -> Fault {
-        let wait = (self.since + WINDOW - now).clamp(1_000, WINDOW);
-        Fault::new(Code::Throttled).with("retryAfterSeconds", (wait + 999) / 1_000)
-    }
-}
-
-pub(super) async fn recent(
-    tx: &mut Tx<'_>,
-    site: &Site,
-    member: &MemberId,
-    count: &'static str,
-    now: Millis,
-) -> Result<Recent> {
-    // The sum of bigint is a decimal on one of the engines, so it is made here.
-    let sql =
-        format!("select {count}, created from stoa.verification where site = $1 and member = $2 and created > $3");
-    let read = |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.get::<Millis>(1)?));
-    let counts = tx.rows(&sql, &params![&site.id, member, now - WINDOW], read).await?;
-    let since = counts.iter().filter(|it| it.0 > 0).map(|it| it.1).min().unwrap_or(now);
-    Ok(Recent { sum: counts.iter().map(|it| it.0).sum(), since })
 }
 
 fn folded(member: &Member) -> String {

@@ -1,4 +1,5 @@
-//! The sign-in of a member of whom the site requires a second factor, and who has none (decision 44).
+//! The sign-in of a member of whom the site requires a second factor, and who has none that does (decision 44): no authenticator. A
+//! code by e-mail is shown before any of it (decision 46).
 //!
 //! `advance` answers what `pending::enrolment` makes. On the account pages it goes on here: the member puts it off while the site lets them
 //! ([`put_off`]), or begins ([`begin`]), shows a first code ([`first_step`], [`confirm`]), keeps the recovery codes and is signed
@@ -30,6 +31,16 @@ pub(crate) struct Waiting {
     pub address: IpAddr,
 }
 
+impl Waiting {
+    /// What was shown before.
+    fn second(&self) -> SecondFactor<'static> {
+        match self.challenge.has_shown {
+            true => SecondFactor::Shown { remembers: self.challenge.remembers },
+            false => SecondFactor::Nothing,
+        }
+    }
+}
+
 /// How an enrolment that was asked for begins.
 #[derive(Debug, Clone)]
 pub(crate) enum Begun {
@@ -50,15 +61,22 @@ pub(crate) enum Confirmed {
 
 /// Where a call comes from that signs in.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct CallOrigin<'a> {
+pub struct CallOrigin<'a> {
     pub address: IpAddr,
-    /// The front end whose token it has.
+    /// The front end whose visitor token it has: the one whose pages it is sent to where a member sets a factor up.
     pub client: Option<&'a ClientId>,
 }
 
 impl<'a> CallOrigin<'a> {
     pub(crate) fn of(attempt: &'a Attempt) -> Self {
         Self { address: attempt.address, client: attempt.client.as_ref() }
+    }
+}
+
+impl From<IpAddr> for CallOrigin<'_> {
+    /// Of no front end.
+    fn from(address: IpAddr) -> Self {
+        Self { address, client: None }
     }
 }
 
@@ -97,7 +115,9 @@ pub(crate) async fn put_off(core: &Arc<Core>, site: &Arc<Site>, waiting: Waiting
     let advanced = site.write_with((core.clone(), site.clone(), waiting), |tx, (core, site, waiting)| {
         boxed!({
             let Some(member) = still_waits(core, tx, site, waiting).await? else { return Ok(None) };
-            go_on(core, tx, site, member, waiting, SecondFactor::PutOff).await.map(Some)
+            let Challenge { has_shown, remembers, .. } = waiting.challenge;
+            let put_off = SecondFactor::PutOff { has_shown, remembers };
+            go_on(core, tx, site, member, waiting, put_off).await.map(Some)
         })
     });
     sent(core, site, advanced.await?).await
@@ -114,7 +134,7 @@ pub(crate) async fn begin(core: &Arc<Core>, site: &Arc<Site>, waiting: Waiting) 
         boxed!({
             let Some(member) = still_waits(core, tx, site, waiting).await? else { return Ok(None) };
             if !is_asked(tx, site, &member).await? {
-                let outcome = go_on(core, tx, site, member, waiting, SecondFactor::Nothing).await?;
+                let outcome = go_on(core, tx, site, member, waiting, waiting.second()).await?;
                 return Ok(Some(Begun::Outcome(Box::new(outcome))));
             }
             if !has_shown_address(core, tx, site, &member).await? {
@@ -167,7 +187,7 @@ pub(crate) async fn confirm(
     let Some(member) = still_waits(core, tx, site, waiting).await? else { return Ok(None) };
     let is_off = policy::read(tx, &site.id).await?.second_factor == SecondFactorPolicy::Off;
     if is_off || !can_sign_in(&member) {
-        let outcome = go_on(core, tx, site, member, waiting, SecondFactor::Nothing).await?;
+        let outcome = go_on(core, tx, site, member, waiting, waiting.second()).await?;
         return Ok(Some(Confirmed::Outcome(Box::new(outcome))));
     }
     // The address may have become another one since it was set up.
@@ -192,19 +212,18 @@ pub(crate) async fn finish(core: &Arc<Core>, site: &Arc<Site>, waiting: Waiting)
             if factor::generation(tx, &site.id, &member.id).await? != Some(waiting.challenge.generation) {
                 return Ok(None);
             }
-            let shown = SecondFactor::Shown { remembers: false };
+            let shown = SecondFactor::Shown { remembers: waiting.challenge.remembers };
             go_on(core, tx, site, member, waiting, shown).await.map(Some)
         })
     });
     sent(core, site, advanced.await?).await
 }
 
-/// Whether the site requires a second factor of a member now, who has none: a session of theirs, which may be of before, makes no
+/// Whether the site requires a second factor of a member now, who has none that does: a session of theirs, which may be of before, makes no
 /// session of another client.
 pub(crate) async fn is_due(core: &Core, tx: &mut Tx<'_>, site: &Site, member: &MemberId) -> Result<bool> {
     let policy = policy::read(tx, &site.id).await?;
-    if policy.second_factor != SecondFactorPolicy::Required || factor::generation(tx, &site.id, member).await?.is_some()
-    {
+    if policy.second_factor != SecondFactorPolicy::Required || factor::has_authenticator(tx, &site.id, member).await? {
         return Ok(false);
     }
     let Some(member) = member::get(tx, &site.id, member).await? else { return Ok(false) };
@@ -230,11 +249,13 @@ async fn go_on(
     advance::advance(core, tx, site, member, Origin { visitor, address, second, app: None }).await
 }
 
-/// The member, when the sign-in still waits for one without a factor; locks their guard, so that of many at once one acts.
+/// The member, when the sign-in still waits for one without an authenticator; locks their guard, so that of many at once one acts.
 async fn still_waits(core: &Core, tx: &mut Tx<'_>, site: &Site, waiting: &Waiting) -> Result<Option<Member>> {
     let Some(member) = with_password(core, tx, site, waiting).await? else { return Ok(None) };
-    let is_same = factor::generation_of_none(tx, &site.id, &member.id).await? == waiting.challenge.generation
-        && factor::generation(tx, &site.id, &member.id).await?.is_none();
+    let challenge = &waiting.challenge;
+    let is_same = factor::locked_generation(tx, &site.id, &member.id).await? == challenge.generation
+        && !factor::has_authenticator(tx, &site.id, &member.id).await?
+        && (challenge.has_shown || factor::generation(tx, &site.id, &member.id).await?.is_none());
     Ok(is_same.then_some(member))
 }
 

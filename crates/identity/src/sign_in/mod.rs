@@ -23,6 +23,7 @@ pub mod verification;
 
 pub(crate) use answer::answerer;
 pub use challenge::Challenge;
+pub use enrolment::CallOrigin;
 pub use login::{Registration, SignOn};
 pub use outcome::Outcome;
 pub use resume::Resumption;

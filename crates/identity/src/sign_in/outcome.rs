@@ -19,10 +19,16 @@ pub enum Outcome {
     RequireMissingFields { member: Member, fields: Vec<Field>, state_token: Secret },
     /// An owner must approve the member first.
     RequireOwnerApproval { member: Member },
-    /// A second factor of the member is needed, of which the first is asked for. Nothing is told of the member: who asks
+    /// A second factor of the member is needed, of which one is asked for. Nothing is told of the member: who asks
     /// has shown a password alone.
-    MfaChallenge { challenge: Challenge, state_token: Secret, asked: FactorType },
-    /// The site requires a second factor of the member, who has none. The account pages have one set up; what is answered to
+    MfaChallenge {
+        challenge: Challenge,
+        state_token: Secret,
+        asked: FactorType,
+        /// Where a code has just gone, without most of the address.
+        hint: Option<String>,
+    },
+    /// The site requires a second factor of the member, who has none that does. The account pages have one set up; what is answered to
     /// calls leads there. Nothing is told of the member here either.
     RequireEnrolment {
         challenge: Challenge,
@@ -66,16 +72,23 @@ impl Outcome {
                 "state": "REQUIRE_OWNER_APPROVAL",
                 "identity": member.to_json(),
             }),
-            Self::MfaChallenge { state_token, asked, .. } => json!({
-                "state": "MFA_CHALLENGE",
-                "stateToken": state_token.expose(),
-                "mfaChallengeData": {
-                    "factorType": asked.name(),
-                    "availableFactors": FactorType::ALL
-                        .map(|it| json!({ "factorType": it.name(), "factorStatus": "ENABLED" })),
-                    "reason": "USER_SETTINGS",
-                },
-            }),
+            Self::MfaChallenge { challenge, state_token, asked, hint } => {
+                let mut answer = json!({
+                    "state": "MFA_CHALLENGE",
+                    "stateToken": state_token.expose(),
+                    "mfaChallengeData": {
+                        "factorType": asked.name(),
+                        "availableFactors": challenge.factors.iter()
+                            .map(|it| json!({ "factorType": it.name(), "factorStatus": "ENABLED" }))
+                            .collect::<Vec<_>>(),
+                        "reason": "USER_SETTINGS",
+                    },
+                });
+                if let Some(hint) = hint {
+                    answer["mfaChallengeData"]["verificationChallengeData"] = json!({ "hint": hint });
+                }
+                answer
+            }
             Self::RequireEnrolment { url, .. } => json!({
                 "state": "REQUIRE_MFA",
                 "requireMfaData": {
@@ -122,8 +135,12 @@ pub(crate) enum SecondFactor<'a> {
     Nothing,
     /// The browser brought the cookie by which it is known; it may be one in which the member isn't asked.
     Browser(&'a str),
-    /// A member without one puts off to set one up.
-    PutOff,
+    /// A member puts off to set up what the site requires, perhaps after one that doesn't do was shown.
+    PutOff {
+        has_shown: bool,
+        /// As of the one that was shown.
+        remembers: bool,
+    },
     /// It was shown.
     Shown {
         /// Whether the member isn't to be asked again in the browser where the sign-in ends.
@@ -135,5 +152,10 @@ impl<'a> SecondFactor<'a> {
     /// Of a browser, by its cookie.
     pub(crate) fn of_browser(cookie: Option<&'a str>) -> Self {
         cookie.map_or(Self::Nothing, Self::Browser)
+    }
+
+    /// Whether the member isn't to be asked again in the browser where the sign-in ends.
+    pub(crate) fn remembers(self) -> bool {
+        matches!(self, Self::Shown { remembers: true } | Self::PutOff { remembers: true, .. })
     }
 }

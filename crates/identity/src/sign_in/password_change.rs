@@ -4,7 +4,7 @@
 use crate::{
     Core, Identity, audit,
     defence::attempt::Attempt,
-    factor,
+    factor::{self, PasswordSet},
     mail::{self, notice},
     member::{self, access::MemberWrite, row},
     session::{self, SessionSelector},
@@ -92,7 +92,7 @@ async fn set(
             (member.password_hash, member.must_reset) = (Some(hash.clone()), false);
             row::write_password(tx, write, site, &member).await?;
             row::update(tx, write, site, &mut member, core.now()).await?;
-            factor::password_was_set(core, tx, site, id, Some(session)).await?;
+            factor::password_was_set(core, tx, site, id, PasswordSet::BySession(session)).await?;
             let entry = audit::Entry::by_oneself(&member.id, audit::Event::PasswordChanged).at_address(Some(from));
             audit::record(core, tx, site, entry).await?;
             notice::password_changed(core, tx, site, &member).await?;

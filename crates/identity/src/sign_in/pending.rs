@@ -12,7 +12,7 @@ use crate::{
     password::Fingerprint,
     sign_in::{
         challenge::{self, Challenge},
-        outcome::Outcome,
+        outcome::{Origin, Outcome},
     },
     token::signing::Purpose,
 };
@@ -53,29 +53,38 @@ pub(crate) fn challenge(
     site: &Site,
     member: &Member,
     generation: i64,
+    factors: Vec<FactorType>,
     visitor: Option<&VisitorId>,
 ) -> Result<Outcome> {
-    let challenge = Challenge::of(member, generation, visitor, core.now() + challenge::LIFE);
-    ask(core, &site.id, challenge, FactorType::Totp)
+    let asked = factors.first().copied().unwrap_or(FactorType::RecoveryCode);
+    let challenge = Challenge { factors, ..Challenge::of(member, generation, visitor, core.now() + challenge::LIFE) };
+    ask(core, &site.id, challenge, asked, None)
 }
 
-/// What is answered to one who has shown a first factor of a member without a second one, of whom the site requires one.
-/// `until` is how long they may put it off, UTC milliseconds.
+/// What is answered to one who has shown a first factor of a member of whom the site requires a second one, and who has none that
+/// does: `has_shown` when there is one that doesn't and it was shown. `until` is how long they may put it off, UTC milliseconds.
 pub(crate) fn enrolment(
     core: &Core,
     member: &Member,
-    generation: i64,
-    visitor: Option<&VisitorId>,
+    (generation, has_shown): (i64, bool),
+    origin: Origin<'_>,
     until: Option<Millis>,
 ) -> Outcome {
-    let challenge = Challenge::of(member, generation, visitor, core.now() + challenge::ENROLMENT);
+    let waits = Challenge::of(member, generation, origin.visitor, core.now() + challenge::ENROLMENT);
+    let challenge = Challenge { has_shown, remembers: origin.second.remembers(), ..waits };
     Outcome::RequireEnrolment { challenge, until, url: None }
 }
 
-/// The same as [`challenge`] for one factor of those that the member has.
-pub(crate) fn ask(core: &Core, site: &SiteId, challenge: Challenge, asked: FactorType) -> Result<Outcome> {
+/// The same as [`challenge`] for one factor of those that the member has; `hint` tells where a code has gone.
+pub(crate) fn ask(
+    core: &Core,
+    site: &SiteId,
+    challenge: Challenge,
+    asked: FactorType,
+    hint: Option<String>,
+) -> Result<Outcome> {
     let pending = PendingAuthentication::SecondFactor { challenge: challenge.clone(), asked };
-    Ok(Outcome::MfaChallenge { challenge, state_token: issue(core, site, &pending)?, asked })
+    Ok(Outcome::MfaChallenge { challenge, state_token: issue(core, site, &pending)?, asked, hint })
 }
 
 pub(crate) fn issue(core: &Core, site: &SiteId, pending: &PendingAuthentication) -> Result<Secret> {

@@ -6,7 +6,7 @@
 use crate::{
     Core, Identity, audit, client,
     defence::{attempt, throttle::AttemptKind},
-    factor,
+    factor::{self, PasswordSet},
     mail::{self, LinkOptions, Message, Task, enqueue, notice},
     member::{self, Member, Move, Status, access::MemberWrite},
     session::{self, SessionSelector},
@@ -82,14 +82,14 @@ impl Identity {
         site: &Arc<Site>,
         link: &str,
         password: &Secret,
-        address: IpAddr,
+        from: CallOrigin<'_>,
     ) -> Result<Outcome> {
         let core = &self.core;
         if token::site_number(Kind::Link, link) != Some(site.number) {
             return Err(Fault::new(Code::LinkInvalid));
         }
-        let outcome = finish(core, site, &TokenHash::of(link).to_vec(), password, address).await?;
-        enrolment::for_call(core, site, outcome, CallOrigin { address, client: None }).await
+        let outcome = finish(core, site, &TokenHash::of(link).to_vec(), password, from.address).await?;
+        enrolment::for_call(core, site, outcome, from).await
     }
 }
 
@@ -155,7 +155,7 @@ pub(crate) async fn finish(
                 if is_change {
                     notice::password_changed(core, tx, &site.id, &member).await?;
                 }
-                factor::password_was_set(core, tx, &site.id, &id, None).await?;
+                factor::password_was_set(core, tx, &site.id, &id, PasswordSet::ByLink).await?;
                 let entry = audit::Entry::by_oneself(&id, audit::Event::PasswordChanged);
                 audit::record(core, tx, &site.id, entry).await?;
                 let ended = SessionSelector::Member(id).end(tx, &site.id, now).await?;

@@ -3,18 +3,20 @@
 use crate::{
     Core, Identity,
     defence::throttle::AttemptKind,
-    factor::{self, FactorType, Shown, Verdict},
-    mail, member,
+    factor::{self, FactorType, PasswordSet, Shown, Verdict},
+    mail,
+    member::{self, Member},
     password::Fingerprint,
     sign_in::{
         advance,
         challenge::Challenge,
+        enrolment::{self, CallOrigin},
         outcome::{Origin, Outcome, SecondFactor},
         pending::{self, PendingAuthentication},
     },
 };
 use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Code, Fault, Result, Secret};
+use stoa_kernel::{Code, Email, Fault, Result, Secret, Violation};
 use stoa_store::{Site, Tx, boxed};
 
 /// What `verify` sends.
@@ -29,20 +31,21 @@ pub struct SubmittedFactor {
 
 impl Identity {
     /// Goes on with a sign-in that waits for a second factor (`POST /v2/{factorType}/verify`). Without a code it answers
-    /// the challenge for the factor, under another state token.
+    /// the challenge for the factor, under another state token; for a code by e-mail it sends one, which counts with that token.
     ///
     /// # Errors
     /// [`Code::StateTokenInvalid`] for a token that is unknown, of another site, too old or finished, or whose member has
-    /// another password or other factors by now; [`Code::VerificationFailed`] for a code that is wrong or was used;
+    /// another password or other factors by now; [`Code::Validation`] for a factor that this sign-in does not take;
+    /// [`Code::VerificationFailed`] for a code that is wrong or was used;
     /// [`Code::Throttled`]; [`Code::MemberBlocked`]; [`Code::PasswordReset`].
     pub async fn factor_verify(
         &self,
         site: &Arc<Site>,
         state_token: &str,
         submitted: SubmittedFactor,
-        address: IpAddr,
+        from: CallOrigin<'_>,
     ) -> Result<Outcome> {
-        let core = &self.core;
+        let (core, address) = (&self.core, from.address);
         let gone = || Fault::new(Code::StateTokenInvalid);
         let Some(PendingAuthentication::SecondFactor { challenge, .. }) = pending::read(core, &site.id, state_token)
         else {
@@ -50,13 +53,80 @@ impl Identity {
         };
         let SubmittedFactor { factor, code, remembers } = submitted;
         match code {
-            None => pending::ask(core, &site.id, challenge, factor),
+            None if factor == FactorType::Email => {
+                let name = challenge.mailed.clone().unwrap_or_else(|| core.world().token::<32>());
+                let sent = send_code(core, site, ToSend { challenge, name, address }).await?.ok_or_else(gone)?;
+                let hint = Email::parse(&sent.email).map(|it| it.hint().chars().take(200).collect());
+                pending::ask(core, &site.id, sent.challenge, factor, hint)
+            }
+            None if challenge.factors.contains(&factor) => pending::ask(core, &site.id, challenge, factor, None),
+            None => Err(not_taken()),
             Some(code) => {
                 let answer = FactorAnswer { challenge, shown: Shown { factor, code }, remembers, address };
-                verify(core, site, answer).await?.ok_or_else(gone)
+                let outcome = verify(core, site, answer).await?.ok_or_else(gone)?;
+                enrolment::for_call(core, site, outcome, from).await
             }
         }
     }
+}
+
+/// A code by e-mail that a sign-in asks for.
+#[derive(Debug, Clone)]
+pub(crate) struct ToSend {
+    pub challenge: Challenge,
+    /// Under which it counts.
+    pub name: String,
+    pub address: IpAddr,
+}
+
+/// A code that is on its way.
+#[derive(Debug, Clone)]
+pub(crate) struct SentCode {
+    /// With which it counts.
+    pub challenge: Challenge,
+    /// Where it went.
+    pub email: String,
+}
+
+/// Sends a code by e-mail for a sign-in that waits for a second factor; the one that was sent under the same name before ends.
+/// `None` when the sign-in is over.
+///
+/// # Errors
+/// [`Code::Validation`] when the sign-in takes no such codes; [`Code::Throttled`] when the member got too many messages, or the
+/// network asks too often.
+pub(crate) async fn send_code(core: &Arc<Core>, site: &Arc<Site>, to_send: ToSend) -> Result<Option<SentCode>> {
+    if core.now() >= to_send.challenge.until {
+        return Ok(None);
+    }
+    let _sent = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, to_send.address, "")?;
+    let sent = site.write_with((core.clone(), site.clone(), to_send), |tx, (core, site, to_send)| {
+        boxed!({
+            let ToSend { challenge, name, .. } = to_send;
+            let Some(member) = still_waits(tx, site, challenge).await? else { return Ok(None) };
+            if !factor::offered(tx, &site.id, &member).await?.contains(&FactorType::Email) {
+                return Err(not_taken());
+            }
+            factor::mailed::send(core, tx, &site.id, &member, name).await?;
+            let challenge = Challenge { mailed: Some(name.clone()), ..challenge.clone() };
+            Ok(Some(SentCode { challenge, email: member.email }))
+        })
+    });
+    let sent = sent.await?;
+    mail::deliver_soon(core, &site.id).await;
+    Ok(sent)
+}
+
+fn not_taken() -> Fault {
+    let why = "this sign-in does not take it; availableFactors names those that it takes";
+    Fault::invalid(vec![Violation::new("factorType", "VALIDATION", why)])
+}
+
+/// The member, when password and factors are those that the challenge is of.
+async fn still_waits(tx: &mut Tx<'_>, site: &Site, challenge: &Challenge) -> Result<Option<Member>> {
+    let Some(member) = member::get(tx, &site.id, &challenge.member).await? else { return Ok(None) };
+    let is_same = Fingerprint::of(member.password_hash.as_deref()) == challenge.password
+        && factor::generation(tx, &site.id, &member.id).await? == Some(challenge.generation);
+    Ok(is_same.then_some(member))
 }
 
 /// What a person shows who is asked for a second factor.
@@ -76,8 +146,9 @@ pub(crate) async fn verify(core: &Arc<Core>, site: &Arc<Site>, answer: FactorAns
     if core.now() >= answer.challenge.until {
         return Ok(None);
     }
+    let challenge = &answer.challenge;
     let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, answer.address, "")?;
-    let compared = factor::compare(core, site, &answer.challenge.member, &answer.shown).await?;
+    let compared = factor::compare(core, site, &challenge.member, &answer.shown, challenge.mailed.as_deref()).await?;
     let verified = site.write_with((core.clone(), site.clone(), answer, compared), |tx, input| {
         boxed!({
             let (core, site, answer, compared) = input;
@@ -102,15 +173,13 @@ async fn verify_in(
     compared: &factor::Compared,
 ) -> Result<Result<Option<Outcome>>> {
     let FactorAnswer { challenge, remembers, address, .. } = answer;
-    let Some(member) = member::get(tx, &site.id, &challenge.member).await? else { return Ok(Ok(None)) };
-    let is_same = Fingerprint::of(member.password_hash.as_deref()) == challenge.password
-        && factor::generation(tx, &site.id, &member.id).await? == Some(challenge.generation);
-    if !is_same {
-        return Ok(Ok(None));
-    }
+    let Some(member) = still_waits(tx, site, challenge).await? else { return Ok(Ok(None)) };
     if let Verdict::Refused(fault) = factor::count(core, tx, site, &member, compared, *address).await? {
         return Ok(Err(fault));
     }
+    // The sign-in has shown the password, and now what whoever has set it in a session need not have: a code to the address is
+    // not asked for on top of it.
+    factor::password_was_set(core, tx, &site.id, &member.id, PasswordSet::Confirmed).await?;
     let second = SecondFactor::Shown { remembers: *remembers };
     let origin = Origin { visitor: challenge.visitor.as_ref(), address: Some(*address), second, app: None };
     match advance::advance(core, tx, site, member, origin).await {

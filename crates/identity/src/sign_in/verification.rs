@@ -1,7 +1,9 @@
 //! Verification of e-mail addresses, and the sign-ins that wait for it (docs/protocol/identity.md §7).
 
 use crate::{
-    Core, Identity, factor,
+    Core, Identity,
+    defence::code_limit,
+    factor::{self, PasswordSet},
     mail::{self, notice},
     member::{self, Move, Status, access::MemberWrite},
     sign_in::{
@@ -31,15 +33,15 @@ impl Identity {
         site: &Arc<Site>,
         state_token: &str,
         code: &str,
-        address: IpAddr,
+        from: CallOrigin<'_>,
     ) -> Result<Outcome> {
         let core = &self.core;
         let is_ours = token::site_number(Kind::State, state_token) == Some(site.number);
         if !is_ours {
             return Err(Fault::new(Code::StateTokenInvalid));
         }
-        let outcome = check(core, site, TokenHash::of(state_token), code, address).await?;
-        enrolment::for_call(core, site, outcome, CallOrigin { address, client: None }).await
+        let outcome = check(core, site, TokenHash::of(state_token), code, from.address).await?;
+        enrolment::for_call(core, site, outcome, from).await
     }
 
     /// Sends another code for the same state token (`POST /v1/auth/resend`); the old one ends.
@@ -123,8 +125,8 @@ async fn check_in(core: &Core, tx: &mut Tx<'_>, site: &Site, submitted: Submitte
     let Some((stored, mut member)) = code::still_valid(tx, site, stored).await? else {
         return Ok(Err(Fault::new(Code::StateTokenInvalid)));
     };
-    let recent = code::recent(tx, site, &stored.member, "attempts", now).await?;
-    if stored.attempts >= code::TOKEN_ATTEMPTS || recent.sum >= code::MEMBER_ATTEMPTS {
+    let recent = code_limit::recent(tx, &site.id, &stored.member, "attempts", now).await?;
+    if stored.attempts >= code::TOKEN_ATTEMPTS || recent.sum >= code_limit::MEMBER_ATTEMPTS {
         return Ok(Err(recent.throttled(now)));
     }
     if stored.code_expires <= now || stored.code_hash != code::code_hash(&stored.member, code).to_vec() {
@@ -132,7 +134,7 @@ async fn check_in(core: &Core, tx: &mut Tx<'_>, site: &Site, submitted: Submitte
         tx.send(sql, params![&site.id, hash]).await?;
         return Ok(Err(Fault::new(Code::VerificationFailed)));
     }
-    // The right code ends every other code of the member as well.
+    // The right code ends every other code of the member as well, and messages are counted anew: who asked reads them.
     let sql = "delete from stoa.verification where site = $1 and member = $2";
     tx.send(sql, params![&site.id, &stored.member]).await?;
     let was_active = member.status == Status::Active;
@@ -152,8 +154,8 @@ async fn check_in(core: &Core, tx: &mut Tx<'_>, site: &Site, submitted: Submitte
         }
         return Ok(Ok(Outcome::StatusCheck { member }));
     }
-    // The sign-in has shown the password, and now the address: as good as a link.
-    factor::password_was_set(core, tx, &site.id, &stored.member, None).await?;
+    // The sign-in has shown the password, and now the address.
+    factor::password_was_set(core, tx, &site.id, &stored.member, PasswordSet::Confirmed).await?;
     let origin = Origin { visitor: stored.visitor.as_ref(), address: Some(address), ..Origin::default() };
     match advance::advance(core, tx, site, member, origin).await {
         Ok(advanced) => Ok(Ok(advanced)),

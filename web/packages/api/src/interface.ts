@@ -2832,10 +2832,10 @@ export type Session = {
   isCurrent: boolean;
 };
 
-export type FactorType = 'TOTP' | 'RECOVERY_CODE';
+export type FactorType = 'TOTP' | 'EMAIL' | 'RECOVERY_CODE';
 
 export type FactorCode = {
-  /** Without one the factor is only chosen. */
+  /** Without one the factor is only chosen; a code by e-mail is sent. */
   code?: string | null;
 };
 
@@ -2847,6 +2847,7 @@ export type FactorVerifyRequest = {
   /** Not to ask again in the browser where the sign-in ends, for thirty days. */
   rememberThisDevice?: boolean | null;
   totpData?: FactorCode;
+  emailData?: FactorCode;
   recoveryCodeData?: FactorCode;
 };
 
@@ -2861,10 +2862,14 @@ export type FactorChallenged = {
       factorStatus: 'ENABLED';
     }>;
     reason: 'USER_SETTINGS';
+    /** Where a code has just gone. */
+    verificationChallengeData?: {
+      hint: AddressHint;
+    };
   };
 };
 
-/** The site requires a second factor of the member, who has none; on the account pages they set one up and are signed in. */
+/** The site requires a second factor of the member, who has no authenticator; on the account pages they set one up and are signed in. */
 export type FactorRequired = {
   state: 'REQUIRE_MFA';
   requireMfaData: {
@@ -2882,14 +2887,16 @@ export type FactorRequired = {
   };
 };
 
-/** An authenticator of a member. */
+/** An authenticator of a member, or that codes by e-mail are asked for. */
 export type Factor = {
   id: string;
-  type: 'TOTP';
+  type: AddedFactorType;
   name: string;
   createdDate: string;
   lastUsedDate?: string;
 };
+
+export type AddedFactorType = 'TOTP' | 'EMAIL';
 
 export type FactorListResponse = {
   /** Whether the site lets members add one, or requires it of some. */
@@ -2903,11 +2910,30 @@ export type FactorListResponse = {
 };
 
 export type FactorBeginRequest = {
-  /** What the member calls it. */
+  /** An authenticator where none is named. */
+  type?: AddedFactorType | null;
+  /** What the member calls an authenticator. */
   name?: string | null;
 };
 
-export type FactorBeginResponse = {
+export type FactorBeginResponse = FactorBegun | FactorByEmailBegun;
+
+/** A code is on its way. */
+export type FactorByEmailBegun = {
+  factor: {
+    id: string;
+    type: 'EMAIL';
+    name: string;
+  };
+  sentTo: AddressHint;
+  expiresDate: string;
+};
+
+/** The address without most of its name. */
+export type AddressHint = string;
+
+/** An authenticator to be set up. */
+export type FactorBegun = {
   factor: {
     id: string;
     type: 'TOTP';
@@ -2941,10 +2967,18 @@ export type MemberProveRequest = {
   /** Of members without a second factor. */
   password?: string;
   totpData?: FactorCode;
+  emailData?: FactorCode;
   recoveryCodeData?: FactorCode;
 };
 
-export type MemberProveResponse = {
+export type MemberProveResponse = MemberProved | ProofCodeSent;
+
+/** A code is on its way, good for ten minutes in this session. */
+export type ProofCodeSent = {
+  sentTo: AddressHint;
+};
+
+export type MemberProved = {
   provedUntil: string;
 };
 
@@ -4507,6 +4541,8 @@ export type FlowStep = {
   type: 'SECOND_FACTOR';
   factors: Array<FactorType>;
   rememberDays: number;
+  sentTo: string | null;
+  resendAfterSeconds: number;
 } | {
   type: 'OFFER_FACTOR';
   until: string | null;
@@ -5025,7 +5061,7 @@ export interface Calls {
     request: undefined;
     answer: FactorListResponse;
   };
-  /** Begins to add an authenticator */
+  /** Begins to add a second factor */
   factorBegin: {
     method: 'POST';
     path: '/_api/identity/v1/factors';
@@ -5033,7 +5069,7 @@ export interface Calls {
     request: FactorBeginRequest;
     answer: FactorBeginResponse;
   };
-  /** Shows the first code of an authenticator */
+  /** Shows the first code of a second factor */
   factorConfirm: {
     method: 'POST';
     path: '/_api/identity/v1/factors/{id}/confirm';
@@ -5041,7 +5077,7 @@ export interface Calls {
     request: FactorConfirmRequest;
     answer: FactorConfirmResponse;
   };
-  /** Removes an authenticator */
+  /** Removes a second factor */
   factorRemove: {
     method: 'DELETE';
     path: '/_api/identity/v1/factors/{id}';

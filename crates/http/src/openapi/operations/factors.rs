@@ -24,7 +24,7 @@ pub(crate) const FACTOR_VERIFY: Operation = Operation::new(
 )
 .notes(
     "With the `stateToken` of a state `MFA_CHALLENGE`. Without a code it answers the challenge for the factor of the \
-             path.",
+             path; with `EMAIL` it sends one, which counts with the state token of that answer.",
 )
 .takes("FactorVerifyRequest")
 .answers(STATE)
@@ -35,20 +35,20 @@ pub(crate) const FACTOR_LIST: Operation = own("factorList", "Lists the calling m
     .answers(&[Answer::json("FactorListResponse", "What the member has, and what the site allows.")])
     .errors(&[REFUSED]);
 
-pub(crate) const FACTOR_BEGIN: Operation = own("factorBegin", "Begins to add an authenticator")
-    .notes("It counts once a code of it was shown, within a quarter of an hour. Members show first that their address is theirs.")
+pub(crate) const FACTOR_BEGIN: Operation = own("factorBegin", "Begins to add a second factor")
+    .notes("It counts once a code of it was shown, within a quarter of an hour; one by e-mail lives ten minutes. Members show first that their address is theirs.")
     .may_take("FactorBeginRequest")
-    .answers(&[Answer::json("FactorBeginResponse", "The secret for the authenticator.")])
+    .answers(&[Answer::json("FactorBeginResponse", "The secret for the authenticator, or where the code went.")])
     .errors(&[INVALID, PROVED, &[Code::VerificationRequired, Code::TooMany]])
     .counts(Throttle::Password);
 
-pub(crate) const FACTOR_CONFIRM: Operation = own("factorConfirm", "Shows the first code of an authenticator")
+pub(crate) const FACTOR_CONFIRM: Operation = own("factorConfirm", "Shows the first code of a second factor")
     .takes("FactorConfirmRequest")
-    .answers(&[Answer::json("FactorConfirmResponse", "The authenticator; with the first one recovery codes.")])
+    .answers(&[Answer::json("FactorConfirmResponse", "The factor; with the first one recovery codes.")])
     .errors(&[NOT_FOUND, PROVED, &[Code::VerificationRequired, Code::VerificationFailed]])
     .counts(Throttle::Password);
 
-pub(crate) const FACTOR_REMOVE: Operation = own("factorRemove", "Removes an authenticator")
+pub(crate) const FACTOR_REMOVE: Operation = own("factorRemove", "Removes a second factor")
     .answers(DONE)
     .errors(&[NOT_FOUND, PROVED])
     .counts(Throttle::Password);
@@ -64,13 +64,13 @@ pub(crate) const REMEMBERED_BROWSERS_FORGET: Operation =
     own("rememberedBrowsersForget", "Asks for a second factor in every browser again").answers(DONE).errors(&[REFUSED]);
 
 pub(crate) const MEMBER_PROVE: Operation = own("memberProve", "Shows once more who the calling member is")
-    .notes("Needed before second factors change. Members who have one show it, the others their password.")
+    .notes("Needed before second factors change. Members who have one show it, the others their password. With `emailData` that has no code one is sent.")
     .takes("MemberProveRequest")
-    .answers(&[Answer::json("MemberProveResponse", "Until when it holds, in this session.")])
+    .answers(&[Answer::json("MemberProveResponse", "Until when it holds, in this session; or where the code went.")])
     .errors(&[REFUSED, &[Code::ProofNeeded, Code::PasswordWrong, Code::VerificationFailed]])
     .counts(Throttle::SignIn);
 
 pub(crate) const FACTORS_RESET: Operation =
     Operation::new("factorsReset", Subject::Factors, Callers::Owners, "Removes all second factors of a member")
-        .answers(&[Answer::json("FactorsResetResponse", "How many authenticators there were.")])
+        .answers(&[Answer::json("FactorsResetResponse", "How many there were, recovery codes not counted.")])
         .errors(&[NOT_FOUND]);

@@ -14,6 +14,13 @@ pub(super) const TEXT: Language = Language {
         action: "",
         note: "Er gilt einmal und zehn Minuten lang. Wenn Sie ihn nicht angefordert haben, können Sie diese Nachricht ignorieren.",
     },
+    second_factor: Words {
+        subject: "{code} meldet Sie bei {site} an",
+        title: "Ihr Code",
+        body: "Geben Sie diesen Code ein, um sich bei {site} anzumelden oder etwas an Ihrem Konto zu ändern.",
+        action: "",
+        note: "Er gilt einmal und zehn Minuten lang. Sagen Sie ihn niemandem. Wenn Sie ihn nicht angefordert haben, kennt jemand Ihr Passwort oder ist bei Ihrem Konto angemeldet: Wählen Sie ein neues Passwort.",
+    },
     recovery: Words {
         subject: "Ein neues Passwort für {site}",
         title: "Neues Passwort wählen",
@@ -66,14 +73,14 @@ pub(super) const TEXT: Language = Language {
     factor_added: Words {
         subject: "Ihr Konto bei {site} fragt jetzt nach einem Code",
         title: "Ein zweiter Schritt kam hinzu",
-        body: "Zur Anmeldung bei {site} brauchen Sie jetzt neben dem Passwort einen Code aus einer Authenticator-App.\n{time}",
+        body: "Zur Anmeldung bei {site} brauchen Sie jetzt neben dem Passwort einen Code aus einer Authenticator-App oder einen, der per E-Mail kommt.\n{time}",
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden, und sagen Sie denen Bescheid, die {site} betreiben.",
     },
     factor_removed: Words {
         subject: "Ein zweiter Schritt Ihres Kontos bei {site} wurde entfernt",
         title: "Ein zweiter Schritt wurde entfernt",
-        body: "Eine Authenticator-App wurde von Ihrem Konto bei {site} entfernt. Wenn es die einzige war, genügt zur Anmeldung wieder das Passwort.\n{time}",
+        body: "Eine Authenticator-App oder die Codes per E-Mail wurden von Ihrem Konto bei {site} entfernt. Wenn es keinen anderen zweiten Schritt gibt, genügt zur Anmeldung wieder das Passwort.\n{time}",
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden, und sagen Sie denen Bescheid, die {site} betreiben.",
     },
@@ -90,6 +97,13 @@ pub(super) const TEXT: Language = Language {
         body: "Einer der Wiederherstellungscodes Ihres Kontos bei {site} wurde benutzt. Er gilt kein zweites Mal.\n{time}",
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden, und sagen Sie denen Bescheid, die {site} betreiben.",
+    },
+    browsers_forgotten: Words {
+        subject: "{site} fragt wieder in jedem Browser nach einem Code",
+        title: "Browser wurden vergessen",
+        body: "Die Browser, in denen Ihr Konto bei {site} nach keinem Code fragte, wurden vergessen. Jeder fragt bei der nächsten Anmeldung.\n{time}",
+        action: "Das war ich nicht",
+        note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort: Damit werden alle abgemeldet.",
     },
     sessions_ended: Words {
         subject: "Sie wurden bei {site} anderswo abgemeldet",

@@ -14,6 +14,13 @@ pub(super) const TEXT: Language = Language {
         action: "",
         note: "It works once, for ten minutes. If you did not ask for it, you can ignore this message.",
     },
+    second_factor: Words {
+        subject: "{code} signs you in to {site}",
+        title: "Your code",
+        body: "Type this code to sign in to {site}, or to change something of your account there.",
+        action: "",
+        note: "It works once, for ten minutes. Tell it to nobody. If you did not ask for it, somebody knows your password or is signed in to your account: choose a new password.",
+    },
     recovery: Words {
         subject: "A new password for {site}",
         title: "Choose a new password",
@@ -66,14 +73,14 @@ pub(super) const TEXT: Language = Language {
     factor_added: Words {
         subject: "Your account at {site} asks for a code now",
         title: "A second step was added",
-        body: "Signing in to your account at {site} now takes a code of an authenticator as well as your password.\n{time}",
+        body: "Signing in to your account at {site} now takes a code of an authenticator, or one that is sent by e-mail, as well as your password.\n{time}",
         action: "It was not me",
         note: "If it was you, there is nothing to do. If not, choose a new password, which signs out everybody, and tell the people who run {site}.",
     },
     factor_removed: Words {
         subject: "A second step was removed from your account at {site}",
         title: "A second step was removed",
-        body: "An authenticator was removed from your account at {site}. If it was the only one, your password alone signs you in.\n{time}",
+        body: "An authenticator, or the codes by e-mail, were removed from your account at {site}. If there is no other second step, your password alone signs you in.\n{time}",
         action: "It was not me",
         note: "If it was you, there is nothing to do. If not, choose a new password, which signs out everybody, and tell the people who run {site}.",
     },
@@ -90,6 +97,13 @@ pub(super) const TEXT: Language = Language {
         body: "One of the recovery codes of your account at {site} was used. It does not work again.\n{time}",
         action: "It was not me",
         note: "If it was you, there is nothing to do. If not, choose a new password, which signs out everybody, and tell the people who run {site}.",
+    },
+    browsers_forgotten: Words {
+        subject: "{site} asks for a code in every browser again",
+        title: "Browsers were forgotten",
+        body: "The browsers in which your account at {site} asked for no code were forgotten. Each asks at the next sign-in.\n{time}",
+        action: "It was not me",
+        note: "If it was you, there is nothing to do. If not, choose a new password: that signs out everybody.",
     },
     sessions_ended: Words {
         subject: "You were signed out elsewhere at {site}",

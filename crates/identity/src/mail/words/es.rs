@@ -14,6 +14,13 @@ pub(super) const TEXT: Language = Language {
         action: "",
         note: "Sirve una sola vez, durante diez minutos. Si no lo has pedido, puedes ignorar este mensaje.",
     },
+    second_factor: Words {
+        subject: "{code} es tu código para entrar en {site}",
+        title: "Tu código",
+        body: "Escribe este código para entrar en {site} o para cambiar algo de tu cuenta.",
+        action: "",
+        note: "Sirve una sola vez, durante diez minutos. No se lo digas a nadie. Si no lo has pedido, alguien conoce tu contraseña o ha entrado en tu cuenta: elige una contraseña nueva.",
+    },
     recovery: Words {
         subject: "Una contraseña nueva para {site}",
         title: "Elige una contraseña nueva",
@@ -66,14 +73,14 @@ pub(super) const TEXT: Language = Language {
     factor_added: Words {
         subject: "Su cuenta en {site} pide ahora un código",
         title: "Se añadió un segundo paso",
-        body: "Para entrar en {site} ahora se necesita, además de la contraseña, un código de una aplicación de autenticación.\n{time}",
+        body: "Para entrar en {site} ahora se necesita, además de la contraseña, un código de una aplicación de autenticación o uno enviado por correo.\n{time}",
         action: "No he sido yo",
         note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones, y avise a quienes llevan {site}.",
     },
     factor_removed: Words {
         subject: "Se quitó un segundo paso de su cuenta en {site}",
         title: "Se quitó un segundo paso",
-        body: "Se quitó una aplicación de autenticación de su cuenta en {site}. Si era la única, basta la contraseña para entrar.\n{time}",
+        body: "Se quitó una aplicación de autenticación, o los códigos por correo, de su cuenta en {site}. Si no hay otro segundo paso, basta la contraseña para entrar.\n{time}",
         action: "No he sido yo",
         note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones, y avise a quienes llevan {site}.",
     },
@@ -90,6 +97,13 @@ pub(super) const TEXT: Language = Language {
         body: "Se usó uno de los códigos de recuperación de su cuenta en {site}. No sirve otra vez.\n{time}",
         action: "No he sido yo",
         note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones, y avise a quienes llevan {site}.",
+    },
+    browsers_forgotten: Words {
+        subject: "{site} vuelve a pedir un código en todos los navegadores",
+        title: "Navegadores olvidados",
+        body: "Se han olvidado los navegadores en los que tu cuenta en {site} no pedía ningún código. Cada uno lo pedirá la próxima vez que entres.\n{time}",
+        action: "No he sido yo",
+        note: "Si has sido tú, no tienes que hacer nada. Si no, elige una contraseña nueva: así se cierran todas las sesiones.",
     },
     sessions_ended: Words {
         subject: "Se ha cerrado tu sesión en otros lugares en {site}",

@@ -14,6 +14,13 @@ pub(super) const TEXT: Language = Language {
         action: "",
         note: "Il est valable une fois, pendant dix minutes. Si vous ne l’avez pas demandé, vous pouvez ignorer ce message.",
     },
+    second_factor: Words {
+        subject: "{code} est votre code de connexion à {site}",
+        title: "Votre code",
+        body: "Saisissez ce code pour vous connecter à {site} ou pour modifier quelque chose de votre compte.",
+        action: "",
+        note: "Il est valable une fois, pendant dix minutes. Ne le communiquez à personne. Si vous ne l’avez pas demandé, quelqu’un connaît votre mot de passe ou est connecté à votre compte : choisissez un nouveau mot de passe.",
+    },
     recovery: Words {
         subject: "Un nouveau mot de passe pour {site}",
         title: "Choisissez un nouveau mot de passe",
@@ -66,14 +73,14 @@ pub(super) const TEXT: Language = Language {
     factor_added: Words {
         subject: "Votre compte sur {site} demande désormais un code",
         title: "Une deuxième étape a été ajoutée",
-        body: "Pour vous connecter à {site}, il faut désormais un code d’une application d’authentification en plus du mot de passe.\n{time}",
+        body: "Pour vous connecter à {site}, il faut désormais, en plus du mot de passe, un code d’une application d’authentification ou un code envoyé par e-mail.\n{time}",
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
     },
     factor_removed: Words {
         subject: "Une deuxième étape de votre compte sur {site} a été retirée",
         title: "Une deuxième étape a été retirée",
-        body: "Une application d’authentification a été retirée de votre compte sur {site}. Si c’était la seule, le mot de passe suffit pour vous connecter.\n{time}",
+        body: "Une application d’authentification, ou les codes par e-mail, ont été retirés de votre compte sur {site}. S’il n’y a pas d’autre deuxième étape, le mot de passe suffit pour vous connecter.\n{time}",
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
     },
@@ -90,6 +97,13 @@ pub(super) const TEXT: Language = Language {
         body: "Un des codes de secours de votre compte sur {site} a été utilisé. Il ne fonctionne plus.\n{time}",
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
+    },
+    browsers_forgotten: Words {
+        subject: "{site} demande de nouveau un code dans chaque navigateur",
+        title: "Navigateurs oubliés",
+        body: "Les navigateurs dans lesquels votre compte sur {site} ne demandait aucun code ont été oubliés. Chacun en demandera un à la prochaine connexion.\n{time}",
+        action: "Ce n’était pas moi",
+        note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe : toutes les sessions seront fermées.",
     },
     sessions_ended: Words {
         subject: "Vous avez été déconnecté ailleurs sur {site}",

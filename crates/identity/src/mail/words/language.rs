@@ -10,6 +10,7 @@ pub(in crate::mail) struct Language {
     /// At the end of every message.
     pub footer: &'static str,
     pub verification: Words,
+    pub second_factor: Words,
     pub recovery: Words,
     pub activation: Words,
     pub new_device: Words,
@@ -21,6 +22,7 @@ pub(in crate::mail) struct Language {
     pub factor_removed: Words,
     pub recovery_codes_renewed: Words,
     pub recovery_code_used: Words,
+    pub browsers_forgotten: Words,
     pub sessions_ended: Words,
     pub approval_request: Words,
     pub approved: Words,

@@ -31,6 +31,7 @@ export interface Profile {
 
 export interface Factor {
   id: string;
+  type: 'TOTP' | 'EMAIL';
   name: string;
   createdDate: string;
   lastUsedDate?: string;
@@ -43,12 +44,8 @@ export interface Factors {
   rememberedBrowsers: number;
 }
 
-/** An authenticator that waits for its first code. */
-export interface Enrolment {
-  factor: { id: string };
-  secret: string;
-  uri: string;
-}
+/** A factor that waits for its first code: an authenticator to be set up, or codes by email, of which one was sent. */
+export type Enrolment = { factor: { id: string } } & ({ secret: string; uri: string } | { sentTo: string });
 
 export interface MemberSession {
   id: string;
@@ -60,7 +57,11 @@ export interface MemberSession {
   isCurrent: boolean;
 }
 
-export type Proof = { password: string } | { totpData: { code: string } } | { recoveryCodeData: { code: string } };
+export type Proof =
+  | { password: string }
+  | { totpData: { code: string } }
+  | { emailData: { code: string } }
+  | { recoveryCodeData: { code: string } };
 
 /** The code of the refusal for who has to show first who they are. */
 export const PROOF_NEEDED = 'INSUFFICIENT_USER_AUTHENTICATION';
@@ -118,10 +119,19 @@ export const replacePassword = (ask: Ask, oldPassword: string, newPassword: stri
 export const prove = (ask: Ask, proof: Proof): Promise<Answer<object>> =>
   ask({ path: `${OWN}/proof`, body: proof, isValue: isObject });
 
+/** Has a code sent by which the member proves who they are: where it went. */
+export async function sendProofCode(ask: Ask): Promise<Answer<string>> {
+  const answer = await ask({ path: `${OWN}/proof`, body: { emailData: {} }, isValue: isObject });
+  return 'failure' in answer ? answer : { value: String(answer.value['sentTo']) };
+}
+
 export const readFactors = (ask: Ask): Promise<Answer<Factors>> => ask({ path: `${OWN}/factors`, isValue: isFactors });
 
 export const beginFactor = (ask: Ask, name: string): Promise<Answer<Enrolment>> =>
   ask({ path: `${OWN}/factors`, body: name ? { name } : {}, isValue: isEnrolment });
+
+export const beginEmailFactor = (ask: Ask): Promise<Answer<Enrolment>> =>
+  ask({ path: `${OWN}/factors`, body: { type: 'EMAIL' }, isValue: isEnrolment });
 
 /** Answers the recovery codes that come with the first one. */
 export async function confirmFactor(ask: Ask, id: string, code: string): Promise<Answer<string[]>> {
@@ -174,7 +184,9 @@ const isFactors = (json: unknown): json is Factors =>
   isObject(json) && Array.isArray(json['factors']) && isText(json['policy']);
 
 const isEnrolment = (json: unknown): json is Enrolment =>
-  isObject(json) && isObject(json['factor']) && isText(json['secret']) && isText(json['uri']);
+  isObject(json) &&
+  isObject(json['factor']) &&
+  (isText(json['sentTo']) || (isText(json['secret']) && isText(json['uri'])));
 
 const hasSessions = (json: unknown): json is { sessions: MemberSession[] } =>
   isObject(json) && Array.isArray(json['sessions']);

@@ -1,12 +1,13 @@
 import { useState } from 'react';
 import { Button } from '@stoa/ui/Button';
+import { CodeField } from '@stoa/ui/CodeField';
 import { Form, FormActions } from '@stoa/ui/Form';
 import { TextField } from '@stoa/ui/TextField';
-import { confirmFactor, type Ask, type Enrolment } from '../api/member.ts';
+import { beginEmailFactor, confirmFactor, type Ask, type Enrolment } from '../api/member.ts';
 import type { Failure } from '../api/request.ts';
 import { AuthenticatorSetup } from '../parts/AuthenticatorSetup.tsx';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
-import { Note } from './Frame.tsx';
+import { Note, type Done } from './Frame.tsx';
 import type { StepUp } from './useStepUp.ts';
 
 const LENGTH = 6;
@@ -56,21 +57,38 @@ export interface ConfirmFactorProps {
   ask: Ask;
   stepUp: StepUp;
   enrolment: Enrolment;
+  /** Another code was sent. */
+  onSentAgain: (enrolment: Enrolment) => void;
   /** With the recovery codes that come with the first one. */
   onConfirmed: (codes: readonly string[]) => void;
   onCancel: () => void;
 }
 
-/** What the authenticator is given, and its first code. */
-export function ConfirmFactor({ ask, stepUp, enrolment, onConfirmed, onCancel }: ConfirmFactorProps) {
+/** Codes by email as a second factor. */
+export function AddEmailFactor({ isSending, onAdd }: { isSending: boolean; onAdd: () => void }) {
+  const text = useAllTexts();
+  return (
+    <div>
+      <p className="step-quiet">{text.emailFactorHelp}</p>
+      <Button pending={isSending} onPress={onAdd}>
+        {text.addEmailFactor}
+      </Button>
+    </div>
+  );
+}
+
+/** What the authenticator is given, or where a code was sent, and the first code. */
+export function ConfirmFactor({ ask, stepUp, enrolment, onSentAgain, onConfirmed, onCancel }: ConfirmFactorProps) {
   const text = useAllTexts();
   const [code, setCode] = useState('');
   const [wrong, setWrong] = useState<string | undefined>();
   const [failure, setFailure] = useState<Failure | null>(null);
+  const [done, setDone] = useState<Done | null>(null);
   const [isSending, setIsSending] = useState(false);
   const send = () => {
     if (isSending) return;
     setFailure(null);
+    setDone(null);
     if (code.length < LENGTH) {
       setWrong(code === '' ? text.problem.required : text.problem.code);
       return;
@@ -93,22 +111,50 @@ export function ConfirmFactor({ ask, stepUp, enrolment, onConfirmed, onCancel }:
         setFailure(isWrong ? null : named);
       });
   };
+  const sendAgain = () => {
+    if (isSending) return;
+    setIsSending(true);
+    setDone(null);
+    void stepUp
+      .run(() => beginEmailFactor(ask))
+      .then((answer) => {
+        setIsSending(false);
+        if (answer === null) return;
+        setFailure('failure' in answer ? answer.failure : null);
+        if ('failure' in answer) return;
+        type('');
+        setDone({ text: text.resent });
+        onSentAgain(answer.value);
+      });
+  };
+  const type = (digits: string) => {
+    setCode(digits);
+    setWrong(undefined);
+  };
   return (
     <Form labelledBy="set-up-factor" onSubmit={send}>
       <h3 id="set-up-factor" className="my-head">
-        {text.addFactor}
+        {'sentTo' in enrolment ? text.emailFactor : text.addFactor}
       </h3>
-      <Note failure={failure} done={null} />
-      <AuthenticatorSetup
-        secret={enrolment.secret}
-        uri={enrolment.uri}
-        code={code}
-        onCode={(digits) => {
-          setCode(digits);
-          setWrong(undefined);
-        }}
-        error={wrong}
-      />
+      <Note failure={failure} done={done} />
+      {'sentTo' in enrolment ? (
+        <>
+          <p className="step-quiet">{text.codeSentTo({ where: enrolment.sentTo })}</p>
+          <CodeField
+            label={text.codeDigits({ n: LENGTH })}
+            name="code"
+            length={LENGTH}
+            value={code}
+            onChange={type}
+            error={wrong}
+          />
+          <Button variant="link" onPress={sendAgain}>
+            {text.resend}
+          </Button>
+        </>
+      ) : (
+        <AuthenticatorSetup secret={enrolment.secret} uri={enrolment.uri} code={code} onCode={type} error={wrong} />
+      )}
       <FormActions>
         <Button type="submit" variant="primary" pending={isSending}>
           {text.verify}

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { Button } from '@stoa/ui/Button';
 import {
+  beginEmailFactor,
   beginFactor,
   forgetBrowsers,
   removeFactor,
@@ -15,7 +16,7 @@ import type { Answer, Failure } from '../api/request.ts';
 import { RecoveryCodes } from '../parts/RecoveryCodes.tsx';
 import { writtenDate } from '../page/dates.ts';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
-import { AddFactor, ConfirmFactor } from './AddFactor.tsx';
+import { AddEmailFactor, AddFactor, ConfirmFactor } from './AddFactor.tsx';
 import { Note, type Done } from './Frame.tsx';
 import type { StepUp } from './useStepUp.ts';
 
@@ -37,11 +38,13 @@ type Step =
   /** Codes that are shown this once. */
   | { at: 'codes'; codes: readonly string[]; said: string };
 
+const isEmail = (factor: Factor) => factor.type === 'EMAIL';
+
 /** One that was removed meanwhile is as gone as it was to be. */
 const goneIsRemoved = (answer: Answer<object>): Answer<object> =>
   'failure' in answer && answer.failure.code === 'NOT_FOUND' ? { value: {} } : answer;
 
-/** Authenticators, recovery codes, and browsers that don't ask for either. */
+/** Authenticators, codes by email, recovery codes, and browsers that don't ask for any. */
 export function FactorPart({ account, ask, stepUp, language, factors, onChanged }: FactorPartProps) {
   const text = useAllTexts();
   const [step, setStep] = useState<Step>({ at: 'list' });
@@ -95,12 +98,16 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
             ask={ask}
             stepUp={stepUp}
             enrolment={step.enrolment}
+            onSentAgain={(enrolment) => {
+              setStep({ at: 'confirm', enrolment });
+            }}
             onConfirmed={(codes) => {
+              const said = 'sentTo' in step.enrolment ? text.emailFactorReady : text.factorReady;
               if (codes.length === 0) {
-                over(text.factorReady);
+                over(said);
                 return;
               }
-              setStep({ at: 'codes', codes, said: text.factorReady });
+              setStep({ at: 'codes', codes, said });
               onChanged();
             }}
             onCancel={() => {
@@ -144,9 +151,26 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
                 }}
               />
             )}
+            {factors.policy !== 'OFF' && account.emailVerified && !factors.factors.some(isEmail) && (
+              <AddEmailFactor
+                isSending={isSending}
+                onAdd={() => {
+                  act(
+                    () => beginEmailFactor(ask),
+                    (enrolment) => {
+                      setStep({ at: 'confirm', enrolment });
+                    },
+                  );
+                }}
+              />
+            )}
           </>
         );
     }
+  }
+
+  function nameOf(factor: Factor) {
+    return isEmail(factor) ? text.emailFactor : factor.name;
   }
 
   function list() {
@@ -156,7 +180,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
           <li key={it.id}>
             <div>
               <strong>
-                <bdi>{it.name}</bdi>
+                <bdi>{nameOf(it)}</bdi>
               </strong>
               <span className="step-quiet">{text.factorMade({ date: writtenDate(it.createdDate, language) })}</span>
               {it.lastUsedDate !== undefined && (
@@ -164,7 +188,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
               )}
             </div>
             <Button
-              aria-label={`${text.remove}: ${it.name}`}
+              aria-label={`${text.remove}: ${nameOf(it)}`}
               onPress={() => {
                 setDone(null);
                 setFailure(null);
@@ -183,7 +207,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
     return (
       <div role="group" aria-labelledby="remove-factor" className="my-part">
         <h3 id="remove-factor" className="my-head">
-          {text.removeTitle({ name: factor.name })}
+          {text.removeTitle({ name: nameOf(factor) })}
         </h3>
         {factors.factors.length === 1 && <p>{text.removeLast}</p>}
         <div className="my-actions">

@@ -6,46 +6,81 @@ import { Form, FormActions } from '@stoa/ui/Form';
 import { Link } from '@stoa/ui/Link';
 import { PasswordField } from '@stoa/ui/PasswordField';
 import { TextField } from '@stoa/ui/TextField';
-import { PROOF_NEEDED, prove, type Ask, type MemberAccount, type Proof } from '../api/member.ts';
+import {
+  PROOF_NEEDED,
+  prove,
+  sendProofCode,
+  type Ask,
+  type Factor,
+  type MemberAccount,
+  type Proof,
+} from '../api/member.ts';
 import type { Failure } from '../api/request.ts';
 import { startUrl } from '../flow/route.ts';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
 import { wrongText } from './problems.ts';
 import { Note } from './Frame.tsx';
+import { proofKinds, type ProofKind } from './proofKinds.ts';
 
 const LENGTH = 6;
-
-type Kind = 'PASSWORD' | 'TOTP' | 'RECOVERY_CODE';
 
 export interface ProofFormProps {
   account: MemberAccount;
   ask: Ask;
   /** Members who have a second factor show one, the others their password. */
-  hasFactor: boolean;
+  factors: readonly Factor[];
   onDone: (isProved: boolean) => void;
 }
 
 /** Shows once more who the member is, before something changes. */
-export function ProofForm({ account, ask, hasFactor, onDone }: ProofFormProps) {
+export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
   const text = useAllTexts();
   const box = useRef<HTMLElement>(null);
-  const [kind, setKind] = useState<Kind>(hasFactor ? 'TOTP' : 'PASSWORD');
+  /** Whether codes by email may be sent; the server knows better. */
+  const [canSend, setCanSend] = useState(account.emailVerified);
+  const kinds = proofKinds(factors, canSend);
+  const [kind, setKind] = useState<ProofKind>(kinds[0]);
+  /** Where a code was sent. */
+  const [sentTo, setSentTo] = useState<string | null>(null);
+  const waitsToSend = kind === 'EMAIL' && sentTo === null;
   const [value, setValue] = useState('');
   const [wrong, setWrong] = useState<string | undefined>();
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isSending, setIsSending] = useState(false);
   useEffect(() => {
     const frame = requestAnimationFrame(() => {
-      box.current?.querySelector<HTMLInputElement>('input[name="proof"]')?.focus();
+      box.current?.querySelector<HTMLElement>('input[name="proof"], button[type="submit"]')?.focus();
     });
     return () => {
       cancelAnimationFrame(frame);
     };
-  }, [kind]);
+  }, [kind, waitsToSend]);
+  const sendCode = () => {
+    if (isSending) return;
+    setIsSending(true);
+    void sendProofCode(ask).then((answer) => {
+      setIsSending(false);
+      change('');
+      // The address is another one by now, or they were turned off: the other ways are left.
+      if ('failure' in answer && answer.failure.problems.some((it) => it.field === 'emailData')) {
+        setCanSend(false);
+        setSentTo(null);
+        setKind(proofKinds(factors, false)[0]);
+        return;
+      }
+      setFailure('failure' in answer ? answer.failure : null);
+      if ('value' in answer) setSentTo(answer.value);
+    });
+  };
   const send = () => {
     if (isSending) return;
     setFailure(null);
-    if (value.trim() === '' || (kind === 'TOTP' && value.length < LENGTH)) {
+    if (waitsToSend) {
+      sendCode();
+      return;
+    }
+    const isOfDigits = kind === 'TOTP' || kind === 'EMAIL';
+    if (value.trim() === '' || (isOfDigits && value.length < LENGTH)) {
       setWrong(value.trim() === '' ? text.problem.required : text.problem.code);
       return;
     }
@@ -66,8 +101,14 @@ export function ProofForm({ account, ask, hasFactor, onDone }: ProofFormProps) {
     setValue(next);
     setWrong(undefined);
   };
-  const cannot = !hasFactor && !account.hasPassword;
+  const cannot = kind === 'PASSWORD' && !account.hasPassword;
   const isUnusable = failure?.code === PROOF_NEEDED;
+  const ways: Record<ProofKind, string> = {
+    PASSWORD: text.password,
+    TOTP: text.useAuthenticator,
+    EMAIL: text.useEmailCode,
+    RECOVERY_CODE: text.useRecoveryCode,
+  };
   return (
     <section ref={box} className="my-part" aria-labelledby="proof">
       <h2 id="proof" className="my-head">
@@ -85,26 +126,34 @@ export function ProofForm({ account, ask, hasFactor, onDone }: ProofFormProps) {
       {!cannot && (
         <Form labelledBy="proof" onSubmit={send}>
           <p className="step-quiet">{explained()}</p>
-          {field()}
+          {!waitsToSend && field()}
           <FormActions>
             <Button type="submit" variant="primary" pending={isSending}>
-              {text.verify}
+              {waitsToSend ? text.sendCode : text.verify}
             </Button>
           </FormActions>
+          {kind === 'EMAIL' && !waitsToSend && (
+            <Button variant="link" onPress={sendCode}>
+              {text.resend}
+            </Button>
+          )}
         </Form>
       )}
       <div className="my-actions">
-        {hasFactor && (
-          <Button
-            variant="link"
-            onPress={() => {
-              change('');
-              setKind(kind === 'TOTP' ? 'RECOVERY_CODE' : 'TOTP');
-            }}
-          >
-            {kind === 'TOTP' ? text.useRecoveryCode : text.useAuthenticator}
-          </Button>
-        )}
+        {kinds
+          .filter((it) => it !== kind)
+          .map((it) => (
+            <Button
+              key={it}
+              variant="link"
+              onPress={() => {
+                change('');
+                setKind(it);
+              }}
+            >
+              {ways[it]}
+            </Button>
+          ))}
         <Button
           variant="link"
           onPress={() => {
@@ -119,12 +168,14 @@ export function ProofForm({ account, ask, hasFactor, onDone }: ProofFormProps) {
 
   function explained() {
     if (kind === 'PASSWORD') return text.proofText;
+    if (kind === 'EMAIL') return sentTo === null ? text.emailFactorText : text.codeSentTo({ where: sentTo });
     return kind === 'TOTP' ? text.factorText({ site: account.site.name }) : text.recoveryCodeText;
   }
 
   function field() {
     const all = { name: 'proof', value, onChange: change, error: wrong };
-    if (kind === 'TOTP') return <CodeField label={text.codeDigits({ n: LENGTH })} length={LENGTH} {...all} />;
+    if (kind === 'TOTP' || kind === 'EMAIL')
+      return <CodeField label={text.codeDigits({ n: LENGTH })} length={LENGTH} {...all} />;
     if (kind === 'PASSWORD')
       return (
         <PasswordField
@@ -141,7 +192,15 @@ export function ProofForm({ account, ask, hasFactor, onDone }: ProofFormProps) {
 
 const WRONG_PASSWORD = '-19976';
 
-function proofOf(kind: Kind, value: string): Proof {
-  if (kind === 'PASSWORD') return { password: value };
-  return kind === 'TOTP' ? { totpData: { code: value } } : { recoveryCodeData: { code: value } };
+function proofOf(kind: ProofKind, value: string): Proof {
+  switch (kind) {
+    case 'PASSWORD':
+      return { password: value };
+    case 'TOTP':
+      return { totpData: { code: value } };
+    case 'EMAIL':
+      return { emailData: { code: value } };
+    case 'RECOVERY_CODE':
+      return { recoveryCodeData: { code: value } };
+  }
 }

@@ -12,6 +12,7 @@ import { Note } from './Frame.tsx';
 import { Part } from './Part.tsx';
 import { PasswordForm } from './PasswordForm.tsx';
 import { ProofForm } from './ProofForm.tsx';
+import { proofKinds } from './proofKinds.ts';
 import { useLoaded } from './useLoaded.ts';
 import { useStepUp, type StepUp } from './useStepUp.ts';
 
@@ -39,10 +40,10 @@ export function SignInPart({ account, ask, language, onVerified }: SignInPartPro
         <>
           {stepUp.isAsked && (
             <ProofForm
-              key={factors.factors.length > 0 ? 'factor' : 'password'}
+              key={proofKinds(factors.factors, account.emailVerified).join(' ')}
               account={account}
               ask={ask}
-              hasFactor={factors.factors.length > 0}
+              factors={factors.factors}
               onDone={(isProved) => {
                 stepUp.settle(isProved);
                 requestAnimationFrame(() => document.getElementById(TITLE_ID)?.focus());

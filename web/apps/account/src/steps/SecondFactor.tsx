@@ -6,84 +6,121 @@ import { CodeField } from '@stoa/ui/CodeField';
 import { TextField } from '@stoa/ui/TextField';
 import { StepHead } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
+import { Resend, ResentNote } from './Resend.tsx';
 import { missing, siteName, type StepProps } from './step.ts';
 import { StepForm } from './StepForm.tsx';
 import { checkCode } from './VerifyEmail.tsx';
 
 const LENGTH = 6;
 
-/** A code of an authenticator, or one of the codes that were kept for the day it is lost. */
+/** A code of an authenticator, one that is sent by email, or one of the codes that were kept for the day of need. */
 export function SecondFactor({ view, step, flow }: StepProps<'SECOND_FACTOR'>) {
   const text = useText();
-  const [factor, setFactor] = useState<FactorType>(step.factors[0] ?? 'TOTP');
+  const [factor, setFactor] = useState<FactorType>(step.sentTo !== null ? 'EMAIL' : (step.factors[0] ?? 'TOTP'));
   const [code, setCode] = useState('');
   const [remember, setRemember] = useState(false);
   /** What is wrong with a code is said of the one that was sent. */
   const [sent, setSent] = useState<FactorType | null>(null);
-  const isTotp = factor === 'TOTP';
-  const other: FactorType = isTotp ? 'RECOVERY_CODE' : 'TOTP';
   const shown = sent === factor ? view : { ...view, problems: view.problems.filter((it) => it.field !== 'code') };
-  const change = () => {
+  const waitsToSend = factor === 'EMAIL' && step.sentTo === null;
+  const change = (other: FactorType) => {
     setCode('');
     setSent(null);
     setFactor(other);
     requestAnimationFrame(() => {
-      document.querySelector<HTMLInputElement>('main input[name="code"]')?.focus();
+      document.querySelector<HTMLElement>('main input[name="code"], main button[type="submit"]')?.focus();
     });
+  };
+  const send = () => {
+    if (waitsToSend) {
+      flow.send({ type: 'RESEND' });
+      return;
+    }
+    setSent(factor);
+    flow.send({ type: 'SECOND_FACTOR', factor, code, remember });
+  };
+  const check = () => {
+    if (waitsToSend) return {};
+    return factor === 'RECOVERY_CODE' ? missing({ code }) : checkCode(code, LENGTH);
+  };
+  const ways: Record<FactorType, string> = {
+    TOTP: text.useAuthenticator,
+    EMAIL: text.useEmailCode,
+    RECOVERY_CODE: text.useRecoveryCode,
   };
   return (
     <>
       <StepHead title={text.factorTitle} site={siteName(view, text)}>
-        {isTotp ? text.factorText({ site: siteName(view, text) }) : text.recoveryCodeText}
+        {explained()}
       </StepHead>
       <StepForm
-        key={factor}
+        key={`${factor} ${waitsToSend}`}
         view={shown}
         flow={flow}
-        submit={text.verify}
+        submit={waitsToSend ? text.sendCode : text.verify}
         fields={['code']}
-        check={() => (isTotp ? checkCode(code, LENGTH) : missing({ code }))}
-        onSubmit={() => {
-          setSent(factor);
-          flow.send({ type: 'SECOND_FACTOR', factor, code, remember });
-        }}
+        check={check}
+        onSubmit={send}
       >
-        {(errorAt) => (
+        {(errorAt) =>
+          waitsToSend ? null : (
+            <>
+              {factor === 'RECOVERY_CODE' ? (
+                <TextField
+                  label={text.recoveryCode}
+                  name="code"
+                  value={code}
+                  onChange={setCode}
+                  autoComplete="off"
+                  spellCheck="false"
+                  ltr
+                  error={errorAt('code')}
+                />
+              ) : (
+                <CodeField
+                  label={text.codeDigits({ n: LENGTH })}
+                  name="code"
+                  length={LENGTH}
+                  value={code}
+                  onChange={setCode}
+                  error={errorAt('code')}
+                />
+              )}
+              <Checkbox isSelected={remember} onChange={setRemember}>
+                {text.rememberBrowser({ n: step.rememberDays })}
+              </Checkbox>
+            </>
+          )
+        }
+      </StepForm>
+      <div className="step-aside step-quiet">
+        {factor === 'EMAIL' && !waitsToSend && (
           <>
-            {isTotp ? (
-              <CodeField
-                label={text.codeDigits({ n: LENGTH })}
-                name="code"
-                length={LENGTH}
-                value={code}
-                onChange={setCode}
-                error={errorAt('code')}
-              />
-            ) : (
-              <TextField
-                label={text.recoveryCode}
-                name="code"
-                value={code}
-                onChange={setCode}
-                autoComplete="off"
-                spellCheck="false"
-                ltr
-                error={errorAt('code')}
-              />
-            )}
-            <Checkbox isSelected={remember} onChange={setRemember}>
-              {text.rememberBrowser({ n: step.rememberDays })}
-            </Checkbox>
+            <span>{text.spamHint}</span>
+            <Resend flow={flow} afterSeconds={step.resendAfterSeconds} />
           </>
         )}
-      </StepForm>
-      {step.factors.includes(other) && (
-        <div className="step-aside step-quiet">
-          <Button variant="link" onPress={change}>
-            {isTotp ? text.useRecoveryCode : text.useAuthenticator}
-          </Button>
-        </div>
-      )}
+        {factor === 'EMAIL' && <ResentNote flow={flow} problems={view.problems.length} />}
+        {step.factors
+          .filter((it) => it !== factor)
+          .map((it) => (
+            <Button
+              key={it}
+              variant="link"
+              onPress={() => {
+                change(it);
+              }}
+            >
+              {ways[it]}
+            </Button>
+          ))}
+      </div>
     </>
   );
+
+  function explained() {
+    if (factor === 'RECOVERY_CODE') return text.recoveryCodeText;
+    if (factor === 'TOTP') return text.factorText({ site: siteName(view, text) });
+    return step.sentTo === null ? text.emailFactorText : text.codeSentTo({ where: step.sentTo });
+  }
 }

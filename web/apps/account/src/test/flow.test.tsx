@@ -214,6 +214,35 @@ describe('the other steps send what the server expects', () => {
     });
   });
 
+  it('a code by email, once it was sent', async () => {
+    const [, asks, sent] = VIEWS.SECOND_FACTOR.map((it) => it.view);
+    const { user, inputs } = openPage(FLOW, asks ?? signIn, sent ?? signIn, sent ?? signIn);
+    expect(await screen.findByText('We can send a code to your email address.')).toBeTruthy();
+    expect(screen.queryByRole('textbox')).toBeNull();
+    await user.click(screen.getByRole('button', { name: 'Send a code' }));
+    const code = await screen.findByRole('textbox', { name: '6-digit code' });
+    expect(screen.getByText(/We sent a 6-digit code to m\*\*\*@example\.org/)).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Send a new code' }));
+    await waitFor(() => {
+      expect(inputs()).toEqual([{ type: 'RESEND' }, { type: 'RESEND' }]);
+    });
+    await user.type(code, '123456{Enter}');
+    await waitFor(() => {
+      expect(inputs().at(-1)).toEqual({ type: 'SECOND_FACTOR', factor: 'EMAIL', code: '123456', remember: false });
+    });
+  });
+
+  it('another way is chosen among all that there are', async () => {
+    const { user } = openPage(FLOW, secondFactor);
+    await user.click(await screen.findByRole('button', { name: 'Use a code by email' }));
+    const send = await screen.findByRole('button', { name: 'Send a code' });
+    await waitFor(() => {
+      expect(document.activeElement).toBe(send);
+    });
+    await user.click(screen.getByRole('button', { name: 'Use the authenticator app' }));
+    expect(screen.getByRole('textbox', { name: '6-digit code' })).toBeTruthy();
+  });
+
   it('an authenticator is set up, and the recovery codes are kept', async () => {
     const setup = VIEWS.ENROL_FACTOR[0]?.view ?? signIn;
     const kept = VIEWS.RECOVERY_CODES[0]?.view ?? signIn;

@@ -1,4 +1,4 @@
-import { act, screen, waitFor, within } from '@testing-library/react';
+import { act, cleanup, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { en, expectAccessible, openPage, type Reply } from './page.tsx';
 import { SITE, viewOf } from './views.ts';
@@ -39,7 +39,8 @@ const profile = (more: object = {}): Reply =>
     },
   });
 
-const PHONE = { id: 'f1', name: 'Phone', createdDate: '2026-01-02T12:00:00.000Z' };
+const MAIL = { id: 'email-m1', type: 'EMAIL', name: 'E-mail', createdDate: '2026-01-02T12:00:00.000Z' };
+const PHONE = { id: 'f1', type: 'TOTP', name: 'Phone', createdDate: '2026-01-02T12:00:00.000Z' };
 const factors = (more: object = {}): Reply =>
   ok({ policy: 'OPTIONAL', factors: [], recoveryCodesLeft: 0, rememberedBrowsers: 0, ...more });
 
@@ -284,6 +285,91 @@ describe('sign-in', () => {
     expect(await screen.findByText('Phone')).toBeTruthy();
     expect(screen.getByText(en.factorReady)).toBeTruthy();
     expect(await screen.findByText(en.codesLeft({ n: 10 }))).toBeTruthy();
+  });
+
+  it('turns codes by email on, and off by one of them', async () => {
+    const proved = ok({ provedUntil: '2026-01-02T12:10:00.000Z' });
+    const { sent, user } = openPage(
+      '/account/password',
+      account(),
+      factors(),
+      ok({ factor: { id: 'email-m1', type: 'EMAIL', name: 'E-mail' }, sentTo: 'm***@example.org' }),
+      refused(400, 'VERIFICATION_FAILED'),
+      ok({ factor: MAIL, recoveryCodes: ['ABCD-EFGH-IJKL-MNOP'] }),
+      factors({ factors: [MAIL], recoveryCodesLeft: 10 }),
+      factors({ factors: [MAIL], recoveryCodesLeft: 10 }),
+      refused(403, 'INSUFFICIENT_USER_AUTHENTICATION'),
+      factors({ factors: [MAIL], recoveryCodesLeft: 10 }),
+      ok({ sentTo: 'm***@example.org' }),
+      proved,
+      ok({}),
+      factors(),
+    );
+    await user.click(await screen.findByRole('button', { name: en.addEmailFactor }));
+    const code = await screen.findByLabelText(en.codeDigits({ n: 6 }));
+    expect(screen.getByText(en.codeSentTo({ where: 'm***@example.org' }))).toBeTruthy();
+    await expectAccessible();
+    await user.type(code, '000000{Enter}');
+    expect(await screen.findByText(en.problem.code)).toBeTruthy();
+    await user.clear(code);
+    await user.type(code, '123456{Enter}');
+    await user.click(await screen.findByRole('button', { name: en.recoveryCodesKept }));
+    expect(await screen.findByText(en.emailFactorReady)).toBeTruthy();
+    expect(sent[2]).toMatchObject({ path: `/s/${SITE.id}${OWN}/factors`, body: { type: 'EMAIL' } });
+    expect(sent[4]).toMatchObject({ path: `/s/${SITE.id}${OWN}/factors/email-m1/confirm`, body: { code: '123456' } });
+    expect(screen.queryByRole('button', { name: en.addEmailFactor })).toBeNull();
+
+    await user.click(screen.getByRole('button', { name: `${en.remove}: ${en.emailFactor}` }));
+    await user.click(screen.getByRole('button', { name: en.remove }));
+    await user.click(await screen.findByRole('button', { name: en.sendCode }));
+    await user.type(await screen.findByLabelText(en.codeDigits({ n: 6 })), '654321{Enter}');
+    await waitFor(() => {
+      expect(screen.getByRole('button', { name: en.addEmailFactor })).toBeTruthy();
+    });
+    expect(sent[9]?.body).toEqual({ emailData: {} });
+    expect(sent[10]?.body).toEqual({ emailData: { code: '654321' } });
+    expect(sent[11]).toMatchObject({ method: 'DELETE', path: `/s/${SITE.id}${OWN}/factors/email-m1` });
+  });
+
+  it('sends the first code by email again', async () => {
+    const begun = (sentTo: string) => ok({ factor: { id: 'email-m1', type: 'EMAIL', name: 'E-mail' }, sentTo });
+    const { sent, user } = openPage(
+      '/account/password',
+      account(),
+      factors(),
+      begun('m***@example.org'),
+      begun('n***@example.org'),
+      refused(429, 'THROTTLED_FEATURE'),
+    );
+    await user.click(await screen.findByRole('button', { name: en.addEmailFactor }));
+    await user.type(await screen.findByLabelText(en.codeDigits({ n: 6 })), '123');
+    await user.click(screen.getByRole('button', { name: en.resend }));
+    expect(await screen.findByText(en.resent)).toBeTruthy();
+    expect(screen.getByText(en.codeSentTo({ where: 'n***@example.org' }))).toBeTruthy();
+    expect(screen.getByLabelText<HTMLInputElement>(en.codeDigits({ n: 6 })).value).toBe('');
+    expect(sent[3]).toMatchObject({ path: `/s/${SITE.id}${OWN}/factors`, body: { type: 'EMAIL' } });
+    await expectAccessible();
+    await user.click(screen.getByRole('button', { name: en.resend }));
+    expect(await screen.findByRole('alert')).toBeTruthy();
+    expect(screen.queryByText(en.resent)).toBeNull();
+  });
+
+  it('asks for a recovery code where no code is sent', async () => {
+    const all = factors({ factors: [MAIL], recoveryCodesLeft: 9 });
+    const needed = refused(403, 'INSUFFICIENT_USER_AUTHENTICATION');
+    const unverified = openPage('/account/password', account({ emailVerified: false }), all, needed, all);
+    await unverified.user.click(await screen.findByRole('button', { name: en.newCodes }));
+    expect(await screen.findByLabelText(en.recoveryCode)).toBeTruthy();
+    expect(screen.queryByRole('button', { name: en.useEmailCode })).toBeNull();
+    cleanup();
+
+    const no = broken('emailData', 'FIELD_NOT_ALLOWED');
+    const moved = openPage('/account/password', account(), all, needed, all, no);
+    await moved.user.click(await screen.findByRole('button', { name: en.newCodes }));
+    await moved.user.click(await screen.findByRole('button', { name: en.sendCode }));
+    expect(await screen.findByLabelText(en.recoveryCode)).toBeTruthy();
+    expect(screen.queryByRole('button', { name: en.useEmailCode })).toBeNull();
+    expect(moved.sent[4]?.body).toEqual({ emailData: {} });
   });
 
   it('removes one after a code, and asks first', async () => {

@@ -26,6 +26,16 @@ export function viewOf(step: Step, more: Partial<FlowView> = {}): FlowView {
   };
 }
 
+/** Of a member who takes codes by email and has no authenticator. */
+const byEmail = (sentTo: string | null): FlowView =>
+  viewOf({
+    type: 'SECOND_FACTOR',
+    factors: ['EMAIL', 'RECOVERY_CODE'],
+    rememberDays: 30,
+    sentTo,
+    resendAfterSeconds: 0,
+  });
+
 const profile = [
   { name: 'firstName', required: true },
   { name: 'lastName', required: false },
@@ -70,10 +80,18 @@ export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: Fl
     {
       title: 'Confirm that it is you',
       view: viewOf(
-        { type: 'SECOND_FACTOR', factors: ['TOTP', 'RECOVERY_CODE'], rememberDays: 30 },
+        {
+          type: 'SECOND_FACTOR',
+          factors: ['TOTP', 'EMAIL', 'RECOVERY_CODE'],
+          rememberDays: 30,
+          sentTo: null,
+          resendAfterSeconds: 30,
+        },
         { canGoBack: true },
       ),
     },
+    { title: 'Confirm that it is you', view: byEmail(null) },
+    { title: 'Confirm that it is you', view: byEmail('m***@example.org') },
   ],
   OFFER_FACTOR: [
     {

@@ -51,6 +51,9 @@ export default {
 
   factorTitle: 'أكِّد أنك أنت',
   factorText: 'اكتب الرمز الذي يعرضه تطبيق المصادقة لديك لموقع {site}.',
+  emailFactorText: 'يمكننا إرسال رمز إلى عنوان بريدك الإلكتروني.',
+  sendCode: 'أرسل رمزًا',
+  useEmailCode: 'استخدم رمزًا عبر البريد الإلكتروني',
   recoveryCodeText: 'اكتب أحد رموز الاسترداد التي احتفظت بها. كل رمز يعمل مرة واحدة.',
   recoveryCode: 'رمز الاسترداد',
   useRecoveryCode: 'استخدام رمز استرداد',

@@ -51,6 +51,9 @@ export default {
 
   factorTitle: 'Bitte bestätigen, dass Sie es sind',
   factorText: 'Bitte den Code eingeben, den Ihre Authenticator-App für {site} zeigt.',
+  emailFactorText: 'Wir können einen Code an Ihre E-Mail-Adresse senden.',
+  sendCode: 'Code senden',
+  useEmailCode: 'Code per E-Mail verwenden',
   recoveryCodeText: 'Bitte einen der aufbewahrten Wiederherstellungscodes eingeben. Jeder gilt einmal.',
   recoveryCode: 'Wiederherstellungscode',
   useRecoveryCode: 'Einen Wiederherstellungscode verwenden',

@@ -51,6 +51,9 @@ export default {
 
   factorTitle: 'Confirm that it is you',
   factorText: 'Type the code that your authenticator app shows for {site}.',
+  emailFactorText: 'We can send a code to your email address.',
+  sendCode: 'Send a code',
+  useEmailCode: 'Use a code by email',
   recoveryCodeText: 'Type one of the recovery codes that you kept. Each works once.',
   recoveryCode: 'Recovery code',
   useRecoveryCode: 'Use a recovery code',

@@ -51,6 +51,9 @@ export default {
 
   factorTitle: 'Confirme que es usted',
   factorText: 'Escriba el código que su aplicación de autenticación muestra para {site}.',
+  emailFactorText: 'Podemos enviar un código a su dirección de correo.',
+  sendCode: 'Enviar un código',
+  useEmailCode: 'Usar un código por correo',
   recoveryCodeText: 'Escriba uno de los códigos de recuperación que guardó. Cada uno sirve una vez.',
   recoveryCode: 'Código de recuperación',
   useRecoveryCode: 'Usar un código de recuperación',

@@ -51,6 +51,9 @@ export default {
 
   factorTitle: 'Confirmez que c’est vous',
   factorText: 'Saisissez le code que votre application d’authentification affiche pour {site}.',
+  emailFactorText: 'Nous pouvons envoyer un code à votre adresse e-mail.',
+  sendCode: 'Envoyer un code',
+  useEmailCode: 'Utiliser un code par e-mail',
   recoveryCodeText: 'Saisissez un des codes de secours que vous avez conservés. Chacun fonctionne une fois.',
   recoveryCode: 'Code de secours',
   useRecoveryCode: 'Utiliser un code de secours',

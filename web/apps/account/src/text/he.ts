@@ -51,6 +51,9 @@ export default {
 
   factorTitle: 'נא לאשר שזה אתם',
   factorText: 'נא להקליד את הקוד שאפליקציית האימות מציגה עבור {site}.',
+  emailFactorText: 'אפשר לשלוח קוד לכתובת הדואר האלקטרוני שלך.',
+  sendCode: 'שליחת קוד',
+  useEmailCode: 'שימוש בקוד בדואר אלקטרוני',
   recoveryCodeText: 'נא להקליד אחד מקודי השחזור ששמרתם. כל קוד פועל פעם אחת.',
   recoveryCode: 'קוד שחזור',
   useRecoveryCode: 'שימוש בקוד שחזור',

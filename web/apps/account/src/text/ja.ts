@@ -50,6 +50,9 @@ export default {
 
   factorTitle: 'ご本人の確認',
   factorText: '認証アプリに表示されている {site} のコードを入力してください。',
+  emailFactorText: 'メールアドレスにコードを送信できます。',
+  sendCode: 'コードを送信',
+  useEmailCode: 'メールのコードを使う',
   recoveryCodeText: '保管しておいたリカバリーコードを 1 つ入力してください。各コードは一度だけ使えます。',
   recoveryCode: 'リカバリーコード',
   useRecoveryCode: 'リカバリーコードを使う',

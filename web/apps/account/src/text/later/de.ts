@@ -68,6 +68,11 @@ export default {
   factorNameHelp: 'Zum Beispiel das Telefon, auf dem sie ist.',
   factorNeedsEmail: 'Bestätigen Sie zuerst Ihre E-Mail-Adresse; dann können Sie eine Authenticator-App hinzufügen.',
   factorReady: 'Die Authenticator-App ist eingerichtet. Ab jetzt wird nach ihren Codes gefragt.',
+  emailFactor: 'Codes per E-Mail',
+  addEmailFactor: 'Codes per E-Mail verwenden',
+  emailFactorHelp:
+    'Wir senden jedes Mal einen Code an Ihre Adresse. Vor denen, die Ihre E-Mails lesen, schützt das nicht; eine Authenticator-App schon.',
+  emailFactorReady: 'Sie werden nach einem Code gefragt, den wir per E-Mail senden.',
   factorRemoved: 'Entfernt.',
   remove: 'Entfernen',
   removeTitle: '{name} entfernen?',

@@ -66,6 +66,11 @@ export default {
   factorNameHelp: 'For example the phone that it is on.',
   factorNeedsEmail: 'Confirm your email address first; then you can add an authenticator app.',
   factorReady: 'The authenticator app is set up. You will be asked for its codes.',
+  emailFactor: 'Codes by email',
+  addEmailFactor: 'Use codes by email',
+  emailFactorHelp:
+    'We send a code to your address each time. It does not protect you from those who read your email; an authenticator app does.',
+  emailFactorReady: 'You will be asked for a code that we send by email.',
   factorRemoved: 'Removed.',
   remove: 'Remove',
   removeTitle: 'Remove {name}?',

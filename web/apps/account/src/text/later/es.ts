@@ -68,6 +68,11 @@ export default {
   factorNameHelp: 'Por ejemplo, el teléfono en el que está.',
   factorNeedsEmail: 'Confirma primero tu correo; después podrás añadir una aplicación de autenticación.',
   factorReady: 'La aplicación de autenticación está lista. Se te pedirán sus códigos.',
+  emailFactor: 'Códigos por correo',
+  addEmailFactor: 'Usar códigos por correo',
+  emailFactorHelp:
+    'Enviamos un código a tu dirección cada vez. No te protege de quien lea tu correo; una aplicación de autenticación sí.',
+  emailFactorReady: 'Se te pedirá un código que enviamos por correo.',
   factorRemoved: 'Eliminada.',
   remove: 'Eliminar',
   removeTitle: '¿Eliminar {name}?',

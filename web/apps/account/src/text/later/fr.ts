@@ -70,6 +70,11 @@ export default {
   factorNeedsEmail:
     'Confirmez d’abord votre adresse e-mail ; vous pourrez ensuite ajouter une application d’authentification.',
   factorReady: 'L’application d’authentification est prête. Ses codes vous seront demandés.',
+  emailFactor: 'Codes par e-mail',
+  addEmailFactor: 'Utiliser des codes par e-mail',
+  emailFactorHelp:
+    'Nous envoyons chaque fois un code à votre adresse. Cela ne vous protège pas de ceux qui lisent vos e-mails ; une application d’authentification, si.',
+  emailFactorReady: 'Un code envoyé par e-mail vous sera demandé.',
   factorRemoved: 'Supprimée.',
   remove: 'Supprimer',
   removeTitle: 'Supprimer {name} ?',

@@ -68,6 +68,11 @@ export default {
   factorNameHelp: '例：アプリが入っている電話',
   factorNeedsEmail: '先にメールアドレスを確認してください。その後、認証アプリを追加できます。',
   factorReady: '認証アプリの設定が終わりました。今後はコードの入力が必要です。',
+  emailFactor: 'メールのコード',
+  addEmailFactor: 'メールのコードを使う',
+  emailFactorHelp:
+    '毎回コードをメールアドレスに送信します。メールを読める他人からは保護されません。認証アプリなら保護されます。',
+  emailFactorReady: '今後はメールで届くコードの入力が必要です。',
   factorRemoved: '削除しました。',
   remove: '削除',
   removeTitle: '{name} を削除しますか？',
