@@ -17,8 +17,9 @@ impl World {
     /// The link that is sent after the answer.
     pub async fn link_to(&self, email: &str) -> Option<String> {
         for _ in 0..1_500 {
-            if let Some(mail) = self.app.mail.last_to(email) {
-                return Some(mail.links[0].clone());
+            let links = self.app.mail.last_to(email).map(|it| it.links).unwrap_or_default();
+            if let Some(link) = links.into_iter().find(|it| it.contains("recover?token=")) {
+                return Some(link);
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

@@ -8,6 +8,7 @@ mod factors;
 mod in_progress;
 mod install;
 mod intents;
+mod leaked_passwords;
 mod looks;
 mod operators;
 mod outcomes;

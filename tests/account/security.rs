@@ -12,18 +12,18 @@ const FIREFOX: (&str, &str) = ("user-agent", "Mozilla/5.0 (X11; Linux x86_64; rv
 
 impl Browser<'_> {
     /// Signs in as an operator.
-    async fn run_site(&self, email: &str, password: &str) -> Value {
+    pub async fn run_site(&self, email: &str, password: &str) -> Value {
         let token = text(&self.start(json!({ "kind": "OWNER_SIGN_IN" })).await["token"]);
         let input = json!({ "type": "SIGN_IN", "email": email, "password": password });
         let headers = [("sec-fetch-site", "same-origin"), ("content-type", "application/json"), FIREFOX];
         self.send(Method::POST, &format!("/_api/account/v1/flows/{token}"), &headers, Some(&input)).await.json()
     }
 
-    async fn account(&self) -> Reply {
+    pub async fn account(&self) -> Reply {
         self.ask(Method::GET, ACCOUNT, None).await
     }
 
-    async fn change(&self, path: &str, body: Value) -> Reply {
+    pub async fn change(&self, path: &str, body: Value) -> Reply {
         self.ask(Method::POST, &format!("{ACCOUNT}/{path}"), Some(&body)).await
     }
 
@@ -34,7 +34,7 @@ impl Browser<'_> {
 }
 
 impl World {
-    async fn owner(&self, email: &str) {
+    pub async fn owner(&self, email: &str) {
         let invite = self.invite(Some(email), Role::Owner).await;
         let browser = self.browser();
         let token = text(&browser.start(json!({ "kind": "OWNER_SETUP", "invite": invite })).await["token"]);

@@ -39,12 +39,12 @@ pub use limits::IdentityLimits;
 pub use token::authenticate::Authenticated;
 
 use defence::{captcha_provider, throttle};
-use token::{authenticate, revocation, signing, site_names};
+use token::{authenticate, operator_use, revocation, signing, site_names};
 
 use quick_cache::sync::Cache;
 use std::sync::{Arc, OnceLock};
-use stoa_kernel::{Millis, Result, SiteId, World};
-use stoa_outbound::{Reach, SiteverifyLimits};
+use stoa_kernel::{Code, Fault, Millis, Result, SiteId, World};
+use stoa_outbound::{HashRangeCounts, HashRangeLimits, HashRanges, Reach, SiteverifyLimits};
 use stoa_store::{Area, Ownership, Store};
 
 /// What other crates hold of identity. Cheap to clone.
@@ -70,6 +70,8 @@ pub(crate) struct Core {
     pub(crate) throttle: throttle::Throttle,
     pub(crate) mail_queue: mail::MailQueue,
     pub(crate) captcha: captcha_provider::ProviderClient,
+    /// The service that is asked about new passwords, where there is one.
+    pub(crate) leaked_passwords: Option<HashRanges>,
     pub(crate) sites: Cache<i64, SiteId>,
     pub(crate) site_names: Cache<SiteId, Arc<site_names::SiteNames>>,
     /// Sites whose log may tell of redirect sessions: until when it is known, and whether it does.
@@ -101,7 +103,8 @@ impl Identity {
     /// process goes through `mail` and `reach`.
     ///
     /// # Errors
-    /// Whatever the catalogue answers, and [`Code::Unavailable`] when the password threads can't start.
+    /// Whatever the catalogue answers, and [`Code::Unavailable`] when the password threads can't start, and for an
+    /// address of leaked passwords that may not be called.
     pub async fn open(
         store: Arc<Store>,
         world: World,
@@ -114,12 +117,18 @@ impl Identity {
         let passwords = password::Passwords::start(&config.password, config.hash_line, &world).await?;
         // After the revocations, by which is told that there are new ones.
         let ciphers = encryption::Ciphers::load(store.catalog(), &world).await?;
+        operator_use::count_from_now(&store, world.now()).await?;
+        let leaked_passwords = config.leaked_passwords_url.as_deref().map(|url| {
+            HashRanges::new(reach.clone(), url, config.leaked_passwords.clone())
+                .map_err(|it| Fault::because(Code::Unavailable, format!("leaked_passwords_url: {it}")))
+        });
         let core = Core {
             verified: authenticate::VerifiedCache::new(config.verified_tokens),
             clients: client::Clients::new(),
             throttle: throttle::Throttle::new(config.throttle.clone()),
             mail_queue: mail::MailQueue::new(ciphers.mail.clone()),
             captcha: captcha_provider::ProviderClient::new(ciphers.captcha.clone(), reach, config.siteverify.clone()),
+            leaked_passwords: leaked_passwords.transpose()?,
             app_keys: app_key::Signers::new(),
             sites: Cache::new(4096),
             site_names: Cache::new(4096),
@@ -166,6 +175,11 @@ impl Identity {
     pub fn hashes_waiting(&self) -> usize {
         self.core.passwords.waiting()
     }
+
+    /// How often the service of leaked passwords was asked; nothing but zeros where there is none.
+    pub fn leaked_passwords_counts(&self) -> HashRangeCounts {
+        self.core.leaked_passwords.as_ref().map(HashRanges::counts).unwrap_or_default()
+    }
 }
 
 /// Settings of identity: how long things live and what they cost, never read from a global. The defaults are the
@@ -180,6 +194,10 @@ pub struct Config {
     pub session_life: Millis,
     /// A session that is not used for this long ends.
     pub session_idle: Millis,
+    /// A session of an operator that is not used for this long ends for good.
+    pub operator_idle: Millis,
+    /// Life of a visitor's refresh token, from when it is made.
+    pub visitor_life: Millis,
     /// Life of a `sessionToken`.
     pub session_token_life: Millis,
     /// Life of an authorization code.
@@ -190,6 +208,9 @@ pub struct Config {
     pub hash_line: password::LineLimits,
     /// Passwords that are refused beside those of the program's own list.
     pub refused_passwords: password::PasswordList,
+    /// Where new passwords are asked for by the first digits of their SHA-1, `GET URL/PREFIX`; nowhere without.
+    pub leaked_passwords_url: Option<String>,
+    pub leaked_passwords: HashRangeLimits,
     pub throttle: throttle::ThrottleLimits,
     pub siteverify: SiteverifyLimits,
 }
@@ -207,6 +228,8 @@ impl From<&IdentityLimits> for Config {
             access_grace: limits.access_grace,
             session_life: limits.session_life,
             session_idle: limits.session_idle,
+            operator_idle: limits.operator_idle,
+            visitor_life: limits.visitor_life,
             session_token_life: limits.session_token_life,
             code_life: limits.code_life,
             verified_tokens: 25_000,
@@ -218,6 +241,8 @@ impl From<&IdentityLimits> for Config {
                 wait: limits.hash_wait,
             },
             refused_passwords: password::PasswordList::default(),
+            leaked_passwords_url: None,
+            leaked_passwords: HashRangeLimits::default(),
             throttle: throttle::ThrottleLimits::from(limits),
             siteverify: SiteverifyLimits::default(),
         }

@@ -11,6 +11,8 @@ use stoa_kernel::{
 pub(crate) const LONGEST_ACCESS: Millis = ACCESS_LIFE + 2 * ACCESS_GRACE;
 const ACCESS_LIFE: Millis = DAY;
 const ACCESS_GRACE: Millis = 10 * MINUTE;
+/// No visitor's refresh token lives longer, those included that don't say when they end.
+pub(crate) const LONGEST_VISITOR: Millis = 3_650 * DAY;
 
 stoa_kernel::limits! {
     /// The table `identity` of the configuration. A `…_burst` is how many at once, its `…_per_hour` how many
@@ -25,6 +27,13 @@ stoa_kernel::limits! {
         session_life: Millis = 365 * DAY, HOUR..=3_650 * DAY;
         /// A session that is not used for this long ends; its use is noted once an hour.
         session_idle: Millis = 60 * DAY, 2 * HOUR..=365 * DAY;
+        /// A session of somebody who runs sites that is not used for this long ends for good, with its access tokens; its
+        /// use is noted once a minute. Whatever happens it ends after 14 days.
+        operator_idle: Millis = 12 * HOUR, 15 * MINUTE..=14 * DAY;
+        /// Life of a visitor's refresh token, from when it was made. A client that takes the new one that a refresh
+        /// answers keeps its visitor as long as it calls; `@wix/sdk` keeps the first one, so this is how long its visitors
+        /// are the same.
+        visitor_life: Millis = LONGEST_VISITOR, DAY..=LONGEST_VISITOR;
         /// Life of a `sessionToken`: from signing in to the redirect that makes a session of it.
         session_token_life: Millis = 10 * MINUTE, 10 * SECOND..=HOUR;
         /// Life of an authorization code.

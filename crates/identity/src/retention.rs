@@ -1,6 +1,6 @@
 //! What is deleted because it is of no use any more: every table whose rows come to an end has its line here.
 
-use crate::{Config, Identity, app_key, session::visitor_merge};
+use crate::{Config, Identity, app_key, limits::LONGEST_ACCESS, session::visitor_merge};
 use stoa_kernel::{Millis, Result, SiteId};
 use stoa_sql::Value;
 use stoa_store::{Database, ReaderPool, Row, Site, boxed};
@@ -46,17 +46,23 @@ fn of_site(config: &Config) -> [Rule; 20] {
 }
 
 /// What is over in the catalogue.
-const OF_CATALOG: [Rule; 6] = [
-    // The tokens have expired by themselves.
-    Rule { table: "revocation", key: Key::Text("subject"), over: "expires < $1", kept: 0 },
-    Rule { table: "app_key", key: Key::Text("id"), over: "retired < $1", kept: app_key::RETIRED_SHOWN },
-    // How copies between environments ended is told for a while.
-    Rule { table: "environment_copy", key: Key::Text("id"), over: "ended < $1", kept: 30 * DAY },
-    Rule { table: "person_session", key: Key::Text("id"), over: "ended < $1 or expires < $1", kept: DAY },
-    // How many there were lately is counted.
-    Rule { table: "person_link", key: Key::Hash, over: "used < $1 or expires < $1", kept: DAY },
-    Rule { table: "invite", key: Key::Hash, over: "used < $1 or expires < $1", kept: DAY },
-];
+fn of_catalog(config: &Config) -> [Rule; 7] {
+    let id = Key::Text("id");
+    // Its row refuses the tokens of a session that was left alone for too long: it stays as long as they could live.
+    let unused = config.operator_idle + LONGEST_ACCESS;
+    [
+        // The tokens have expired by themselves.
+        Rule { table: "revocation", key: Key::Text("subject"), over: "expires < $1", kept: 0 },
+        Rule { table: "app_key", key: id, over: "retired < $1", kept: app_key::RETIRED_SHOWN },
+        // How copies between environments ended is told for a while.
+        Rule { table: "environment_copy", key: id, over: "ended < $1", kept: 30 * DAY },
+        Rule { table: "person_session", key: id, over: "ended < $1 or expires < $1", kept: DAY },
+        Rule { table: "person_session", key: id, over: "coalesce(used, created) < $1", kept: unused },
+        // How many there were lately is counted.
+        Rule { table: "person_link", key: Key::Hash, over: "used < $1 or expires < $1", kept: DAY },
+        Rule { table: "invite", key: Key::Hash, over: "used < $1 or expires < $1", kept: DAY },
+    ]
+}
 
 /// Which rows of a table are of no use any more.
 #[derive(Clone, Copy)]
@@ -95,7 +101,7 @@ impl Identity {
     /// The same for the catalogue.
     pub async fn retention_run_catalog(&self) {
         let core = &self.core;
-        for rule in OF_CATALOG {
+        for rule in of_catalog(core.config()) {
             if let Err(fault) = prune(core.store().catalog(), None, rule, core.now()).await {
                 tracing::warn!(table = rule.table, "what is over was not all deleted: {fault:?}");
             }

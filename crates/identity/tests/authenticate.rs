@@ -11,7 +11,7 @@ use ring::{
     signature::{Ed25519KeyPair, KeyPair},
 };
 use serde_json::{Value, json};
-use stoa_identity::{Identity, oauth::TokenRequest};
+use stoa_identity::{Config, Identity, oauth::TokenRequest};
 use stoa_kernel::{Caller, Code};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, SiteChange, boxed};
@@ -275,9 +275,11 @@ on_both_engines! {
         assert_eq!(kit.identity.token_introspect(&request, Some(&key)).await.unwrap()["iss"], own.as_str());
     }
 
-    /// Visitors' refresh tokens have no end, and a server's address may change.
-    async fn tokens_of_an_earlier_issuer_are_read(engine) {
-        let kit = Kit::new(engine).await;
+    /// Visitors' refresh tokens last for years, and a server's address may change. Those of before they had an end don't
+    /// say when they end.
+    async fn tokens_of_an_earlier_version_are_read(engine) {
+        let day = 86_400_000;
+        let kit = Kit::with(engine, Config { visitor_life: day, ..config() }).await;
         let tokens = kit.visitor().await;
         let (access, refresh) = (tokens.access_token, tokens.refresh_token.unwrap());
         let sql = "select private from stoa.signing_key where purpose = $1";
@@ -291,6 +293,9 @@ on_both_engines! {
             let mut parts = token.split('.');
             let (header, mut claims) = (parts.next().unwrap(), open(parts.next().unwrap()));
             claims["iss"] = json!("stoa");
+            if claims["knd"] == "v" && token == refresh {
+                claims.as_object_mut().unwrap().remove("exp").unwrap();
+            }
             format!("{header}.{}", segment(&claims))
         };
         let (old_access, old_refresh) = (old(&access), old(&refresh));
@@ -308,5 +313,17 @@ on_both_engines! {
         }
         kit.base.clock.advance(4 * 3_600_000 + 60_000);
         assert!(refused(&kit.identity, &old_access).await, "it ends as it would have");
+
+        // Who calls for the first time since then is known, and answered a token that ends like others.
+        kit.base.clock.advance(500 * day);
+        assert!(kit.refresh(&refresh).await.is_err());
+        let answered = kit.refresh(&old_refresh).await.unwrap();
+        let of = |token: &str| open(token.split('.').nth(1).unwrap());
+        let (before, after) = (of(&refresh), of(answered.refresh_token.as_ref().unwrap()));
+        assert_eq!((&after["sub"], after["exp"].as_i64().unwrap() - after["iat"].as_i64().unwrap()), (&before["sub"], 86_400));
+        kit.base.clock.advance(3_149 * day);
+        assert!(kit.refresh(&old_refresh).await.is_ok());
+        kit.base.clock.advance(day);
+        assert!(kit.refresh(&old_refresh).await.is_err(), "but not for ever");
     }
 }

@@ -91,6 +91,13 @@ impl Kit {
         value(shown.cookies.device)
     }
 
+    /// The token of an invitation to run the site, good for an hour.
+    async fn invite(&self, email: Option<&Email>) -> String {
+        let life = std::time::Duration::from_secs(3_600);
+        let url = self.identity.invite_create(&self.site.id, email, Role::Owner, life, "http://localhost");
+        url.await.unwrap().split_once("invite=").unwrap().1.to_owned()
+    }
+
     /// A hundred guesses at once, each from a machine of its own: how many were looked at.
     async fn hundred_guesses(&self, email: &'static str) -> usize {
         let tries = (0..100).map(|n| {
@@ -337,13 +344,8 @@ on_both_engines! {
         let kit = Kit::new(engine).await;
         let (hour, day) = (3_600_000, 86_400_000);
         let email = Email::parse("olga@example.org").unwrap();
-        let invite = async |email: Option<&Email>| {
-            let life = std::time::Duration::from_secs(3_600);
-            let url = kit.identity.invite_create(&kit.site.id, email, Role::Owner, life, "http://localhost");
-            url.await.unwrap().split_once("invite=").unwrap().1.to_owned()
-        };
-        invite(None).await;
-        let token = invite(Some(&email)).await;
+        kit.invite(None).await;
+        let token = kit.invite(Some(&email)).await;
         let (olga, role) = kit.identity.invite_accept(&token, None, &Secret::new(PASSWORD), machine(1)).await.unwrap();
         let session = async || kit.identity.operator_session_create(&kit.site.id, &olga, role).await.unwrap();
         let (ended, _) = session().await;
@@ -355,12 +357,37 @@ on_both_engines! {
         };
         assert_eq!(left().await, (2, 2));
         kit.base.clock.advance(day + hour);
-        let open = invite(Some(&email)).await;
+        let open = kit.invite(Some(&email)).await;
         assert_eq!(left().await, (1, 1));
         assert!(kit.identity.invite_get(&open).await.is_ok());
-        assert!(kit.identity.operator_session_by_cookie(cookie.expose()).await.unwrap().is_some());
+        // The one that nobody used is over; its row goes once no token that was made of it could still be good.
+        assert!(kit.identity.operator_session_by_cookie(cookie.expose()).await.unwrap().is_none());
         kit.base.clock.advance(14 * day);
         assert_eq!(left().await, (0, 0));
+    }
+
+    async fn retention_deletes_operators_sessions_that_are_not_used(engine) {
+        let kit = Kit::new(engine).await;
+        let (hour, minute) = (3_600_000, 60_000);
+        let token = kit.invite(Email::parse("olga@example.org").as_ref()).await;
+        let (olga, role) = kit.identity.invite_accept(&token, None, &Secret::new(PASSWORD), machine(1)).await.unwrap();
+        let session = async || kit.identity.operator_session_create(&kit.site.id, &olga, role).await.unwrap().1;
+        let (used, unused) = (session().await, session().await);
+        let left = async || {
+            kit.identity.retention_run_catalog().await;
+            kit.count_in_catalog("person_session").await
+        };
+        let is_open = async |cookie: &Secret| kit.identity.operator_session_by_cookie(cookie.expose()).await.unwrap().is_some();
+        for _ in 0..4 {
+            kit.base.clock.advance(9 * hour);
+            assert!(is_open(&used).await);
+        }
+        // Twelve hours, and as long as an access token may be good.
+        kit.base.clock.advance(20 * minute);
+        assert_eq!(left().await, 2);
+        kit.base.clock.advance(1);
+        assert_eq!(left().await, 1);
+        assert!(is_open(&used).await && !is_open(&unused).await);
     }
 
     async fn site_begins_without_accounts(engine) {

@@ -6,6 +6,7 @@ mod common;
 
 use common::*;
 use stoa_identity::{
+    Config,
     client::NewClient,
     oauth::{
         TokenRequest, pkce,
@@ -31,15 +32,83 @@ on_both_engines! {
         let caller = kit.caller(&first.access_token).await.unwrap();
         assert!(matches!(&caller, Caller::Visitor { client: Some(it), .. } if *it == kit.client.id));
         let refresh = first.refresh_token.unwrap();
-        kit.base.clock.advance(400 * 86_400_000);
+        kit.base.clock.advance(86_400_000 - 1_000);
         let again = kit.refresh(&refresh).await.unwrap();
         assert_eq!(kit.caller(&again.access_token).await.unwrap(), caller);
-        assert_eq!(again.refresh_token.as_deref(), Some(refresh.as_str()), "never rotated");
+        assert_eq!(again.refresh_token.as_deref(), Some(refresh.as_str()), "the same for a day");
         let named = TokenRequest { client_id: Some(kit.client.id.to_string()), ..refresh_request(&refresh) };
         assert!(kit.identity.token_grant(&named, None).await.is_ok());
         let (_, other) = kit.other_site().await;
         let foreign = TokenRequest { client_id: Some(other.id.to_string()), ..refresh_request(&refresh) };
         assert_eq!(code_of(kit.identity.token_grant(&foreign, None).await), Code::OauthInvalidGrant);
+    }
+
+    /// As `@wix/sdk` does, which has no other.
+    async fn visitor_who_keeps_the_first_token_is_the_same_for_ten_years(engine) {
+        let kit = Kit::new(engine).await;
+        let day = 86_400_000;
+        let first = kit.visitor().await;
+        let visitor = kit.caller(&first.access_token).await.unwrap();
+        let kept = first.refresh_token.unwrap();
+        for _ in 0..10 {
+            kit.base.clock.advance(364 * day);
+            let again = kit.refresh(&kept).await.unwrap();
+            assert_eq!(kit.caller(&again.access_token).await.unwrap(), visitor);
+        }
+        kit.base.clock.advance(10 * day);
+        assert_eq!(code_of(kit.refresh(&kept).await), Code::OauthInvalidGrant);
+    }
+
+    async fn visitor_of_a_short_life_is_kept_by_who_calls(engine) {
+        let (hour, day) = (3_600_000, 86_400_000);
+        let kit = Kit::with(engine, Config { visitor_life: day, ..config() }).await;
+        let first = kit.visitor().await;
+        let visitor = kit.caller(&first.access_token).await.unwrap();
+        let mut kept = first.refresh_token.unwrap();
+        let mut renewed = 0;
+        for _ in 0..20 {
+            kit.base.clock.advance(7 * hour);
+            let again = kit.refresh(&kept).await.unwrap();
+            assert_eq!(kit.caller(&again.access_token).await.unwrap(), visitor);
+            renewed += usize::from(again.refresh_token.as_deref() != Some(kept.as_str()));
+            kept = again.refresh_token.unwrap();
+        }
+        assert_eq!(renewed, 10, "once half of its life is over");
+        kit.base.clock.advance(day);
+        assert_eq!(code_of(kit.refresh(&kept).await), Code::OauthInvalidGrant);
+    }
+
+    async fn visitor_that_does_not_call_ends(engine) {
+        let day = 86_400_000;
+        let kit = Kit::with(engine, Config { visitor_life: 400 * day, ..config() }).await;
+        let first = kit.visitor().await;
+        let visitor = kit.caller(&first.access_token).await.unwrap();
+        let first = first.refresh_token.unwrap();
+        let mut kept = first.clone();
+        for _ in 0..3 {
+            kit.base.clock.advance(130 * day);
+            let again = kit.refresh(&kept).await.unwrap();
+            assert_eq!(kit.caller(&again.access_token).await.unwrap(), visitor, "the same visitor");
+            let next = again.refresh_token.unwrap();
+            assert_ne!(next, kept, "it begins anew with each use");
+            kept = next;
+        }
+        assert!(kit.refresh(&first).await.is_ok(), "the first one counts from when it was made");
+        kit.base.clock.advance(10 * day);
+        assert_eq!(code_of(kit.refresh(&first).await), Code::OauthInvalidGrant);
+        kit.base.clock.advance(390 * day - 1_000);
+        assert!(kit.refresh(&kept).await.is_ok());
+        kit.base.clock.advance(1_000);
+        assert_eq!(code_of(kit.refresh(&kept).await), Code::OauthInvalidGrant);
+        // A life that was made shorter counts for those that there are, one that was made longer for others.
+        let young = kit.visitor().await.refresh_token.unwrap();
+        kit.base.clock.advance(8 * day);
+        let shorter = kit.node_with(Config { visitor_life: 7 * day, ..config() }).await;
+        assert_eq!(code_of(shorter.token_grant(&refresh_request(&young), None).await), Code::OauthInvalidGrant);
+        assert!(kit.refresh(&young).await.is_ok());
+        let made_there = shorter.token_grant(&anonymous(&kit.client), None).await.unwrap().refresh_token.unwrap();
+        kit.base.clock.advance(7 * day);
+        assert_eq!(code_of(kit.refresh(&made_there).await), Code::OauthInvalidGrant, "it says when it ends");
     }
 
     async fn unknown_client_or_grant_is_refused(engine) {

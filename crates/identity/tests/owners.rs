@@ -11,12 +11,15 @@ use std::{
     time::Duration,
 };
 use stoa_identity::{
+    Config, Identity,
     audit::AuditQuery,
     browser::{Browser, Change},
     flow::{FlowInput, FlowKind, FlowStart, FlowView},
+    operator::OperatorSession,
 };
-use stoa_kernel::{Caller, Code, Email, Fault, Result, Role, Secret};
-use stoa_store::boxed;
+use stoa_kernel::{Caller, Code, Email, Fault, Result, Role, Secret, SessionId};
+use stoa_sql::params;
+use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::on_both_engines;
 
 const OLGA: &str = "olga@example.org";
@@ -57,6 +60,26 @@ impl Kit {
         let url = self.identity.invite_create(&site.id, Some(&email), role, life, "http://localhost").await.unwrap();
         let invite = url.split_once("invite=").unwrap().1;
         self.identity.invite_accept(invite, None, &Secret::new(PASSWORD), machine(1)).await.unwrap();
+    }
+
+    /// Somebody who runs the site, signed in, with the cookie.
+    async fn operator_signed_in(&self) -> (OperatorSession, Secret) {
+        self.operator(OLGA, Role::Owner, &self.site).await;
+        let (email, password) = (Email::parse(OLGA).unwrap(), Secret::new(PASSWORD));
+        let known = self.identity.operator_sign_in(&self.site.id, &email, &password, machine(1)).await.unwrap();
+        self.identity.operator_session_create(&self.site.id, &known.operator, known.role).await.unwrap()
+    }
+
+    /// When a session of who runs sites was last used, as it is stored.
+    async fn last_use(&self, session: &SessionId) -> i64 {
+        let id = session.clone();
+        let sql = "select used from stoa.person_session where id = $1";
+        let read = self
+            .base
+            .store
+            .catalog()
+            .read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&id], |row| row.get(0)).await?)));
+        read.await.unwrap().unwrap()
     }
 
     async fn begin(&self, browser: &mut Browser) -> FlowView {
@@ -130,6 +153,113 @@ impl Kit {
 }
 
 on_both_engines! {
+    async fn session_of_an_operator_that_is_not_used_ends(engine) {
+        let kit = Kit::new(engine).await;
+        let hour = 3_600_000;
+        let (session, cookie) = kit.operator_signed_in().await;
+        let cookie = cookie.expose();
+        for _ in 0..3 {
+            kit.base.clock.advance(11 * hour);
+            assert!(kit.identity.operator_session_by_cookie(cookie).await.unwrap().is_some(), "used within twelve hours");
+        }
+        // Its access tokens count as use, on whichever node.
+        let node = kit.second_node().await;
+        for _ in 0..4 {
+            let access = kit.identity.operator_access(&session).await.unwrap().token;
+            kit.base.clock.advance(3 * hour);
+            assert!(node.authenticate(Some(&access), None).await.is_ok());
+        }
+        assert!(node.operator_session_by_cookie(cookie).await.unwrap().is_some());
+        let access = kit.identity.operator_access(&session).await.unwrap().token;
+        assert!(kit.caller(&access).await.is_ok());
+        assert_eq!(kit.identity.operator_list(&kit.site.id).await.unwrap()[0].sessions, 1);
+        assert_eq!(kit.identity.operator_browsers(&session).await.unwrap().len(), 1);
+        kit.base.clock.advance(12 * hour);
+        for identity in [&kit.identity, &node] {
+            assert_eq!(identity.operator_session_by_cookie(cookie).await.unwrap(), None);
+            let late = identity.operator_access(&session).await.unwrap().token;
+            assert!(identity.authenticate(Some(&late), None).await.is_err(), "nor by a token that is made of it");
+        }
+        assert_eq!(kit.identity.operator_list(&kit.site.id).await.unwrap()[0].sessions, 0);
+        assert!(kit.identity.operator_browsers(&session).await.unwrap().is_empty());
+    }
+
+    async fn session_of_an_operator_that_was_found_unused_stays_over(engine) {
+        let kit = Kit::new(engine).await;
+        let (hour, day) = (3_600_000, 86_400_000);
+        let (session, cookie) = kit.operator_signed_in().await;
+        let (other, other_cookie) = kit.operator_signed_in().await;
+        kit.base.clock.advance(12 * hour);
+        let access = async |identity: &Identity, session: &OperatorSession| {
+            let access = identity.operator_access(session).await.unwrap().token;
+            identity.authenticate(Some(&access), None).await.is_ok()
+        };
+        // One is found by its cookie, the other one by a token that is made of it.
+        assert_eq!(kit.identity.operator_session_by_cookie(cookie.expose()).await.unwrap(), None);
+        assert!(!access(&kit.identity, &other).await);
+        let longer = kit.node_with(Config { operator_idle: 14 * day, ..config() }).await;
+        for (session, cookie) in [(session, cookie), (other, other_cookie)] {
+            assert_eq!(longer.operator_session_by_cookie(cookie.expose()).await.unwrap(), None);
+            assert!(!access(&longer, &session).await);
+        }
+    }
+
+    async fn access_token_that_is_over_keeps_no_session_open(engine) {
+        let kit = Kit::new(engine).await;
+        let hour = 3_600_000;
+        let (session, cookie) = kit.operator_signed_in().await;
+        let access = kit.identity.operator_access(&session).await.unwrap().token;
+        let begun = kit.last_use(&session.id).await;
+        kit.base.clock.advance(5 * hour);
+        assert!(kit.caller(&access).await.is_err());
+        assert_eq!(kit.last_use(&session.id).await, begun);
+        kit.base.clock.advance(7 * hour);
+        assert_eq!(kit.identity.operator_session_by_cookie(cookie.expose()).await.unwrap(), None);
+    }
+
+    async fn session_of_an_earlier_version_counts_from_the_upgrade(engine) {
+        let kit = Kit::new(engine).await;
+        let hour = 3_600_000;
+        let (session, cookie) = kit.operator_signed_in().await;
+        let is_open = async |identity: &Identity| identity.operator_session_by_cookie(cookie.expose()).await.unwrap().is_some();
+        // As a version before leaves it, which writes down no use.
+        kit.catalog("update stoa.person_session set used = null").await;
+        kit.base.clock.advance(11 * hour);
+        assert!(is_open(&kit.identity).await, "one that is made beside this version counts from when it began");
+        kit.catalog("update stoa.person_session set used = null").await;
+        kit.base.clock.advance(20 * hour);
+        let upgraded = kit.second_node().await;
+        assert_eq!(kit.last_use(&session.id).await, kit.base.world.now());
+        kit.base.clock.advance(12 * hour - 1);
+        assert!(is_open(&upgraded).await);
+        // Starting once more is no use of it.
+        kit.base.clock.advance(11 * hour);
+        let upgraded = kit.second_node().await;
+        kit.base.clock.advance(hour);
+        assert!(!is_open(&upgraded).await);
+    }
+
+    async fn use_of_an_operators_session_is_written_once_a_minute(engine) {
+        let kit = Kit::new(engine).await;
+        let (session, cookie) = kit.operator_signed_in().await;
+        let begun = kit.last_use(&session.id).await;
+        kit.base.clock.advance(59_999);
+        assert!(kit.identity.operator_session_by_cookie(cookie.expose()).await.unwrap().is_some());
+        assert_eq!(kit.last_use(&session.id).await, begun);
+        kit.base.clock.advance(1);
+        let tries = (0..100).map(|_| {
+            let (identity, cookie) = (kit.identity.clone(), cookie.clone());
+            tokio::spawn(async move { identity.operator_session_by_cookie(cookie.expose()).await.unwrap().is_some() })
+        });
+        for tried in tries.collect::<Vec<_>>() {
+            assert!(tried.await.unwrap());
+        }
+        assert_eq!(kit.last_use(&session.id).await, begun + 60_000);
+        kit.base.clock.advance(1_000);
+        assert!(kit.identity.operator_session_by_cookie(cookie.expose()).await.unwrap().is_some());
+        assert_eq!(kit.last_use(&session.id).await, begun + 60_000);
+    }
+
     async fn owner_whose_account_is_guessed_at_gets_in_by_a_link(engine) {
         let kit = Kit::new(engine).await;
         kit.operator(OLGA, Role::Owner, &kit.site).await;
@@ -317,9 +447,14 @@ on_both_engines! {
         let known = kit.identity.operator_sign_in(&kit.site.id, &Email::parse(OLGA).unwrap(), &Secret::new(PASSWORD), machine(1)).await.unwrap();
         let (_, cookie) = kit.identity.operator_session_create(&kit.site.id, &known.operator, known.role).await.unwrap();
         let is_open = async || kit.identity.operator_session_by_cookie(cookie.expose()).await.unwrap().is_some();
-        kit.base.clock.advance(3_600_000);
+        let hour = 3_600_000;
+        for _ in 0..30 {
+            kit.base.clock.advance(11 * hour);
+            assert!(is_open().await);
+        }
+        kit.base.clock.advance(6 * hour - 1);
         assert!(is_open().await);
-        kit.base.clock.advance(14 * 86_400_000 - 3_600_000);
+        kit.base.clock.advance(1);
         assert!(!is_open().await, "used or not");
     }
 

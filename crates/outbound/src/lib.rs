@@ -1,9 +1,10 @@
 //! What leaves the process. Mail is a trait with real implementations and a recording one. What goes to an address
-//! that somebody else chose takes one way out, [`Reach`]; a captcha provider does.
+//! that somebody else chose takes one way out, [`Reach`]; a captcha provider does, and the service of leaked passwords.
 //!
 //! Nothing here decides what is said or to whom: texts are made by `identity`.
 
 mod chain;
+mod hash_range;
 mod mail;
 mod outbox;
 mod reach;
@@ -12,6 +13,7 @@ mod siteverify;
 mod smtp;
 mod turns;
 
+pub use hash_range::{HashRangeCounts, HashRangeLimits, HashRanges};
 pub use mail::{Letter, Mail, Mailer, Sending, Undelivered};
 pub use outbox::OutboxFile;
 pub use reach::{Answer, Call, Exceptions, Reach, ReachConfig, ReachLimits, Target, Unreached};

@@ -28,8 +28,8 @@ use std::{
     time::Duration,
 };
 use stoa_identity::password::PasswordList;
-use stoa_kernel::Secret;
-use stoa_outbound::{ReachConfig, Security, SmtpConfig};
+use stoa_kernel::{Secret, World};
+use stoa_outbound::{HashRangeLimits, HashRanges, Reach, ReachConfig, Security, SmtpConfig};
 
 /// Where the data are: what every command takes.
 #[derive(Debug, Clone, Default, Args)]
@@ -91,6 +91,9 @@ pub struct Options {
     /// Passwords to refuse beside the common ones, one a line
     #[arg(long, env = "STOA_PASSWORD_LIST", value_name = "FILE")]
     pub password_list: Option<PathBuf>,
+    /// Service of leaked passwords to ask about new ones, for example https://api.pwnedpasswords.com/range
+    #[arg(long, env = "STOA_LEAKED_PASSWORDS_URL", value_name = "URL")]
+    pub leaked_passwords_url: Option<String>,
     /// Address and port at which GET /metrics answers, for example 127.0.0.1:9464; it asks for no password
     #[arg(long, env = "STOA_METRICS", value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,
@@ -168,6 +171,7 @@ pub struct Config {
     pub reach: ReachConfig,
     pub outbox_only: bool,
     pub refused_passwords: PasswordList,
+    pub leaked_passwords_url: Option<String>,
     pub metrics: Option<SocketAddr>,
     pub log: String,
     pub log_json: bool,
@@ -250,6 +254,8 @@ impl Config {
                         with neither a host that others reach nor a trusted_proxy";
             mistakes.push(text.to_owned());
         }
+        let reach = options.reach.meant(is_alone, mistakes);
+        let leaked_passwords_url = leaked_passwords_url(options.leaked_passwords_url, &reach, mistakes);
         Self {
             data: options.data.unwrap_or_else(|| PathBuf::from("data")),
             database_url: options.database_url,
@@ -263,9 +269,10 @@ impl Config {
             auto_index: options.auto_index.unwrap_or(true),
             graphql_introspection: options.graphql_introspection.unwrap_or(false),
             smtp: smtp(options.smtp, mistakes),
-            reach: options.reach.meant(is_alone, mistakes),
+            reach,
             outbox_only: options.outbox_only,
             refused_passwords: refused_passwords(options.password_list, mistakes),
+            leaked_passwords_url,
             metrics: options.metrics,
             log: options.log.unwrap_or_else(|| "info".to_owned()),
             log_json: options.log_json,
@@ -364,6 +371,7 @@ impl Keys for Options {
             reach: self.reach.over(file.reach),
             outbox_only: self.outbox_only || file.outbox_only,
             password_list: self.password_list.or(file.password_list),
+            leaked_passwords_url: self.leaked_passwords_url.or(file.leaked_passwords_url),
             metrics: self.metrics.or(file.metrics),
             log: self.log.or(file.log),
             log_json: self.log_json || file.log_json,
@@ -459,6 +467,19 @@ fn refused_passwords(path: Option<PathBuf>, mistakes: &mut Vec<String>) -> Passw
         Err(error) => {
             mistakes.push(format!("password_list {}: {error}", path.display()));
             PasswordList::default()
+        }
+    }
+}
+
+/// An address that may not be called asks nobody, and is told. What is wrong with `reach` itself is told there.
+fn leaked_passwords_url(url: Option<String>, reach: &ReachConfig, mistakes: &mut Vec<String>) -> Option<String> {
+    let url = url?;
+    let reach = Reach::new(reach, World::real()).ok()?;
+    match HashRanges::new(reach, &url, HashRangeLimits::default()) {
+        Ok(_) => Some(url),
+        Err(why) => {
+            mistakes.push(format!("leaked_passwords_url: {why}"));
+            None
         }
     }
 }
@@ -563,6 +584,12 @@ mod tests {
             ("[reach]\nca = \"nowhere/ca.pem\"", "reach.ca nowhere/ca.pem"),
             ("[reach]\nca = \"Cargo.toml\"", "reach.ca: the certificate authority: there is no certificate"),
             ("port = ", "stoa.toml: "),
+            ("leaked_passwords_url = \"ftp://example.org/range\"", "leaked_passwords_url: "),
+            ("leaked_passwords_url = \"https://10.1.0.1/range\"", "leaked_passwords_url: "),
+            (
+                "leaked_passwords_url = \"https://example.org/range?x=1\"",
+                "leaked_passwords_url: an address without a query",
+            ),
             ("password_list = \"nowhere/list.txt\"", "password_list nowhere/list.txt"),
             ("test_traffic = \"x\"\nhost = \"0.0.0.0\"", "on this machine alone"),
             ("test_traffic = \"x\"\ntrusted_proxy = [\"10.0.0.0/8\"]", "on this machine alone"),

@@ -62,8 +62,11 @@ impl Services {
             }
             None => Arc::new(OutboxFile::open(&config.data)?),
         };
-        let refused_passwords = config.refused_passwords.clone();
-        let settings = stoa_identity::Config { refused_passwords, ..(&config.limits.identity).into() };
+        let settings = stoa_identity::Config {
+            refused_passwords: config.refused_passwords.clone(),
+            leaked_passwords_url: config.leaked_passwords_url.clone(),
+            ..(&config.limits.identity).into()
+        };
         let reach = Reach::new(&config.reach, world.clone());
         let reach = reach.map_err(|it| Fault::because(Code::Unavailable, format!("reach: {it}")))?;
         let identity = Identity::open(store.clone(), world.clone(), mail, reach.clone(), settings).await?;

@@ -267,6 +267,8 @@ fn streams(counts: &RealtimeCounts) -> [Measure; 6] {
 /// What waits and is open at this moment.
 async fn now(app: &App) -> Vec<Measure> {
     let gauge = |name, help, value: u64| Measure { name, help, kind: Kind::Gauge, value: value as f64 };
+    let counter = |name, help, value: u64| Measure { name, help, kind: Kind::Counter, value: value as f64 };
+    let leaked = app.identity.leaked_passwords_counts();
     let sites = app.store.open_sites();
     let mut waiting = 0;
     for site in &sites {
@@ -279,6 +281,13 @@ async fn now(app: &App) -> Vec<Measure> {
         gauge("stoa_open_sites", "Sites that are open.", sites.len() as u64),
         gauge("stoa_mail_waiting", "Messages of open sites that are still to be sent.", waiting),
         gauge("stoa_hashes_waiting", "Passwords that wait to be hashed.", app.identity.hashes_waiting() as u64),
+        counter("stoa_leaked_passwords_known_total", "New passwords that are known from a leak.", leaked.known),
+        counter("stoa_leaked_passwords_unknown_total", "Those that are not.", leaked.unknown),
+        counter(
+            "stoa_leaked_passwords_unanswered_total",
+            "Those of which the service told nothing.",
+            leaked.unanswered,
+        ),
         gauge("stoa_aggregations", "Aggregations that are at work.", app.content.pipelines_running() as u64),
         gauge("stoa_aggregations_bytes", "Bytes that they keep.", app.content.pipeline_memory() as u64),
     ]

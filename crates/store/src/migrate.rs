@@ -63,6 +63,7 @@ const CATALOG: &[Migration] = migrations![
     7 "catalog/0007_key",
     8 "catalog/0008_log",
     9 "catalog/0009_sandbox",
+    10 "catalog/0010_session_use" additive,
 ];
 
 const SITE: &[Migration] = migrations![

@@ -32,6 +32,7 @@ pub fn of(fault: Fault) -> Result<Problem, Fault> {
         let code = match (it.rule_name, it.violated_rule) {
             (Some("COMMON_PASSWORD"), _) => "PASSWORD_COMMON",
             (Some("CONTEXT_PASSWORD"), _) => "PASSWORD_CONTEXT",
+            (Some("LEAKED_PASSWORD"), _) => "PASSWORD_LEAKED",
             (Some(name), _) => name,
             (None, "REQUIRED_FIELD") => "REQUIRED",
             (None, rule) => match (field, rule) {

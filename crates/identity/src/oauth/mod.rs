@@ -85,7 +85,7 @@ async fn grant_anonymous(core: &Core, request: &TokenRequest) -> Result<TokenAns
 }
 
 /// The same refresh token again and again, by many at once, with or without a client id; another one
-/// for sessions whose tokens rotate.
+/// for sessions whose tokens rotate, and for visitors whose token is some time old.
 async fn grant_refresh(core: &Arc<Core>, request: &TokenRequest, rotates: bool) -> Result<TokenAnswer> {
     let refresh = required(&request.refresh_token, "refresh_token")?;
     // A known and different client is a mistake worth an error; an unknown one isn't looked up.
@@ -103,7 +103,8 @@ async fn grant_refresh(core: &Arc<Core>, request: &TokenRequest, rotates: bool) 
             None => None,
         };
         let scopes = Scopes::narrowed(bound.as_ref(), asked);
-        visitor::issue_access(core, &visitor, scopes.as_ref()).await?
+        let tokens = visitor::renew(core, visitor, scopes.as_ref(), refresh).await?;
+        return Ok(TokenAnswer::new(tokens.access, Some(tokens.refresh)));
     } else {
         let site = token::site_of(core, Kind::Refresh, refresh).await.map_err(unknown_as(Code::OauthInvalidGrant))?;
         let session = rotation::session_by_refresh(core, &site, refresh).await?.ok_or_else(invalid_grant)?;

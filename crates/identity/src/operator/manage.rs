@@ -42,14 +42,15 @@ impl Identity {
     /// The people who run a site, by address.
     pub async fn operator_list(&self, site: &SiteId) -> Result<Vec<OperatorEntry>> {
         let (site, now) = (site.clone(), self.core.now());
+        let idle_since = now - self.core.config().operator_idle;
         let sql = "select p.email, r.role, p.password_hash is not null, \
                    (select count(*) from stoa.person_session s where s.person = r.person and s.site = r.site \
-                    and s.ended is null and s.expires > $1) \
+                    and s.ended is null and s.expires > $1 and coalesce(s.used, s.created) > $2) \
                    from stoa.person_role r join stoa.person p on p.id = r.person \
-                   where r.site = $2 order by p.email_folded";
+                   where r.site = $3 order by p.email_folded";
         let read = self.core.store().catalog().read(ReaderPool::Point, move |tx| {
             boxed!({
-                let values = params![now, &site];
+                let values = params![now, idle_since, &site];
                 let rows = tx.rows(sql, &values, |row| {
                     let has_password = row.get(2)?;
                     let (email, role) = (row.get(0)?, role_of(row.text(1)?));

@@ -12,7 +12,7 @@ use crate::{
     browser::Browser,
     operator::role::{role_name, role_of},
     password::{Fingerprint, Match, Share},
-    token::{self, Access, Kind, revocation},
+    token::{self, Access, Kind, operator_use, revocation},
 };
 use std::net::IpAddr;
 use stoa_kernel::{Caller, Code, Email, Fault, Millis, Result, Role, Secret, SessionId, SiteId, TokenHash, UserId};
@@ -165,8 +165,8 @@ pub(crate) async fn create_session(
                         return Err(Fault::new(Code::PasswordWrong));
                     }
                 }
-                let sql = "insert into stoa.person_session (id, hash, person, site, created, expires) \
-                       values ($1, $2, $3, $4, $5, $6)";
+                let sql = "insert into stoa.person_session (id, hash, person, site, created, used, expires) \
+                       values ($1, $2, $3, $4, $5, $5, $6)";
                 let OperatorSession { id, site, operator, .. } = session;
                 tx.send(sql, params![id, hash, &operator.id, site, *now, now + SESSION_LIFE]).await?;
                 Ok(())
@@ -183,11 +183,12 @@ pub(crate) async fn session_by_cookie(core: &Core, cookie: &str) -> Result<Optio
         return Ok(None);
     }
     let (hash, now) = (TokenHash::of(cookie), core.now());
-    let sql = "select s.id, s.site, p.id, p.email, r.role from stoa.person_session s \
+    let sql = "select s.id, s.site, p.id, p.email, r.role, coalesce(s.used, s.created) from stoa.person_session s \
                join stoa.person p on p.id = s.person \
                join stoa.person_role r on r.person = s.person and r.site = s.site \
                where s.hash = $1 and s.ended is null and s.expires > $2";
-    core.store()
+    let found: Option<(OperatorSession, Millis)> = core
+        .store()
         .catalog()
         .read(ReaderPool::Point, move |tx| {
             boxed!({
@@ -195,12 +196,15 @@ pub(crate) async fn session_by_cookie(core: &Core, cookie: &str) -> Result<Optio
                 let found = tx.row(sql, &values, |row| {
                     let operator = Operator::new(UserId::from(row.text(2)?), row.text(3)?);
                     let (id, site) = (SessionId::from(row.text(0)?), SiteId::from(row.text(1)?));
-                    Ok(OperatorSession { id, site, operator, role: role_of(row.text(4)?) })
+                    let session = OperatorSession { id, site, operator, role: role_of(row.text(4)?) };
+                    Ok((session, row.get(5)?))
                 });
                 Ok(found.await?)
             })
         })
-        .await
+        .await?;
+    let Some((session, used)) = found else { return Ok(None) };
+    Ok(operator_use::show(core, &session.id, used).await.then_some(session))
 }
 
 /// What [`Identity::operator_session_end`] does.

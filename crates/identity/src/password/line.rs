@@ -35,6 +35,13 @@ pub struct LineLimits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Share([u64; 3]);
 
+impl Share {
+    /// The wide network that asks, as a number that means nothing outside this process.
+    pub(crate) fn network(self) -> u64 {
+        self.0[0]
+    }
+}
+
 /// Turns are given out to those who wait, as many at the same time as there are.
 pub(super) struct Line {
     limits: LineLimits,

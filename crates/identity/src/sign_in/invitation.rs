@@ -66,7 +66,7 @@ pub(crate) async fn accept_hash(
             if let Some(violation) = new_password::violation_for(core, &site, person, secret, "password").await? {
                 return Err(Fault::invalid(vec![violation]));
             }
-            login::hash_password(core, share, secret).await?
+            login::hash_password(core, share, secret, "password").await?
         }
     };
     let acceptance = Acceptance { link: link.to_vec(), email, hash, fresh: UserId::from(core.world().uuid()) };

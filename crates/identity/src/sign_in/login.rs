@@ -161,6 +161,7 @@ pub(crate) async fn register(
     let kind = AttemptKind::Registration;
     let _attempted = throttle.attempt(kind, core.now(), &site.id, attempt.address, email.folded())?;
     let share = core.passwords.share(attempt.address, site.id.as_str(), email.folded());
+    new_password::require_unleaked(core, share, &registration.password, "password").await?;
     let permit = core.passwords.permit(share).await?;
     if member::find_by_email(site, &email).await?.is_some() {
         return Err(Fault::new(Code::EmailTaken));
@@ -330,11 +331,13 @@ pub(crate) fn password_permit(core: &Core, site: &SiteId, account: &str) -> Resu
     core.throttle.attempt(AttemptKind::Password, core.now(), site, anywhere, account)
 }
 
-/// Hashes a new password; the caller has checked it with [`new_password::violation_for`].
+/// Hashes a new password; the caller has checked it with [`new_password::violation_for`] and counted it. `field` is the
+/// JSON path it came from.
 ///
 /// # Errors
-/// [`Code::Throttled`] when too many wait for a hash.
-pub(crate) async fn hash_password(core: &Core, share: Share, password: &Secret) -> Result<String> {
+/// [`Code::Validation`] for one that is known from a leak; [`Code::Throttled`] when too many wait for a hash.
+pub(crate) async fn hash_password(core: &Core, share: Share, password: &Secret, field: &str) -> Result<String> {
+    new_password::require_unleaked(core, share, password, field).await?;
     core.passwords.permit(share).await?.hash(password, core.world()).await
 }
 

@@ -3,10 +3,11 @@
 use crate::{
     Core,
     member::profile::Profile,
-    password::{self, ContextWords},
+    password::{self, ContextWords, Share},
     token::site_names,
 };
-use stoa_kernel::{Result, Secret, Violation};
+use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use stoa_kernel::{Fault, Result, Secret, Violation};
 use stoa_store::Site;
 
 /// For whom a password is, as far as others know.
@@ -41,4 +42,22 @@ pub(crate) async fn violation_for(
     let around = [person.email, name.as_str()].into_iter().chain(own_host);
     let words = ContextWords::of(around.chain(names.hosts.iter().map(String::as_str)).chain(given));
     Ok(words.violation(password, field, &core.config().refused_passwords))
+}
+
+/// Refuses a password that is known from a leak, where the operator of the server named a service that tells
+/// ([`crate::Config::leaked_passwords_url`]). One that gives no answer refuses none. It is asked once the password is
+/// counted, so that a stranger can't have it asked without end, and before it is hashed; networks have a share of the
+/// questions at a time.
+///
+/// # Errors
+/// [`stoa_kernel::Code::Validation`], with the rule `LEAKED_PASSWORD`.
+pub(crate) async fn require_unleaked(core: &Core, share: Share, password: &Secret, field: &str) -> Result<()> {
+    let Some(service) = &core.leaked_passwords else { return Ok(()) };
+    let hash = digest(&SHA1_FOR_LEGACY_USE_ONLY, password.expose().as_bytes());
+    if service.knows(hash.as_ref(), share.network(), core.now()).await != Some(true) {
+        return Ok(());
+    }
+    let mut violation = Violation::new(field, "OTHER", "this password is known from a leak elsewhere");
+    violation.rule_name = Some("LEAKED_PASSWORD");
+    Err(Fault::invalid(vec![violation]))
 }

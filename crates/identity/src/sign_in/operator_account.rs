@@ -38,14 +38,16 @@ impl Identity {
     /// Where an operator is signed in, at all sites: the session that asks, however old, and then the latest ones.
     pub async fn operator_browsers(&self, session: &OperatorSession) -> Result<Vec<OperatorBrowser>> {
         let (person, current, now) = (session.operator.id.clone(), session.id.clone(), self.core.now());
+        let idle_since = now - self.core.config().operator_idle;
         let sql = "select s.id, s.site, t.name, s.device, s.created from stoa.person_session s \
                    join stoa.person_role r on r.person = s.person and r.site = s.site \
                    join stoa.site t on t.id = s.site \
-                   where s.person = $1 and s.ended is null and s.expires > $2 and t.deleted is null \
-                   order by case when s.id = $3 then 0 else 1 end, s.created desc, s.id limit $4";
+                   where s.person = $1 and s.ended is null and s.expires > $2 \
+                   and coalesce(s.used, s.created) > $3 and t.deleted is null \
+                   order by case when s.id = $4 then 0 else 1 end, s.created desc, s.id limit $5";
         let read = self.core.store().catalog().read(ReaderPool::Point, move |tx| {
             boxed!({
-                let values = params![&person, now, &current, MOST];
+                let values = params![&person, now, idle_since, &current, MOST];
                 let rows = tx.rows(sql, &values, |row| {
                     let (id, site) = (SessionId::from(row.text(0)?), SiteId::from(row.text(1)?));
                     let is_current = id == current;
@@ -112,7 +114,9 @@ impl Identity {
         let stored = known.ok_or_else(|| Fault::new(Code::PasswordWrong))?;
         operator::confirm_password(core, share(), old, &stored).await?;
         core.throttle.refund(permit);
-        let hash = login::hash_password(core, share(), new).await?;
+        // A right old password is no failed sign-in, but what follows costs a hash and a question all the same.
+        login::password_attempt(core, &site.id, &operator.device_subject())?;
+        let hash = login::hash_password(core, share(), new, "password").await?;
         let (now, end) = (core.now(), revocation::end(core));
         let written = core.store().catalog().write_with((session.clone(), stored, hash), move |tx, input| {
             boxed!({

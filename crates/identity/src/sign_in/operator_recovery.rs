@@ -127,7 +127,7 @@ pub(crate) async fn finish(
     let account = found.operator.device_subject();
     login::password_attempt(core, &site.id, &account)?;
     let share = core.passwords.share(from, site.id.as_str(), &account);
-    let hash = login::hash_password(core, share, password).await?;
+    let hash = login::hash_password(core, share, password, "password").await?;
     let (catalog, now, end) = (core.store().catalog(), core.now(), revocation::end(core));
     let changed = catalog.write_with((site.id.clone(), link.to_vec(), hash), move |tx, (site, link, hash)| {
         boxed!(change(tx, site, link, hash, now, end).await)

@@ -79,7 +79,7 @@ async fn set(
     new: &Secret,
 ) -> Result<()> {
     let share = core.passwords.share(from, site.id.as_str(), id.as_str());
-    let hash = hash_password(core, share, new).await?;
+    let hash = hash_password(core, share, new, "newPassword").await?;
     let root = session::root(site, session).await?;
     let others = SessionSelector::MemberExcept(id.clone(), root);
     let write = MemberWrite::of(caller, id)?;

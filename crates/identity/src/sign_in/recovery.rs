@@ -130,7 +130,7 @@ pub(crate) async fn finish(
     }
     login::password_attempt(core, &site.id, member.as_str())?;
     let share = core.passwords.share(address, site.id.as_str(), member.as_str());
-    let hash = login::hash_password(core, share, password).await?;
+    let hash = login::hash_password(core, share, password, "password").await?;
     let input = (core.clone(), site.clone(), link.to_vec(), hash);
     let advanced = session::end_in(
         core,

@@ -6,7 +6,7 @@
 use crate::{
     Core, Identity,
     token::{
-        self,
+        self, operator_use,
         revocation::{self, Revocations},
     },
 };
@@ -234,9 +234,14 @@ async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
     let ends = token::accepted_until(core, &claims);
     let mut until = ends;
     let mut role_read = None;
-    if let Caller::User { id, role, .. } = &mut claims.caller {
+    if let Caller::User { id, role, session } = &mut claims.caller {
         role_read = Some(core.revocations.withdrawals());
-        *role = find_role(core, &claims.site, id).await?.ok_or_else(refused)?;
+        let standing = find_standing(core, &claims.site, id, session).await?.ok_or_else(refused)?;
+        // A token that is over itself is no use of its session.
+        if standing.has_ended || now < ends && !standing.shows(core, session).await {
+            return Err(refused());
+        }
+        *role = standing.role;
         until = until.min(now + ROLE_LIFE);
     }
     let visitor = match claims.caller.bare() {
@@ -265,14 +270,41 @@ async fn find_api_key(core: &Core, key: &str) -> Result<Option<(Caller, SiteId)>
     }))
 }
 
-/// What an operator may do at a site today.
-async fn find_role(core: &Core, site: &SiteId, operator: &UserId) -> Result<Option<Role>> {
-    let (site, operator) = (site.clone(), operator.clone());
-    let sql = "select role from stoa.person_role where person = $1 and site = $2";
+/// How an operator stands with a site today.
+struct Standing {
+    role: Role,
+    /// When the session was last used, where there is a row of it.
+    used: Option<Millis>,
+    /// The session.
+    has_ended: bool,
+}
+
+impl Standing {
+    /// Whether the session, which is shown, is still open.
+    async fn shows(&self, core: &Core, session: &SessionId) -> bool {
+        match self.used {
+            Some(used) => operator_use::show(core, session, used).await,
+            None => true,
+        }
+    }
+}
+
+async fn find_standing(core: &Core, site: &SiteId, operator: &UserId, session: &SessionId) -> Result<Option<Standing>> {
+    let (site, operator, session) = (site.clone(), operator.clone(), session.clone());
+    let sql = "select r.role, coalesce(s.used, s.created), s.ended is not null from stoa.person_role r \
+               left join stoa.person_session s on s.id = $1 and s.person = r.person \
+               where r.person = $2 and r.site = $3";
     let read = core.store.catalog().read(ReaderPool::Point, move |tx| {
-        boxed!(Ok(tx.row(sql, &params![&operator, &site], |row| row.get::<String>(0)).await?))
+        boxed!({
+            let values = params![&session, &operator, &site];
+            let found = tx.row(sql, &values, |row| {
+                let role = if row.text(0)? == "OWNER" { Role::Owner } else { Role::Editor };
+                Ok(Standing { role, used: row.get(1)?, has_ended: row.get(2)? })
+            });
+            Ok(found.await?)
+        })
     });
-    Ok(read.await?.map(|it| if it == "OWNER" { Role::Owner } else { Role::Editor }))
+    read.await
 }
 
 fn refused() -> Fault {

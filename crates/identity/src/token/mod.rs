@@ -8,6 +8,7 @@
 
 pub mod authenticate;
 pub(crate) mod opaque;
+pub(crate) mod operator_use;
 pub(crate) mod revocation;
 pub mod signing;
 pub(crate) mod site_names;
@@ -15,7 +16,7 @@ pub(crate) mod site_names;
 pub use opaque::{Kind, opaque, site_number};
 pub(crate) use opaque::{decode, encode, site_of};
 
-use crate::{Core, Identity, token::signing::Purpose};
+use crate::{Core, Identity, limits::LONGEST_VISITOR, token::signing::Purpose};
 
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{
@@ -46,12 +47,16 @@ pub struct AccessClaims {
     pub expires: i64,
 }
 
-/// What a visitor's refresh token says. It has no end.
+/// What a visitor's refresh token says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VisitorClaims {
     pub site: SiteId,
     pub visitor: VisitorId,
     pub client: Option<ClientId>,
+    /// When the token was made, to a second.
+    pub issued: Millis,
+    /// Whether it says when it ends. Those of earlier versions don't.
+    pub has_end: bool,
 }
 
 /// The claims as they are written. `aud` is the site, `knd` the kind of caller, `scp` what the token is held to.
@@ -168,26 +173,42 @@ pub(crate) fn read_access(core: &Core, token: &str) -> Option<AccessClaims> {
     Some(AccessClaims { site: claims.aud, caller, client, grant, issued: claims.iat, expires: claims.exp? })
 }
 
-pub(crate) async fn issue_visitor_refresh(core: &Core, claims: &VisitorClaims) -> Result<String> {
+/// A refresh token of a visitor of this site, from now on.
+pub(crate) async fn issue_visitor_refresh(
+    core: &Core,
+    site: &SiteId,
+    visitor: &VisitorId,
+    client: Option<&ClientId>,
+) -> Result<String> {
+    let (now, life) = (core.now().div_euclid(1000), core.config().visitor_life / 1000);
     let claims = Claims {
-        iss: site_names::issuer(core, &claims.site).await?,
-        aud: claims.site.clone(),
-        sub: claims.visitor.as_str().to_owned(),
+        iss: site_names::issuer(core, site).await?,
+        aud: site.clone(),
+        sub: visitor.as_str().to_owned(),
         knd: Knd::Visitor,
         sid: None,
-        cid: claims.client.clone(),
+        cid: client.cloned(),
         rol: None,
         scp: None,
-        iat: core.now().div_euclid(1000),
-        exp: None,
+        iat: now,
+        exp: Some(now + life),
     };
     core.keys.sign(Purpose::Visitor, &claims)
 }
 
+/// Reads a visitor's refresh token; nothing when it is none, or has ended: when it says so, or earlier where lives are
+/// shorter by now. One of an earlier version doesn't say so and is not held to what is configured: it ends after the longest
+/// life that there is.
 pub(crate) fn read_visitor_refresh(core: &Core, token: &str) -> Option<VisitorClaims> {
     let claims: Claims = serde_json::from_slice(&core.keys.verify(Purpose::Visitor, token)?).ok()?;
-    let is_visitor = claims.knd == Knd::Visitor;
-    is_visitor.then(|| VisitorClaims { site: claims.aud, visitor: VisitorId::from(claims.sub), client: claims.cid })
+    let issued = claims.iat.saturating_mul(1000);
+    let ends = match claims.exp {
+        Some(exp) => exp.saturating_mul(1000).min(issued.saturating_add(core.config().visitor_life)),
+        None => issued.saturating_add(LONGEST_VISITOR),
+    };
+    let is_good = claims.knd == Knd::Visitor && core.now() < ends;
+    let (site, client, has_end) = (claims.aud, claims.cid, claims.exp.is_some());
+    is_good.then(|| VisitorClaims { site, visitor: VisitorId::from(claims.sub), client, issued, has_end })
 }
 
 /// When a token stops being accepted. One that was made for longer than tokens live now, before the

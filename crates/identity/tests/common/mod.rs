@@ -53,8 +53,12 @@ impl Kit {
 
     /// Another node (or the same one after a restart) on the same data.
     pub async fn second_node(&self) -> Identity {
+        self.node_with(config()).await
+    }
+
+    pub async fn node_with(&self, config: Config) -> Identity {
         let (store, world) = (self.base.store.clone(), self.base.world.clone());
-        Identity::open(store, world, self.mail.clone(), local_reach(), config()).await.unwrap()
+        Identity::open(store, world, self.mail.clone(), local_reach(), config).await.unwrap()
     }
 
     /// The nodes beside this one: two where several can share the data, else none.

@@ -162,6 +162,18 @@ describe('the other steps send what the server expects', () => {
     ]);
   });
 
+  it('a password that is known from a leak, with the reason at its field', async () => {
+    const refused = { ...signUp, problems: [{ field: 'password', code: 'PASSWORD_LEAKED', message: 'known' }] };
+    const { user } = openPage(FLOW, signUp, refused);
+    await user.type(await screen.findByRole('textbox', { name: 'Email' }), 'mara@example.org');
+    await user.type(screen.getByRole('textbox', { name: 'First name' }), 'Mara');
+    await user.type(screen.getByLabelText('Password'), 'violet umbrella 42{Enter}');
+    expect(await screen.findByText(/^This password is known from a leak elsewhere\./)).toBeTruthy();
+    await waitFor(() => {
+      expect(document.activeElement).toBe(screen.getByLabelText('Password'));
+    });
+  });
+
   it('a pasted code, whatever stands around its digits', async () => {
     const { user, inputs } = openPage(FLOW, viewOf({ type: 'VERIFY_EMAIL', emailHint: 'm', resendAfterSeconds: 0 }));
     await user.click(await screen.findByRole('textbox', { name: '6-digit code' }));

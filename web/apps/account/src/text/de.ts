@@ -166,6 +166,7 @@ export default {
     passwordShort: 'Bitte mindestens {n, plural, one {# Zeichen} other {# Zeichen}} verwenden.',
     passwordLong: 'Dieses Passwort ist zu lang.',
     passwordCommon: 'Dieses Passwort ist zu bekannt. Bitte ein anderes wählen.',
+    passwordLeaked: 'Dieses Passwort ist anderswo bekannt geworden. Bitte ein anderes wählen.',
     passwordContext:
       'Dieses Passwort besteht aus Ihrer Adresse, Ihrem Namen oder dem Namen der Website. Bitte ein anderes wählen.',
     passwordReset: 'Dieses Passwort muss zuerst zurückgesetzt werden.',

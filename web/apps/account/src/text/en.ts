@@ -164,6 +164,7 @@ export default {
     passwordShort: 'Please use at least {n, plural, one {# character} other {# characters}}.',
     passwordLong: 'This password is too long.',
     passwordCommon: 'This password is too well known. Please choose another.',
+    passwordLeaked: 'This password is known from a leak elsewhere. Please choose another.',
     passwordContext: 'This password is made of your address, your name or the name of the site. Please choose another.',
     passwordReset: 'This password has to be reset first.',
     code: 'The code is wrong or has expired.',

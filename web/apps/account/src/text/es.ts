@@ -165,6 +165,7 @@ export default {
     passwordShort: 'Usa al menos {n, plural, one {# carácter} many {# de caracteres} other {# caracteres}}.',
     passwordLong: 'Esta contraseña es demasiado larga.',
     passwordCommon: 'Esta contraseña es demasiado conocida. Elige otra.',
+    passwordLeaked: 'Esta contraseña se ha filtrado en otro lugar. Elige otra.',
     passwordContext: 'Esta contraseña se compone de tu dirección, tu nombre o el nombre del sitio. Elige otra.',
     passwordReset: 'Primero hay que restablecer esta contraseña.',
     code: 'El código es incorrecto o ha caducado.',

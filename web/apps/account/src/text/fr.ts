@@ -165,6 +165,7 @@ export default {
     passwordShort: 'Utilisez au moins {n, plural, one {# caractère} many {# de caractères} other {# caractères}}.',
     passwordLong: 'Ce mot de passe est trop long.',
     passwordCommon: 'Ce mot de passe est trop connu. Choisissez-en un autre.',
+    passwordLeaked: 'Ce mot de passe figure dans une fuite de données. Choisissez-en un autre.',
     passwordContext:
       'Ce mot de passe est fait de votre adresse, de votre nom ou du nom du site. Choisissez-en un autre.',
     passwordReset: 'Ce mot de passe doit d’abord être réinitialisé.',

@@ -161,6 +161,7 @@ export default {
     passwordShort: 'יש להשתמש לפחות {n, plural, one {בתו אחד} two {בשני תווים} other {ב־# תווים}}.',
     passwordLong: 'הסיסמה ארוכה מדי.',
     passwordCommon: 'הסיסמה מוכרת מדי. יש לבחור אחרת.',
+    passwordLeaked: 'הסיסמה הזו דלפה במקום אחר. יש לבחור אחרת.',
     passwordContext: 'הסיסמה מורכבת מהכתובת, מהשם או משם האתר. יש לבחור אחרת.',
     passwordReset: 'קודם צריך לאפס את הסיסמה.',
     code: 'הקוד שגוי או שתוקפו פג.',

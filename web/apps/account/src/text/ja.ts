@@ -162,6 +162,7 @@ export default {
     passwordShort: '{n, number} 文字以上にしてください。',
     passwordLong: 'このパスワードは長すぎます。',
     passwordCommon: 'このパスワードは広く知られています。別のものにしてください。',
+    passwordLeaked: 'このパスワードは他所で漏洩しています。別のものにしてください。',
     passwordContext: 'このパスワードはメールアドレス、名前、またはサイト名から作られています。別のものにしてください。',
     passwordReset: '先にパスワードの再設定が必要です。',
     code: 'コードが違うか、期限が切れています。',

@@ -17,6 +17,8 @@ const KEYS: Record<string, ProblemKey> = {
   COMMON_PASSWORD: 'passwordCommon',
   CONTEXT_PASSWORD: 'passwordContext',
   PASSWORD_CONTEXT: 'passwordContext',
+  LEAKED_PASSWORD: 'passwordLeaked',
+  PASSWORD_LEAKED: 'passwordLeaked',
   '-19973': 'passwordReset',
   INVALID_CODE: 'code',
   VERIFICATION_FAILED: 'code',
