@@ -427,6 +427,18 @@ on_both_engines! {
             let moved = async { app.app.identity.members_move(&app.site, &key(), MemberFilter::default(), step).await };
             assert_eq!(in_pieces("a move of members", 3000, 125, moved).await.unwrap(), 1500);
         }
+        // Those whose day has come go one by one, however many they are.
+        let due = app.site.append_with(app.site.id.clone(), |tx, site| {
+            boxed!({
+                let sql = "update stoa.member set deletion_due = 0, deletion_kept_as = 'ACTIVE' where site = $1 and id in \
+                           (select id from stoa.member where site = $1 order by id limit 250)";
+                Ok(tx.send(sql, &[Value::Text(site.to_string())]).await?)
+            })
+        });
+        due.await.unwrap();
+        in_pieces("members who wanted to go", 3 * 250, 10, app.app.identity.retention_run(&app.site)).await;
+        let left = rows(&app.site, "select id from stoa.member where deletion_due is not null".to_owned()).await;
+        assert_eq!(left, [""; 0]);
     }
 
     async fn collections_are_truncated_in_batches(engine) {

@@ -104,7 +104,70 @@ export const tests = [
       });
     },
   },
+  {
+    name: 'a member takes a copy of the data, leaves, and keeps the account after all',
+    run: async ({ browser, stoa, url, shots, engine }) => {
+      const clientId = text(member(await stoa.command('client', 'list'), '0'), 'clientId');
+      const credentials = newCredentials();
+      // Both ask for a proof at first; who is to go can't sign in.
+      await browser.visit({ width: 390, height: 844, mayFail: /\/(export|deletion|flows\/[^/]+)$/ }, async (page) => {
+        await page.goto(`${url}/account/sign-up?clientId=${clientId}`);
+        await sendCredentials(page, credentials, 'Create account');
+        await title(page, 'You are signed in').waitFor();
+        await page.getByRole('link', { name: 'My account' }).click();
+        await title(page, 'Profile').waitFor();
+        await page.getByRole('link', { name: 'Your data' }).click();
+        await title(page, 'Your data').waitFor();
+        assert.equal(new URL(page.url()).pathname.endsWith('/account/privacy'), true);
+        await tabTo(page, page.getByRole('button', { name: 'Download my data' }), 'the copy');
+        await looks(page, `${shots}/account-privacy-390-${engine}`);
+        await page.keyboard.press('Enter');
+        await page.getByLabel('Password', { exact: true }).fill(credentials.password);
+        const download = page.waitForEvent('download');
+        await page.keyboard.press('Enter');
+        assert.equal((await download).suggestedFilename(), 'my-data.json');
+        await page.getByText('The file is saved.').waitFor();
+
+        await page.getByRole('button', { name: 'Delete my account' }).click();
+        await page.getByRole('heading', { name: 'Delete your account?' }).waitFor();
+        await looks(page, `${shots}/account-delete-390-${engine}`);
+        await page.getByRole('button', { name: 'Delete my account' }).click();
+        await title(page, 'Your account will be deleted').waitFor();
+        await looks(page, `${shots}/account-leaving-390-${engine}`);
+        await page.goto(`${url}/account/sign-in?clientId=${clientId}`);
+        await sendCredentials(page, credentials, 'Sign in');
+        await page.getByText('This account is about to be deleted.').first().waitFor();
+
+        const link = await linkTo(stoa.data, credentials.email);
+        await page.goto(link);
+        await page.getByRole('heading', { level: 1, name: /^Keep your account/ }).waitFor();
+        await page.setViewportSize({ width: 1280, height: 800 });
+        await looks(page, `${shots}/account-keep-1280-${engine}`);
+        await page.getByLabel('Language').selectOption('he');
+        await page.getByRole('button', { name: 'להשאיר את החשבון שלי' }).waitFor();
+        await looks(page, `${shots}/account-keep-he-1280-${engine}`);
+        await page.getByLabel('Language').selectOption('en');
+        await tabTo(page, page.getByRole('button', { name: 'Keep my account' }), 'keeping it');
+        await page.keyboard.press('Enter');
+        await title(page, 'Your account stays').waitFor();
+        await page.goto(`${url}/account/sign-in?clientId=${clientId}`);
+        await sendCredentials(page, credentials, 'Sign in');
+        await title(page, 'You are signed in').waitFor();
+      });
+    },
+  },
 ];
+
+/** The link that keeps an account. @param {string} data @param {string} email */
+async function linkTo(data, email) {
+  for (let tries = 0; tries < 100; tries++) {
+    const links = messagesTo(data, email).flatMap((it) => it.links);
+    const link = links.find((it) => it.includes('/account/keep#'));
+    if (link) return link;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`no link to ${email}`);
+}
 
 /** Both colour schemes: nothing that axe finds, nothing that is wider than the window. @param {Page} page @param {string} shot */
 async function looks(page, shot) {

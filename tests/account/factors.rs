@@ -762,6 +762,7 @@ on_both_engines! {
     }
 }
 
+mod deletion;
 mod email;
 mod my_account;
 mod required;

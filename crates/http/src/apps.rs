@@ -28,7 +28,7 @@ const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'u
 
 /// The pages that the apps have; `*` stands for one name. Other addresses get the same page, which says that nothing
 /// is there, with 404.
-const PAGES: [&str; 23] = [
+const PAGES: [&str; 25] = [
     "/",
     "/about",
     "/countries",
@@ -42,8 +42,10 @@ const PAGES: [&str; 23] = [
     "/account/error",
     "/account/flow/*",
     "/account/install",
+    "/account/keep",
     "/account/owner",
     "/account/password",
+    "/account/privacy",
     "/account/profile",
     "/account/recover",
     "/account/security",

@@ -41,6 +41,12 @@ pub(crate) enum Event {
     FactorSlowed,
     /// A second factor is asked for in every browser again.
     BrowsersForgotten,
+    /// A member wants the account to be deleted: it goes after some days.
+    DeletionAsked,
+    /// It stays, by the link that the member got or by those who run the site.
+    DeletionUndone,
+    /// A member has taken a copy of what is known of them.
+    DataExported,
 }
 
 impl Event {
@@ -67,6 +73,9 @@ impl Event {
             Self::RecoveryCodeUsed => "recovery_code_use".to_owned(),
             Self::FactorSlowed => "factor_slowed".to_owned(),
             Self::BrowsersForgotten => "remembered_browser_forget".to_owned(),
+            Self::DeletionAsked => "deletion_ask".to_owned(),
+            Self::DeletionUndone => "deletion_undo".to_owned(),
+            Self::DataExported => "data_export".to_owned(),
         }
     }
 }

@@ -46,6 +46,7 @@ use std::sync::{Arc, OnceLock};
 use stoa_kernel::{Code, Fault, Millis, Result, SiteId, World};
 use stoa_outbound::{HashRangeCounts, HashRangeLimits, HashRanges, Reach, SiteverifyLimits};
 use stoa_store::{Area, Ownership, Store};
+use tokio::sync::Semaphore;
 
 /// What other crates hold of identity. Cheap to clone.
 #[derive(Clone)]
@@ -76,6 +77,8 @@ pub(crate) struct Core {
     pub(crate) site_names: Cache<SiteId, Arc<site_names::SiteNames>>,
     /// Sites whose log may tell of redirect sessions: until when it is known, and whether it does.
     pub(crate) redirect_logs: Cache<SiteId, (Millis, bool)>,
+    /// Turns of copies of what is known of members.
+    pub(crate) exports: Semaphore,
     /// Passes on what visitors own.
     pub(crate) ownership: OnceLock<Arc<dyn Ownership>>,
 }
@@ -133,6 +136,7 @@ impl Identity {
             sites: Cache::new(4096),
             site_names: Cache::new(4096),
             redirect_logs: Cache::new(4096),
+            exports: Semaphore::new(manage::EXPORTS),
             ownership: OnceLock::new(),
             store,
             world,

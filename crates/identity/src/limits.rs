@@ -66,6 +66,10 @@ stoa_kernel::limits! {
         password_burst: usize = 20, 1..=1_000_000;
         /// So many more as each hour passes.
         password_per_hour: usize = 60, 1..=10_000_000;
+        /// Copies that one member takes of their data.
+        export_burst: usize = 5, 1..=1_000_000;
+        /// So many more as each hour passes.
+        export_per_hour: usize = 5, 1..=10_000_000;
         /// Passwords that wait for a hash, in the whole process (429).
         hash_waiting: usize = 256, 1..=100_000;
         /// From one network: an IPv4 address or 64 bits of an IPv6 one; twice as many from 48 bits.

@@ -18,7 +18,7 @@ use stoa_store::{ReaderPool, Site, Tx, boxed, outbox, setting};
 
 const SETTING: &str = "sign_on_policy";
 /// What an update may change.
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 8] = [
     "requireOwnerApproval",
     "requireEmailVerification",
     "requiredFields",
@@ -26,6 +26,7 @@ const NAMES: [&str; 7] = [
     "secondFactor",
     "secondFactorGraceDays",
     "secondFactorRoles",
+    "accountDeletionDays",
 ];
 /// What comes back on a round trip and is ignored.
 const READ_ONLY: [&str; 6] =
@@ -37,6 +38,9 @@ const MOST_DAYS: u32 = 365;
 const MOST_ROLES: usize = 50;
 const DAY: Millis = 24 * 60 * 60_000;
 const DAYS_FIELD: &str = "signOnPolicy.secondFactorGraceDays";
+/// Days for which the deletion of an account waits where none are named, and at most.
+const DELETION_DAYS: u32 = 14;
+const MOST_DELETION_DAYS: u32 = 90;
 const ROLES_FIELD: &str = "signOnPolicy.secondFactorRoles";
 
 /// The sign-on policy. Verification comes first, then approval.
@@ -68,6 +72,9 @@ pub struct SignOnPolicy {
     /// it becomes required of all members.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub second_factor_role_dates: BTreeMap<String, String>,
+    /// For how many days an account stays that its member wants to be deleted, who can keep it meanwhile; there once it was set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_deletion_days: Option<u32>,
 }
 
 /// What a site says of second factors.
@@ -127,6 +134,16 @@ impl SignOnPolicy {
     pub(crate) fn missing_fields(&self, profile: &Profile) -> Vec<Field> {
         let is_there = |it: &&Field| profile.text(it.name()).is_some_and(|text| !text.trim().is_empty());
         self.required_fields.iter().filter(|it| !is_there(it)).copied().collect()
+    }
+
+    /// For how many days an account stays that its member wants to be deleted.
+    pub fn deletion_days(&self) -> u32 {
+        self.account_deletion_days.unwrap_or(DELETION_DAYS)
+    }
+
+    /// How long an account stays that its member wants to be deleted.
+    pub(crate) fn deletion_wait(&self) -> Millis {
+        Millis::from(self.deletion_days()) * DAY
     }
 
     /// When a second factor is due of a member: until then they may put it off. Nothing for members of whom none is
@@ -196,6 +213,7 @@ pub struct PolicyChange {
     pub second_factor: Option<SecondFactorPolicy>,
     pub second_factor_grace_days: Option<u32>,
     pub second_factor_roles: Option<Vec<String>>,
+    pub account_deletion_days: Option<u32>,
 }
 
 impl PolicyChange {
@@ -224,6 +242,7 @@ impl PolicyChange {
         };
         if let Some(policy) = body.get("signOnPolicy") {
             parse_factors(policy, &mut change, &mut violations);
+            change.account_deletion_days = days(policy, "accountDeletionDays", MOST_DELETION_DAYS, &mut violations);
         }
         match body.get("signOnPolicy").and_then(|it| it.get("requiredFields")) {
             None | Some(Value::Null) => {}
@@ -293,6 +312,7 @@ impl Identity {
                     policy.require_captcha = flag;
                 }
                 apply_factors(tx, site, change, &mut policy, *now).await?;
+                policy.account_deletion_days = change.account_deletion_days.or(policy.account_deletion_days);
                 if policy == before {
                     return Ok(policy);
                 }
@@ -335,14 +355,7 @@ fn parse_factors(policy: &Value, change: &mut PolicyChange, violations: &mut Vec
             violations.push(Violation::new("signOnPolicy.secondFactor", rule, why));
         }
     }
-    if let Some(sent) = sent("secondFactorGraceDays") {
-        let days = sent.as_u64().and_then(|it| u32::try_from(it).ok()).filter(|it| *it <= MOST_DAYS);
-        if days.is_none() {
-            let why = format!("a whole number of days is expected, {MOST_DAYS} at most");
-            violations.push(Violation::new(DAYS_FIELD, "FORMAT", why));
-        }
-        change.second_factor_grace_days = days;
-    }
+    change.second_factor_grace_days = days(policy, "secondFactorGraceDays", MOST_DAYS, violations);
     if let Some(sent) = sent("secondFactorRoles") {
         match serde_json::from_value::<Vec<String>>(sent.clone()) {
             Ok(roles) if roles.len() > MOST_ROLES => {
@@ -357,6 +370,17 @@ fn parse_factors(policy: &Value, change: &mut PolicyChange, violations: &mut Vec
             }
         }
     }
+}
+
+/// Days that an update names.
+fn days(policy: &Value, name: &str, most: u32, violations: &mut Vec<Violation>) -> Option<u32> {
+    let sent = policy.get(name).filter(|it| !it.is_null())?;
+    let days = sent.as_u64().and_then(|it| u32::try_from(it).ok()).filter(|it| *it <= most);
+    if days.is_none() {
+        let why = format!("a whole number of days is expected, {most} at most");
+        violations.push(Violation::new(format!("signOnPolicy.{name}"), "FORMAT", why));
+    }
+    days
 }
 
 /// Whether the policy names a role, inside a transaction: deleted, it would take the requirement with it without a word.
@@ -458,6 +482,8 @@ mod tests {
             ("secondFactorGraceDays", json!(-1), days),
             ("secondFactorGraceDays", json!(1.5), days),
             ("secondFactorGraceDays", json!("14"), days),
+            ("accountDeletionDays", json!(91), "a whole number of days is expected, 90 at most"),
+            ("accountDeletionDays", json!("14"), "a whole number of days is expected, 90 at most"),
             ("secondFactorRoles", json!("OWNER"), roles),
             ("secondFactorRoles", json!([1]), roles),
             ("secondFactorRoles", json!(vec!["r"; 51]), "at most 50 roles"),

@@ -1,6 +1,7 @@
 //! What is deleted because it is of no use any more: every table whose rows come to an end has its line here.
 
-use crate::{Config, Identity, app_key, limits::LONGEST_ACCESS, session::visitor_merge};
+use crate::{Config, Identity, app_key, limits::LONGEST_ACCESS, manage::deletion, session::visitor_merge};
+use std::collections::HashSet;
 use stoa_kernel::{Millis, Result, SiteId};
 use stoa_sql::Value;
 use stoa_store::{Database, ReaderPool, Row, Site, boxed};
@@ -91,6 +92,9 @@ impl Identity {
         if let Err(fault) = visitor_merge::finish(core, site).await {
             tracing::warn!(site = %site.id, "what visitors owned was not all passed on: {fault:?}");
         }
+        if let Err(fault) = deletion::finish(core, site).await {
+            tracing::warn!(site = %site.id, "not all members were deleted who wanted to be: {fault:?}");
+        }
         for rule in of_site(core.config()) {
             if let Err(fault) = prune(site, Some(&site.id), rule, core.now()).await {
                 tracing::warn!(site = %site.id, table = rule.table, "what is over was not all deleted: {fault:?}");
@@ -98,7 +102,24 @@ impl Identity {
         }
     }
 
-    /// The same for the catalogue.
+    /// Deletes the members whose time has come in the sites that are not open on this node, one site after another: what
+    /// they were promised doesn't wait for a visitor of the site.
+    pub async fn retention_run_unopened(&self) {
+        let store = self.core.store();
+        let all = store.sites_for_work().await.unwrap_or_else(|fault| {
+            tracing::warn!("sites could not be listed: {fault:?}");
+            Vec::new()
+        });
+        let open: HashSet<_> = store.open_sites().iter().map(|it| it.id.clone()).collect();
+        for id in all.into_iter().filter(|it| !open.contains(it)) {
+            let finished = async { deletion::finish(&self.core, &*store.site_for_work(&id).await?).await };
+            if let Err(fault) = finished.await {
+                tracing::warn!(site = %id, "not all members were deleted who wanted to be: {fault:?}");
+            }
+        }
+    }
+
+    /// [`Identity::retention_run`] for the catalogue.
     pub async fn retention_run_catalog(&self) {
         let core = &self.core;
         for rule in of_catalog(core.config()) {

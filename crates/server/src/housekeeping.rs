@@ -5,6 +5,8 @@ use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
 const PERIOD: Duration = Duration::from_secs(60 * 60);
+/// Each so many periods, beginning with the first, sites are opened for it that are not open.
+const ALL_SITES_PERIODS: u64 = 24;
 /// Logs grow with every write, so they are cut often.
 const LOG_PERIOD: Duration = Duration::from_secs(10);
 
@@ -20,11 +22,14 @@ pub async fn run(services: Services) {
     tokio::spawn(refresh_sites(services.clone()));
     tokio::spawn(write_hook_logs(services.clone()));
     let mut ticks = tokio::time::interval(PERIOD);
-    loop {
+    for tick in 0_u64.. {
         ticks.tick().await;
         services.identity.retention_run_catalog().await;
         for site in services.store.open_sites() {
             services.identity.retention_run(&site).await;
+        }
+        if tick % ALL_SITES_PERIODS == 0 {
+            services.identity.retention_run_unopened().await;
         }
         match services.store.sites_purge(services.world.now()).await {
             Ok(0) => {}

@@ -94,6 +94,7 @@ const SITE: &[Migration] = migrations![
     26 "site/0026_search_language",
     28 "site/0028_environment_worker" additive,
     30 "site/0030_session_device" additive,
+    32 "site/0032_deletion" additive,
 ];
 
 impl Scope {

@@ -23,7 +23,7 @@ use stoa_store::Site;
 
 #[derive(Deserialize)]
 pub(crate) struct LinkBody {
-    token: String,
+    pub(super) token: String,
 }
 
 #[derive(Deserialize)]

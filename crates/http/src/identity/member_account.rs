@@ -33,6 +33,7 @@ pub(crate) async fn open(State(app): State<App>, PageCall { visit, .. }: PageCal
         "emailVerified": member.email_verified,
         "hasPassword": member.has_password(),
         "passwordMinLength": password::MIN_CHARS,
+        "deletionDays": app.identity.policy(&site).await?.deletion_days(),
     }));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)

@@ -8,6 +8,7 @@ pub mod authorize;
 mod browser;
 pub mod community;
 mod cursor;
+pub(crate) mod deletion;
 pub(crate) mod factors;
 mod filter;
 pub mod flow;

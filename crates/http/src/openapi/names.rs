@@ -47,6 +47,7 @@ impl Throttle {
             Self::Recovery => Some("recovery"),
             Self::Captcha => Some("captcha"),
             Self::Flow => Some("flow"),
+            Self::Export => Some("export"),
         }
     }
 }

@@ -130,6 +130,7 @@ pub enum Throttle {
     Recovery,
     Captcha,
     Flow,
+    Export,
 }
 
 /// How errors are printed.

@@ -18,6 +18,7 @@ pub(super) const FILES: &[(&str, &str)] = &[
     ("redirects", include_str!("schemas/redirects.json")),
     ("verification", include_str!("schemas/verification.json")),
     ("sessions", include_str!("schemas/sessions.json")),
+    ("deletion", include_str!("schemas/deletion.json")),
     ("factors", include_str!("schemas/factors.json")),
     ("members", include_str!("schemas/members.json")),
     ("roles", include_str!("schemas/roles.json")),

@@ -4,7 +4,8 @@ use crate::{
     endpoint::{Line, delete, get, post},
     identity::*,
     openapi::operations::{
-        apps::*, factors::*, operators::*, pages::*, redirects::*, sessions::*, sign_in::*, tokens::*, verification::*,
+        apps::*, deletion::*, factors::*, operators::*, pages::*, redirects::*, sessions::*, sign_in::*, tokens::*,
+        verification::*,
     },
 };
 
@@ -58,6 +59,8 @@ pub(super) fn routes() -> Vec<Line> {
         post("/_api/identity/v1/recovery-codes", factors::renew_codes, &RECOVERY_CODES_RENEW),
         delete("/_api/identity/v1/remembered-browsers", factors::forget, &REMEMBERED_BROWSERS_FORGET),
         post("/_api/identity/v1/proof", factors::prove, &MEMBER_PROVE),
+        post("/_api/identity/v1/deletion", deletion::ask, &DELETION_ASK),
+        get("/_api/identity/v1/export", deletion::export, &MEMBER_EXPORT),
         post("/_api/identity/v1/password", member_account::replace_password, &PASSWORD_REPLACE),
         // The account pages.
         post("/_api/account/v1/flows", flow::start, &FLOW_START),
@@ -68,6 +71,8 @@ pub(super) fn routes() -> Vec<Line> {
         get("/_api/account/v1/recover", recovery::open, &RECOVERY_OPEN),
         post("/_api/account/v1/approvals", approval::get, &APPROVAL_GET),
         post("/_api/account/v1/approvals/decide", approval::decide, &APPROVAL_DECIDE),
+        post("/_api/account/v1/deletions", deletion::get, &DELETION_GET),
+        post("/_api/account/v1/deletions/undo", deletion::undo, &DELETION_UNDO),
         get("/_api/account/v1/operator", operator_account::show, &OPERATOR_GET),
         post("/_api/account/v1/operator/password", operator_account::password, &OPERATOR_PASSWORD_CHANGE),
         post("/_api/account/v1/operator/sessions/end", operator_account::end, &OPERATOR_SESSION_END),

@@ -3,7 +3,9 @@
 use crate::{
     endpoint::{Line, delete, get, patch, post, post_read},
     identity::*,
-    openapi::operations::{factors::FACTORS_RESET, members::*, sign_in::*, tokens::*},
+    openapi::operations::{
+        deletion::DELETION_UNDO_BY_OWNER, factors::FACTORS_RESET, members::*, sign_in::*, tokens::*,
+    },
 };
 
 /// All of them.
@@ -12,6 +14,7 @@ pub(super) fn routes() -> Vec<Line> {
         get("/oauth2/user-info", token::user_info, &USER_INFO_GET),
         post("/_api/identity/v1/members/{id}/refuse-password", authentication::refuse_password, &PASSWORD_REFUSE),
         delete("/_api/identity/v1/members/{id}/factors", factors::reset, &FACTORS_RESET),
+        post("/_api/identity/v1/members/{id}/keep", deletion::keep, &DELETION_UNDO_BY_OWNER),
         get("/members/v1/members", members::list, &MEMBER_LIST),
         post("/members/v1/members", members::create, &MEMBER_CREATE),
         get("/members/v1/members/my", members::my, &MEMBER_GET_MY),

@@ -49,6 +49,8 @@ pub struct ThrottleLimits {
     /// New passwords of one account, wherever they come from: each costs a hash. Changes of its second factors as many, by
     /// themselves.
     pub password: Rate,
+    /// Copies of what is known of one member, wherever they are asked for.
+    pub export: Rate,
     /// Recovery links asked for at a site from one address.
     pub recovery: Rate,
     /// Tokens that a site's captcha provider is asked about, from one address; good ones don't count.
@@ -77,6 +79,8 @@ pub(crate) enum AttemptKind {
     Factor,
     /// A change of an account's second factors: each may send a message.
     FactorChange,
+    /// A copy of what is known of a member.
+    Export,
     Registration,
     Password,
     Recovery,
@@ -99,6 +103,7 @@ impl From<&crate::IdentityLimits> for ThrottleLimits {
             address: Rate::hourly(limits.address_burst, limits.address_per_hour),
             registration: Rate::hourly(limits.registration_burst, limits.registration_per_hour),
             password: Rate::hourly(limits.password_burst, limits.password_per_hour),
+            export: Rate::hourly(limits.export_burst, limits.export_per_hour),
             recovery: Rate::hourly(limits.recovery_burst, limits.recovery_per_hour),
             captcha: Rate::hourly(limits.captcha_burst, limits.captcha_per_hour),
             flow: Rate::hourly(limits.flow_burst, limits.flow_per_hour),
@@ -189,6 +194,10 @@ impl Throttle {
             // Not for the site as a whole: one sender of nonsense would use up what all need.
             AttemptKind::Captcha => self.take(now, &[by_network(limits.captcha)], None),
             AttemptKind::Flow => self.take(now, &[by_network(limits.flow), by_site(limits.site.flow)], None),
+            AttemptKind::Export => {
+                let key = self.hasher.hash_one((site.as_str(), kind, account));
+                self.take(now, &[(key, limits.export)], None)
+            }
             AttemptKind::Password | AttemptKind::FactorChange => {
                 let key = self.hasher.hash_one((site.as_str(), kind, account));
                 self.take(now, &[(key, limits.password)], None)

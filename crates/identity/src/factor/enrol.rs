@@ -12,7 +12,7 @@ use crate::{
         secret, totp,
     },
     mail::{self, FactorChange},
-    member::{self, Member, Status, access::MemberWrite},
+    member::{self, Member, access::MemberWrite},
     policy::{self, SecondFactorPolicy},
 };
 use std::{net::IpAddr, sync::Arc};
@@ -343,7 +343,7 @@ impl Identity {
             (core.clone(), site.clone(), caller.clone(), id.clone()),
             |tx, (core, site, caller, id)| {
                 boxed!({
-                    let person = member::get(tx, &site.id, id).await?.filter(|it| it.status != Status::Deleted);
+                    let person = member::get(tx, &site.id, id).await?.filter(Member::is_there);
                     let person = person.ok_or_else(|| Fault::new(Code::NotFound))?;
                     let count = drop_all(core, tx, &site.id, caller, id).await?;
                     if count > 0 {

@@ -27,7 +27,10 @@ pub use enrol::{EmailEnrolment, Enrolled, Enrolment, FactorList, MemberFactor};
 pub(crate) use guard::{generation, locked_generation};
 pub(crate) use offer::{has_authenticator, offered};
 pub use proof::Proof;
-pub(crate) use proof::{PasswordSet, before_password_change, password_was_set, was_set_lately};
+pub(crate) use proof::{
+    PasswordSet, before_password_change, count_change, oneself, password_was_set, require, require_proved,
+    was_set_lately,
+};
 pub(crate) use remembered::DAYS;
 pub(crate) use secret::{left, reseal};
 

@@ -218,7 +218,7 @@ async fn by_factor(
 ///
 /// # Errors
 /// [`Code::Forbidden`] for all others.
-pub(super) fn oneself(caller: &Caller) -> Result<(MemberId, SessionId)> {
+pub(crate) fn oneself(caller: &Caller) -> Result<(MemberId, SessionId)> {
     match caller {
         Caller::Member { id, session, .. } => Ok((id.clone(), session.clone())),
         _ => Err(Fault::new(Code::Forbidden)),
@@ -230,7 +230,7 @@ pub(super) fn oneself(caller: &Caller) -> Result<(MemberId, SessionId)> {
 ///
 /// # Errors
 /// [`Code::ProofNeeded`]; [`Code::Throttled`].
-pub(super) async fn count_change(core: &Core, site: &Site, member: &MemberId, session: &SessionId) -> Result<()> {
+pub(crate) async fn count_change(core: &Core, site: &Site, member: &MemberId, session: &SessionId) -> Result<()> {
     require_proved(core, site, session).await?;
     let (anywhere, now) = (Ipv4Addr::UNSPECIFIED.into(), core.now());
     core.throttle.attempt(AttemptKind::FactorChange, now, &site.id, anywhere, member.as_str()).map(drop)
@@ -238,7 +238,7 @@ pub(super) async fn count_change(core: &Core, site: &Site, member: &MemberId, se
 
 /// # Errors
 /// [`Code::ProofNeeded`] unless the member has lately shown in this session who they are.
-async fn require_proved(core: &Core, site: &Site, session: &SessionId) -> Result<()> {
+pub(crate) async fn require_proved(core: &Core, site: &Site, session: &SessionId) -> Result<()> {
     let (id, session, now) = (site.id.clone(), session.clone(), core.now());
     let proved = site.read(ReaderPool::Point, move |tx| boxed!(until(tx, &id, &session, now).await));
     proved.await?.map(drop).ok_or_else(|| Fault::new(Code::ProofNeeded))
@@ -248,7 +248,7 @@ async fn require_proved(core: &Core, site: &Site, session: &SessionId) -> Result
 ///
 /// # Errors
 /// [`Code::ProofNeeded`]; [`Code::Unauthenticated`] when the session has ended.
-pub(super) async fn require(
+pub(crate) async fn require(
     core: &Core,
     tx: &mut Tx<'_>,
     site: &Site,

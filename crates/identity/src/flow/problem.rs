@@ -49,6 +49,7 @@ pub fn of(fault: Fault) -> Result<Problem, Fault> {
         Code::EmailTaken => at("email", "EMAIL_TAKEN", fault.message()),
         Code::EmailInvalid => invalid_email(),
         Code::VerificationFailed => wrong_code(),
+        Code::MemberBlocked if fault.data().contains_key("deletionDate") => general("DELETION_WAITS", fault.message()),
         code @ (Code::MemberBlocked
         | Code::Throttled
         | Code::PasswordReset

@@ -63,6 +63,15 @@ pub(crate) enum Message {
     SessionsEnded {
         at: Millis,
     },
+    /// The account is going to be deleted; with the link the member keeps it.
+    DeletionWaits {
+        link: String,
+        due: Millis,
+    },
+    /// An account that was to be deleted stays.
+    DeletionUndone {
+        at: Millis,
+    },
     /// To an owner: a member waits for an answer.
     ApprovalRequest {
         name: String,
@@ -118,6 +127,8 @@ impl Message {
                 FactorChange::BrowsersForgotten => "browsers_forgotten",
             },
             Self::SessionsEnded { .. } => "sessions_ended",
+            Self::DeletionWaits { .. } => "deletion_waits",
+            Self::DeletionUndone { .. } => "deletion_undone",
             Self::ApprovalRequest { .. } => "approval_request",
             Self::Approved => "approved",
             Self::Declined => "declined",
@@ -125,11 +136,13 @@ impl Message {
         }
     }
 
-    /// How long it is worth reading.
-    pub(crate) fn life(&self) -> Millis {
+    /// How long it is worth reading, from now on.
+    pub(crate) fn life(&self, now: Millis) -> Millis {
         match self {
             Self::Verification { .. } | Self::SecondFactor { .. } => 10 * MINUTE,
             Self::Recovery { .. } | Self::Activation { .. } | Self::OperatorRecovery { .. } => HOUR,
+            // The only way back that the member has themselves.
+            Self::DeletionWaits { due, .. } => due - now,
             _ => 3 * 24 * HOUR,
         }
     }
@@ -153,6 +166,8 @@ impl Message {
                 FactorChange::BrowsersForgotten => &language.browsers_forgotten,
             },
             Self::SessionsEnded { .. } => &language.sessions_ended,
+            Self::DeletionWaits { .. } => &language.deletion_waits,
+            Self::DeletionUndone { .. } => &language.deletion_undone,
             Self::ApprovalRequest { .. } => &language.approval_request,
             Self::Approved => &language.approved,
             Self::Declined => &language.declined,
@@ -177,12 +192,14 @@ impl Message {
             Self::Recovery { link }
             | Self::Activation { link }
             | Self::OperatorRecovery { link }
+            | Self::DeletionWaits { link, .. }
             | Self::ApprovalRequest { link, .. } => Some(link),
             Self::NewDevice { .. }
             | Self::PasswordChanged { .. }
             | Self::PasswordDropped { .. }
             | Self::FactorChanged { .. }
             | Self::SessionsEnded { .. }
+            | Self::DeletionUndone { .. }
             | Self::EmailVerified { .. } => Some(&context.recover_url),
             Self::OperatorPasswordChanged { .. } | Self::WebhookDisabled { .. } => Some(&context.owner_url),
             Self::Approved => Some(&context.sign_in_url),
@@ -214,6 +231,8 @@ impl Message {
                 | Self::EmailChanged { at, .. }
                 | Self::FactorChanged { at, .. }
                 | Self::SessionsEnded { at }
+                | Self::DeletionWaits { due: at, .. }
+                | Self::DeletionUndone { at }
                 | Self::WebhookDisabled { at, .. },
             ) => time(*at).into(),
             _ => return None,
@@ -248,6 +267,8 @@ impl Message {
             Self::FactorChanged { change: FactorChange::RecoveryCodeUsed, at },
             Self::FactorChanged { change: FactorChange::BrowsersForgotten, at },
             Self::SessionsEnded { at },
+            Self::DeletionWaits { link: link("account/keep#e1.8Zq3uXo1c7bW5Yt0nRk2mVd4hJs6fGa9pLeTiBvNxQw"), due: at },
+            Self::DeletionUndone { at },
             Self::ApprovalRequest {
                 name: "Anna <b> Beispiel".to_owned(),
                 email: "anna@example.org".to_owned(),

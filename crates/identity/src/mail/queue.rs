@@ -69,9 +69,9 @@ impl Task {
         }
     }
 
-    fn life(&self) -> Millis {
+    fn life(&self, now: Millis) -> Millis {
         match self {
-            Self::Message(it) => it.message.life(),
+            Self::Message(it) => it.message.life(now),
             Self::Recovery { .. } | Self::OperatorRecovery { .. } => 60 * 60_000,
             Self::Approval => 3 * 24 * 60 * 60_000,
         }
@@ -112,7 +112,7 @@ pub(crate) async fn enqueue(
     let encrypted = core.mail_queue.cipher.encrypt(core.world(), &associated_data(site, &id, kind), &text)?;
     let sql = "insert into stoa.mail (site, id, kind, member, sealed, created, due, expires, attempts) \
                values ($1, $2, $3, $4, $5, $6, $6, $7, 0) on conflict (site, id) do nothing";
-    tx.send(sql, params![site, id, kind, member, encrypted, now, now + task.life()]).await?;
+    tx.send(sql, params![site, id, kind, member, encrypted, now, now + task.life(now)]).await?;
     Ok(())
 }
 

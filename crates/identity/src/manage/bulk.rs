@@ -4,7 +4,7 @@
 //! The caller is answered when all is done. Work that is cut off can be asked for again: who has moved is left out.
 
 use crate::{
-    Core, Identity, mail,
+    Core, Identity, audit, mail,
     manage::moves::{self, MadeMove},
     member::{Audience, Member, MemberFilter, MemberQuery, Move, Paging, access::MemberWrite, list, row},
     token::revocation,
@@ -75,7 +75,7 @@ async fn move_piece(core: &Arc<Core>, site: &Site, bulk: &Arc<Bulk>, ids: Vec<Me
             for id in ids {
                 let Some(member) = row::get(tx, site, id).await? else { continue };
                 if changes(*step, &member) {
-                    let made = MadeMove { caller, member, step: *step };
+                    let made = MadeMove { actor: audit::Actor::Caller(caller), member, step: *step };
                     ended.extend(moves::make_move_in(core, tx, write, site, made).await?.1);
                     count += 1;
                 }

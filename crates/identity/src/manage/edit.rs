@@ -4,6 +4,7 @@ use crate::{
     Core, Identity, audit,
     community::setting::Privacy,
     mail::{self, notice},
+    manage::deletion,
     member::{
         Member, Status,
         access::MemberWrite,
@@ -12,7 +13,7 @@ use crate::{
         row,
         validator::{Validator, has_nul},
     },
-    sign_in::recovery,
+    sign_in::{link, recovery},
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -287,6 +288,8 @@ async fn edit(
                     row::update(tx, write, site, &mut member, core.now()).await?;
                     if Email::parse(&before).is_some_and(|it| Email::parse(&member.email) != Some(it)) {
                         recovery::links_end(tx, site, &member.id, core.now()).await?;
+                        // It was sent to the address before, whose reader learns nothing of the one that follows.
+                        link::end(tx, site, &member.id, deletion::PURPOSE, core.now()).await?;
                         notice::email_changed(core, tx, site, &member, &before).await?;
                     }
                     audit::record(core, tx, site, audit::Entry::by(caller, audit::Event::Changed, &member.id)).await?;

@@ -1,10 +1,15 @@
-//! What those who run a site do with members: create, edit, import, move.
+//! What those who run a site do with members: create, edit, import, move; and what members ask of the site about themselves:
+//! to be deleted, and to be told what is known of them.
 
 mod bulk;
 mod definition;
+pub(crate) mod deletion;
 mod edit;
+mod export;
 mod import;
 mod moves;
 
+pub use deletion::Wish;
 pub use edit::MemberChange;
+pub(crate) use export::AT_ONCE as EXPORTS;
 pub use import::{AT_ONCE, ImportOutcome, ImportedMember};

@@ -66,7 +66,8 @@ impl Identity {
             |tx, (core, write, site, caller, hash)| {
                 boxed!({
                     let member = approval::use_token(core, tx, site, hash).await?;
-                    let made = MadeMove { caller, member, step: Move::Approve };
+                    let actor = audit::Actor::Caller(caller);
+                    let made = MadeMove { actor, member, step: Move::Approve };
                     Ok(make_move_in(core, tx, write, site, made).await?.0)
                 })
             },
@@ -89,7 +90,8 @@ async fn make_move(core: &Arc<Core>, site: &Site, caller: &Caller, id: &MemberId
     let member = session::end_in(core, site, all, input, move |tx, (core, write, site, id, caller)| {
         boxed!({
             let member = row::get(tx, site, id).await?.filter(Member::is_there).ok_or_else(missing)?;
-            make_move_in(core, tx, write, site, MadeMove { caller, member, step }).await
+            let actor = audit::Actor::Caller(caller);
+            make_move_in(core, tx, write, site, MadeMove { actor, member, step }).await
         })
     })
     .await?;
@@ -99,7 +101,7 @@ async fn make_move(core: &Arc<Core>, site: &Site, caller: &Caller, id: &MemberId
 
 /// A move that is made with a member, as the transaction found them.
 pub(super) struct MadeMove<'a> {
-    pub caller: &'a Caller,
+    pub actor: audit::Actor<'a>,
     pub member: Member,
     pub step: Move,
 }
@@ -112,12 +114,12 @@ pub(super) async fn make_move_in(
     site: &SiteId,
     made: MadeMove<'_>,
 ) -> Result<(Member, Vec<SessionId>)> {
-    let MadeMove { caller, mut member, step } = made;
+    let MadeMove { actor, mut member, step } = made;
     let (waited, now) = (member.pending_approval, core.now());
     if !step.apply(&mut member) {
         return Err(invalid_move());
     }
-    if member.status == Status::Deleted {
+    if !member.is_there() {
         row::forget(tx, write, site, &mut member).await?;
     }
     row::update(tx, write, site, &mut member, now).await?;
@@ -129,7 +131,8 @@ pub(super) async fn make_move_in(
     if waited && step == Move::Approve {
         approval_request::approved(core, tx, site, &member).await?;
     }
-    audit::record(core, tx, site, audit::Entry::by(caller, audit::Event::Moved(step), &member.id)).await?;
+    let entry = audit::Entry { event: audit::Event::Moved(step), actor, member: Some(&member.id), address: None };
+    audit::record(core, tx, site, entry).await?;
     Ok((member, ended))
 }
 

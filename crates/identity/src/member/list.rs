@@ -19,7 +19,7 @@ const COUNTED: i64 = 1_500;
 /// Whom a list is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// Operators of the site: all who are not deleted.
+    /// Operators of the site: all who are there, also those whose deletion waits.
     Staff,
     /// All others: active members with a public profile.
     Public,
@@ -164,7 +164,7 @@ impl MemberQuery {
     fn condition(&self, sql: &mut Writer<'_>, audience: Audience) {
         match (audience, &self.viewer) {
             (Audience::Staff, _) => {
-                sql.push(" and status <> 'DELETED'");
+                sql.push(" and (status <> 'DELETED' or deletion_due is not null)");
             }
             (Audience::Public, viewer) => {
                 sql.push(" and privacy = 'PUBLIC' and status = 'ACTIVE'");

@@ -55,6 +55,8 @@ pub struct Member {
     pub created: Millis,
     pub updated: Millis,
     pub last_login: Option<Millis>,
+    /// A deletion that waits, so that it can be undone; the status is DELETED meanwhile.
+    pub deletion: Option<Deletion>,
 }
 
 impl Member {
@@ -79,6 +81,7 @@ impl Member {
             created: now,
             updated: now,
             last_login: None,
+            deletion: None,
         }
     }
 
@@ -149,15 +152,24 @@ impl Member {
         self.password_hash.is_some()
     }
 
-    /// Whether the account was not deleted.
-    pub(crate) fn is_there(&self) -> bool {
-        self.status != Status::Deleted
+    /// Whether the account was not deleted; one whose deletion waits is still there.
+    pub fn is_there(&self) -> bool {
+        self.status != Status::Deleted || self.deletion.is_some()
     }
 
     /// Whether a member who is not shown wants to be.
     pub(crate) fn asks_to_be_public(&self) -> bool {
         !self.is_public && self.profile.text("privacyStatus") == Some("PUBLIC")
     }
+}
+
+/// A member's wish to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deletion {
+    /// When the account goes.
+    pub due: Millis,
+    /// The status of a member who is kept: ACTIVE, or what operators of the site have made of it meanwhile.
+    pub kept_as: Status,
 }
 
 /// StatusName of docs/protocol/identity.md §10.4. Only ACTIVE members can sign in.
@@ -181,5 +193,9 @@ impl Status {
             Self::Deleted => "DELETED",
             Self::Offline => "OFFLINE",
         }
+    }
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     Identity,
     log::PeopleEntry,
-    member::{Member, Status, access::MemberWrite, profile::Profile},
+    member::{Deletion, Member, Status, access::MemberWrite, profile::Profile},
 };
 use serde_json::Value;
 use stoa_kernel::{Code, Email, EntryKind, Fault, MemberId, Millis, Result, SiteId, fold::fold};
@@ -12,17 +12,16 @@ use stoa_store::{Error, ReaderPool, Row, Site, Tx, boxed};
 
 pub(crate) const SELECT: &str = "select id, email, email_verified, status, pending_email, pending_approval, password_hash, \
                       profile, revision, created, updated, last_login, muted, privacy, card, pending_fields, must_reset, \
-                      vouched_email \
+                      vouched_email, deletion_due, deletion_kept_as \
                       from stoa.member";
 
 pub(crate) fn from_row(row: &Row<'_>) -> Result<Member, Error> {
-    let status = row.text(3)?;
-    let status = Status::ALL.into_iter().find(|it| it.name() == status);
+    let known = |it: Option<Status>| it.ok_or_else(|| Error::Other("a member has an unknown status".to_owned()));
     Ok(Member {
         id: MemberId::from(row.text(0)?),
         email: row.get(1)?,
         email_verified: row.get(2)?,
-        status: status.ok_or_else(|| Error::Other("a member has an unknown status".to_owned()))?,
+        status: known(Status::named(row.text(3)?))?,
         pending_email: row.get(4)?,
         pending_approval: row.get(5)?,
         password_hash: row.get(6)?,
@@ -37,6 +36,10 @@ pub(crate) fn from_row(row: &Row<'_>) -> Result<Member, Error> {
         pending_fields: row.get(15)?,
         must_reset: row.get(16)?,
         vouched_email: row.get(17)?,
+        deletion: match row.get(18)? {
+            Some(due) => Some(Deletion { due, kept_as: known(Status::named(row.text(19)?))? }),
+            None => None,
+        },
     })
 }
 
@@ -189,7 +192,8 @@ pub(crate) async fn update(
     let folded = Email::parse(&member.email).map(|it| it.folded().to_owned());
     let sql = "update stoa.member set email = $1, email_folded = $2, email_verified = $3, status = $4, \
                pending_email = $5, pending_approval = $6, profile = $7, revision = $8, updated = $9, muted = $10, \
-               slug_folded = $11, nickname_folded = $12, privacy = $13, card = $14, pending_fields = $15 where site = $16 and id = $17";
+               slug_folded = $11, nickname_folded = $12, privacy = $13, card = $14, pending_fields = $15, \
+               deletion_due = $16, deletion_kept_as = $17 where site = $18 and id = $19";
     let values = params![
         &member.email,
         folded,
@@ -206,6 +210,8 @@ pub(crate) async fn update(
         privacy(member),
         card(member),
         member.pending_fields,
+        member.deletion.map(|it| it.due),
+        member.deletion.map(|it| it.kept_as.name()),
         site,
         &member.id
     ];
@@ -254,7 +260,9 @@ pub(crate) async fn forget(tx: &mut Tx<'_>, write: &MemberWrite, site: &SiteId, 
     member.email_verified = false;
     (member.password_hash, member.profile, member.is_public) = (None, Profile::default(), false);
     member.card.clear();
+    member.vouched_email = None;
     for sql in [
+        "update stoa.member set vouched_email = null where site = $1 and id = $2",
         "delete from stoa.member_tie where site = $1 and holder = $2",
         "delete from stoa.member_tie where site = $1 and target = $2",
         "delete from stoa.member_noun where site = $1 and kind = 'about' and id = $2",

@@ -8,12 +8,14 @@
 //!                 └─────────────────▶ BLOCKED ◀───┘
 //!  disconnect: PENDING, ACTIVE, BLOCKED ──▶ OFFLINE ──approve──▶ ACTIVE or PENDING
 //!  delete: every status but DELETED ──▶ DELETED, which nothing leaves
+//!  leave:  ACTIVE ──▶ DELETED that waits ──keep──▶ ACTIVE, or what block and disconnect made of it; delete ──▶ DELETED for good
 //! ```
 //!
 //! Beside its status a member remembers what it waits for (a verified address, missing fields of the
 //! profile, an approval). ACTIVE is reached only when nothing is waited for. The table that a test walks is `status.txt`.
 
-use crate::member::{Member, Status};
+use crate::member::{Deletion, Member, Status};
+use stoa_kernel::Millis;
 
 /// What can happen to a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +87,16 @@ impl Move {
     /// Carries the move out; `false` when the member's status does not know it.
     pub(crate) fn apply(self, member: &mut Member) -> bool {
         use Status::{Active, Blocked, Deleted, Offline, Pending};
+        if let Some(deletion) = &mut member.deletion {
+            match (self, deletion.kept_as) {
+                (Self::Delete, _) => member.deletion = None,
+                (Self::Block, _) => deletion.kept_as = Blocked,
+                (Self::Disconnect, _) => deletion.kept_as = Offline,
+                (Self::Unblock, Blocked) => deletion.kept_as = Active,
+                _ => return false,
+            }
+            return true;
+        }
         match (self, member.status) {
             (_, Deleted) => return false,
             (Self::Verify, _) => (member.email_verified, member.pending_email) = (true, false),
@@ -108,6 +120,22 @@ impl Move {
         };
         true
     }
+}
+
+/// Has a member go at a time, who can be kept until then; `false` for those who can't sign in.
+pub(crate) fn leave(member: &mut Member, due: Millis) -> bool {
+    if member.status != Status::Active {
+        return false;
+    }
+    (member.status, member.deletion) = (Status::Deleted, Some(Deletion { due, kept_as: Status::Active }));
+    true
+}
+
+/// Keeps a member who was to go, as they were or as they were made meanwhile; `false` where no deletion waits.
+pub(crate) fn keep(member: &mut Member) -> bool {
+    let Some(deletion) = member.deletion.take() else { return false };
+    member.status = deletion.kept_as;
+    true
 }
 
 #[cfg(test)]
@@ -166,6 +194,33 @@ mod tests {
                     assert!(!is_open || waits(&after) == "nothing", "{} opened too early", step.name());
                 }
             }
+        }
+        for kept_as in [Status::Active, Status::Blocked, Status::Offline] {
+            let waiting = || {
+                let mut member = member(Status::Deleted, [false; 3]);
+                member.deletion = Some(Deletion { due: 1, kept_as });
+                member
+            };
+            let shown = |it: &Member| match it.deletion {
+                Some(it) => format!("waits, kept as {}", it.kept_as.name()),
+                None => "for good".to_owned(),
+            };
+            for step in Move::ALL {
+                let mut after = waiting();
+                let _ = write!(table, "DELETED {}: {} -> ", shown(&after), step.name());
+                let _ = match step.apply(&mut after) {
+                    true => writeln!(table, "{} {}", after.status.name(), shown(&after)),
+                    false => writeln!(table, "no"),
+                };
+                assert_eq!(after.status, Status::Deleted, "{} keeps the account", step.name());
+            }
+            let mut kept = waiting();
+            assert!(keep(&mut kept) && !keep(&mut kept));
+            let _ = writeln!(table, "DELETED {}: keep -> {}", shown(&waiting()), kept.status.name());
+        }
+        for status in Status::ALL {
+            let mut left = member(status, [false; 3]);
+            assert_eq!(leave(&mut left, 1), status == Status::Active);
         }
         #[expect(clippy::disallowed_methods, reason = "how a snapshot is renewed")]
         if std::env::var("UPDATE_SNAPSHOTS").is_ok() {

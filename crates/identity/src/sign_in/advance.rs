@@ -13,7 +13,7 @@ use crate::{
     },
 };
 use std::sync::Arc;
-use stoa_kernel::{Caller, Code, Fault, Result};
+use stoa_kernel::{Caller, Code, Fault, Result, date::iso_from_millis};
 use stoa_store::{Site, Tx};
 
 /// Decides inside a transaction what comes next for a member whose password, code or link was right:
@@ -33,7 +33,7 @@ pub(crate) async fn advance(
 ) -> Result<Outcome> {
     let (visitor, write) = (origin.visitor, MemberWrite::shown_to_be(&member.id));
     match next(&member) {
-        Next::Refuse => return Err(Fault::new(Code::MemberBlocked)),
+        Next::Refuse => return Err(refusal(&member)),
         _ if member.must_reset => return Err(Fault::new(Code::PasswordReset)),
         Next::Open if member.status == Status::Active => {}
         Next::Open => {
@@ -135,6 +135,17 @@ pub(crate) async fn send_after(core: &Arc<Core>, site: &Arc<Site>, outcome: Outc
         mail::deliver_soon(core, &site.id).await;
     }
     outcome
+}
+
+/// What a member who may not sign in is told, who has shown who they are.
+fn refusal(member: &Member) -> Fault {
+    let Some(deletion) = member.deletion else { return Fault::new(Code::MemberBlocked) };
+    let why = match deletion.kept_as {
+        Status::Active => "The account is to be deleted. The link in the message about it keeps the account.",
+        // To keep it opens nothing.
+        _ => "The account is to be deleted.",
+    };
+    Fault::because(Code::MemberBlocked, why).with("deletionDate", iso_from_millis(deletion.due))
 }
 
 /// What comes next for a member, by standing alone.

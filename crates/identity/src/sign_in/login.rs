@@ -135,7 +135,7 @@ impl Identity {
         let input = (core.clone(), site.id.clone(), write, caller.clone(), id.clone());
         session::end_in(core, site, Some(all), input, |tx, (core, site, write, caller, id)| {
             boxed!({
-                let member = row::get(tx, site, id).await?.filter(|it| it.status != Status::Deleted);
+                let member = row::get(tx, site, id).await?.filter(Member::is_there);
                 let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
                 member.must_reset = true;
                 row::write_password(tx, write, site, &member).await?;

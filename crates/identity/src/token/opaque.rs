@@ -31,6 +31,8 @@ pub enum Kind {
     OperatorLink,
     /// A link with which an owner decides about a member.
     Approval,
+    /// A link with which a member keeps an account that was to be deleted.
+    Keep,
     /// A redirect session.
     Redirect,
     /// An invitation to run a site.
@@ -54,6 +56,7 @@ impl Kind {
             Self::Link => 'l',
             Self::OperatorLink => 'o',
             Self::Approval => 'a',
+            Self::Keep => 'e',
             Self::Redirect => 'd',
             Self::Invite => 'i',
             Self::Operator => 'p',

@@ -71,6 +71,13 @@ pub enum MemberVerb {
         #[arg(long)]
         yes: bool,
     },
+    /// Keep the account of a member who wants it to be deleted
+    #[command(after_help = "Examples:\n  stoa member keep ada@example.org\n  \
+                            stoa member keep 1f0c2d7e-6a5b-4c3d-8e9f-0a1b2c3d4e5f --json")]
+    Keep {
+        /// Id or address of the member
+        member: String,
+    },
     /// Refuse a member's password, end their sessions and send them a link for another one
     #[command(after_help = "Examples:\n  stoa member reset-password ada@example.org\n  \
                             stoa member reset-password ada@example.org --site Mine --json")]

@@ -101,6 +101,15 @@ pub enum SiteVerb {
         #[command(flatten)]
         site: SiteChoice,
     },
+    /// Say for how long an account of this site stays that its member wants to be deleted, who can keep it until then
+    #[command(after_help = "Examples:\n  stoa site account-deletion 30d\n  stoa site account-deletion 0d --json")]
+    AccountDeletion {
+        /// Days from 0d to 90d; 0d deletes at once
+        #[arg(value_name = "DAYS", value_parser = days)]
+        days: u32,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
     /// Say who checks captcha answers: the server itself (proof of work) or a provider
     Captcha(Captcha),
 }

@@ -41,12 +41,21 @@ pub async fn run(services: &Services, site: &Arc<Site>, verb: &MemberVerb) -> Re
             identity.member_delete(site, &operator(), &found.id).await?;
             Ok(json!({ "deleted": found.id, "email": found.email }))
         }
+        MemberVerb::Keep { member } => {
+            let id = id_of(services, site, member).await?;
+            let kept = identity.deletion_undo_for(site, &operator(), &id).await;
+            let member = kept.map_err(|it| unknown(it, member))?;
+            Ok(json!({ "memberId": member.id, "email": member.email, "status": member.status.name() }))
+        }
         MemberVerb::ResetPassword { member } => {
             let found = find(services, site, member).await?;
             identity.password_refuse(site, &operator(), &found.id).await?;
-            let body = json!({ "identityId": found.id });
-            identity.activation_send(site, &operator(), &body).await?;
-            Ok(json!({ "memberId": found.id, "sentTo": found.email }))
+            // Whose deletion waits gets no link that signs in: they ask for one once the account is kept.
+            let is_sent = found.deletion.is_none();
+            if is_sent {
+                identity.activation_send(site, &operator(), &json!({ "identityId": found.id })).await?;
+            }
+            Ok(json!({ "memberId": found.id, "sentTo": is_sent.then_some(found.email) }))
         }
         MemberVerb::ResetFactors { member } => {
             let found = find(services, site, member).await?;
@@ -71,7 +80,7 @@ pub async fn id_of(services: &Services, site: &Site, named: &str) -> Result<Memb
 
 async fn find(services: &Services, site: &Site, named: &str) -> Result<Member, Failure> {
     let id = id_of(services, site, named).await?;
-    let found = services.identity.member_get(site, &id).await?.filter(|it| it.status != Status::Deleted);
+    let found = services.identity.member_get(site, &id).await?.filter(Member::is_there);
     found.ok_or_else(|| unknown(Fault::new(Code::NotFound), named))
 }
 
@@ -107,6 +116,7 @@ fn view(member: &Member) -> Value {
         "isPublic": member.is_public, "mustResetPassword": member.must_reset,
         "created": iso_from_millis(member.created), "updated": iso_from_millis(member.updated),
         "lastLogin": member.last_login.map(iso_from_millis),
+        "deletion": member.deletion.map(|it| iso_from_millis(it.due)),
     })
 }
 

@@ -104,6 +104,12 @@ pub async fn run(services: &Services, verb: &SiteVerb) -> Result<Value, Failure>
             }
             Ok(view)
         }
+        SiteVerb::AccountDeletion { days, site } => {
+            let site = services.choose_site(site.site.as_deref()).await?;
+            let change = PolicyChange::parse(&json!({ "signOnPolicy": { "accountDeletionDays": days } }))?;
+            let policy = services.identity.policy_update(&site, &operator(), change).await?;
+            Ok(json!({ "accountDeletionDays": policy.deletion_days() }))
+        }
         SiteVerb::Captcha(_) => Err("this command is about a captcha".into()),
     }
 }

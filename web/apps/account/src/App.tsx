@@ -15,6 +15,7 @@ const WithLaterTexts = lazy(() => import('./page/WithLaterTexts.tsx').then((it) 
 const AccountGate = lazy(() => import('./my/AccountGate.tsx').then((it) => ({ default: it.AccountGate })));
 const OwnerPage = lazy(() => import('./my/OwnerPage.tsx').then((it) => ({ default: it.OwnerPage })));
 const ApprovalPage = lazy(() => import('./page/ApprovalPage.tsx').then((it) => ({ default: it.ApprovalPage })));
+const KeepPage = lazy(() => import('./page/KeepPage.tsx').then((it) => ({ default: it.KeepPage })));
 const InstallPage = lazy(() => import('./page/InstallPage.tsx').then((it) => ({ default: it.InstallPage })));
 
 export interface AppProps {
@@ -109,6 +110,8 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
       return later(
         withTexts(<ApprovalPage key={route.token} token={route.token} language={language} onSite={setSite} />),
       );
+    if (route.to === 'keep')
+      return later(withTexts(<KeepPage key={route.token} token={route.token} language={language} onSite={setSite} />));
     if (route.to === 'security') return later(withTexts(<OwnerPage language={language} onSite={setSite} />));
     if (route.to === 'install') return later(withTexts(<InstallPage address={route.address} onSite={setSite} />));
     if (route.to === 'account') {

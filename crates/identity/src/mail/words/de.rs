@@ -112,6 +112,20 @@ pub(super) const TEXT: Language = Language {
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort: Damit werden alle abgemeldet.",
     },
+    deletion_waits: Words {
+        subject: "Ihr Konto bei {site} wird gelöscht",
+        title: "Ihr Konto wird gelöscht",
+        body: "Sie haben darum gebeten, Ihr Konto bei {site} zu löschen. Zu dieser Zeit wird es endgültig gelöscht:\n{time}",
+        action: "Mein Konto behalten",
+        note: "Bis dahin können Sie es mit diesem Link behalten, der einmal gilt. Wenn Sie es nicht waren, behalten Sie das Konto und wählen Sie ein neues Passwort: Damit werden alle abgemeldet.",
+    },
+    deletion_undone: Words {
+        subject: "Ihr Konto bei {site} bleibt bestehen",
+        title: "Ihr Konto bleibt bestehen",
+        body: "Das Konto bei {site}, das gelöscht werden sollte, bleibt bestehen.\n{time}",
+        action: "Das war ich nicht",
+        note: "Wenn Sie es waren, ist nichts zu tun: Das Konto ist wie zuvor. Wenn nicht, wählen Sie ein neues Passwort: Damit werden alle abgemeldet.",
+    },
     approval_request: Words {
         subject: "{name} möchte zu {site}",
         title: "Jemand möchte Mitglied werden",

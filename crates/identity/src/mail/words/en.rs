@@ -112,6 +112,20 @@ pub(super) const TEXT: Language = Language {
         action: "It was not me",
         note: "If it was you, there is nothing to do. If not, choose a new password: that signs out everybody.",
     },
+    deletion_waits: Words {
+        subject: "Your account at {site} will be deleted",
+        title: "Your account will be deleted",
+        body: "You asked for your account at {site} to be deleted. It goes for good at this time:\n{time}",
+        action: "Keep my account",
+        note: "Until then you can keep it with this link, which works once. If it was not you, keep the account and choose a new password, which signs out everybody.",
+    },
+    deletion_undone: Words {
+        subject: "Your account at {site} stays",
+        title: "Your account stays",
+        body: "The account at {site} that was to be deleted stays.\n{time}",
+        action: "It was not me",
+        note: "If it was you, there is nothing to do: the account is as it was before. If not, choose a new password: that signs out everybody.",
+    },
     approval_request: Words {
         subject: "{name} asks to join {site}",
         title: "Somebody asks to join",

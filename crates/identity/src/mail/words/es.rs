@@ -112,6 +112,20 @@ pub(super) const TEXT: Language = Language {
         action: "No he sido yo",
         note: "Si has sido tú, no tienes que hacer nada. Si no, elige una contraseña nueva: así se cierran todas las sesiones.",
     },
+    deletion_waits: Words {
+        subject: "Tu cuenta en {site} se eliminará",
+        title: "Tu cuenta se eliminará",
+        body: "Has pedido que se elimine tu cuenta en {site}. Desaparecerá definitivamente en este momento:\n{time}",
+        action: "Conservar mi cuenta",
+        note: "Hasta entonces puedes conservarla con este enlace, que sirve una vez. Si no has sido tú, conserva la cuenta y elige una contraseña nueva: así se cierran todas las sesiones.",
+    },
+    deletion_undone: Words {
+        subject: "Tu cuenta en {site} se conserva",
+        title: "Tu cuenta se conserva",
+        body: "La cuenta en {site} que se iba a eliminar se conserva.\n{time}",
+        action: "No he sido yo",
+        note: "Si has sido tú, no tienes que hacer nada: la cuenta está como antes. Si no, elige una contraseña nueva: así se cierran todas las sesiones.",
+    },
     approval_request: Words {
         subject: "{name} quiere unirse a {site}",
         title: "Alguien quiere unirse",

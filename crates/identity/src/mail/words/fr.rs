@@ -112,6 +112,20 @@ pub(super) const TEXT: Language = Language {
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe : toutes les sessions seront fermées.",
     },
+    deletion_waits: Words {
+        subject: "Votre compte sur {site} va être supprimé",
+        title: "Votre compte va être supprimé",
+        body: "Vous avez demandé la suppression de votre compte sur {site}. Il disparaîtra définitivement à cette date :\n{time}",
+        action: "Garder mon compte",
+        note: "Jusque-là, vous pouvez le garder avec ce lien, valable une fois. Si ce n’était pas vous, gardez le compte et choisissez un nouveau mot de passe : toutes les sessions seront fermées.",
+    },
+    deletion_undone: Words {
+        subject: "Votre compte sur {site} est conservé",
+        title: "Votre compte est conservé",
+        body: "Le compte sur {site} qui devait être supprimé est conservé.\n{time}",
+        action: "Ce n’était pas moi",
+        note: "Si c’était vous, il n’y a rien à faire : le compte est comme avant. Sinon, choisissez un nouveau mot de passe : toutes les sessions seront fermées.",
+    },
     approval_request: Words {
         subject: "{name} souhaite rejoindre {site}",
         title: "Quelqu’un souhaite s’inscrire",

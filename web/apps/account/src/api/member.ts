@@ -15,6 +15,8 @@ export interface MemberAccount {
   emailVerified: boolean;
   hasPassword: boolean;
   passwordMinLength: number;
+  /** For how many days an account stays that the member wants to be deleted. */
+  deletionDays: number;
 }
 
 /** Sends a call as the member. */
@@ -163,6 +165,25 @@ export const endSession = (ask: Ask, id: string | null): Promise<Answer<object>>
     method: 'DELETE',
     isValue: isObject,
   });
+
+/** All that is known of the member, as text of a file. */
+export async function readExport(ask: Ask): Promise<Answer<string>> {
+  const answer = await ask({ path: `${OWN}/export`, isValue: isObject });
+  return 'failure' in answer ? answer : { value: `${JSON.stringify(answer.value, null, 2)}\n` };
+}
+
+/** The code of the refusal for who was told other days than those of the site. */
+export const DAYS_CHANGED = 'DAYS_CHANGED';
+
+/** Has the account deleted after the days that the member was told: when it goes, or null where it is gone already. */
+export async function askDeletion(ask: Ask, deletionDays: number): Promise<Answer<string | null>> {
+  const answer = await ask({ path: `${OWN}/deletion`, body: { deletionDays }, isValue: isObject });
+  if ('failure' in answer && answer.failure.problems.some((it) => it.field === 'deletionDays'))
+    return { failure: { ...answer.failure, code: DAYS_CHANGED } };
+  if ('failure' in answer) return answer;
+  const date = answer.value['deletionDate'];
+  return { value: isText(date) ? date : null };
+}
 
 /** Has a code sent to the member's own address, and answers by what the code is checked. */
 export async function sendCode(ask: Ask, memberId: string): Promise<Answer<string>> {

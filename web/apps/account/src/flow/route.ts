@@ -4,13 +4,15 @@ import type { InstallAddress } from '../api/install.ts';
 import { sitePath, withoutSite } from '../api/site.ts';
 
 /** Parts of a member's account, by the last name of their addresses. */
-export type AccountSection = 'profile' | 'password' | 'sessions';
+export type AccountSection = 'profile' | 'password' | 'sessions' | 'privacy';
 
 export type Route =
   | { to: 'flow'; token: string }
   /** `linkIsOver`: a link from a message led here that can't be used any more. */
   | { to: 'start'; start: FlowStart; linkIsOver: boolean }
   | { to: 'approve'; token: string }
+  /** A member keeps an account that is to be deleted. */
+  | { to: 'keep'; token: string }
   /** Where a member looks after the account. */
   | { to: 'account'; section: AccountSection }
   /** The password and the sessions of those who run the site. */
@@ -69,6 +71,7 @@ export function routeOf({ pathname, search, hash }: Pick<Location, 'pathname' | 
     case 'profile':
     case 'password':
     case 'sessions':
+    case 'privacy':
       return { to: 'account', section: page };
     case 'sign-in':
       return start('SIGN_IN');
@@ -83,6 +86,8 @@ export function routeOf({ pathname, search, hash }: Pick<Location, 'pathname' | 
     // The token stands behind `#`, where no server and no log reads it.
     case 'approve':
       return hash.length > 1 ? { to: 'approve', token: decode(hash.slice(1)) } : { to: 'unknown' };
+    case 'keep':
+      return hash.length > 1 ? { to: 'keep', token: decode(hash.slice(1)) } : { to: 'unknown' };
     case 'security':
       return { to: 'security' };
     case 'setup': {

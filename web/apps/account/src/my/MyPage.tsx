@@ -2,11 +2,13 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { Link } from '@stoa/ui/Link';
 import { askAs, type MemberAccount } from '../api/member.ts';
 import { accountUrl, routeOf, startUrl, type AccountSection } from '../flow/route.ts';
+import { writtenDate } from '../page/dates.ts';
 import { MessagePage } from '../page/FailurePage.tsx';
 import { TITLE_ID } from '../page/StepHead.tsx';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
 import type { AllTexts } from '../text/later.ts';
 import { Frame } from './Frame.tsx';
+import { PrivacyPart } from './PrivacyPart.tsx';
 import { ProfilePart } from './ProfilePart.tsx';
 import { SessionPart } from './SessionPart.tsx';
 import { SignInPart } from './SignInPart.tsx';
@@ -17,16 +19,23 @@ export interface MyPageProps {
   language: string;
 }
 
-const SECTIONS: readonly AccountSection[] = ['profile', 'password', 'sessions'];
+const SECTIONS: readonly AccountSection[] = ['profile', 'password', 'sessions', 'privacy'];
 
 const titleOf = (text: AllTexts, section: AccountSection): string =>
-  ({ profile: text.profileTitle, password: text.accessTitle, sessions: text.sessionsTitle })[section];
+  ({
+    profile: text.profileTitle,
+    password: text.accessTitle,
+    sessions: text.sessionsTitle,
+    privacy: text.privacyTitle,
+  })[section];
 
 /** Where a member looks after the account: each part has an address of its own. */
 export function MyPage({ account: opened, section: first, language }: MyPageProps) {
   const text = useAllTexts();
   const [account, setAccount] = useState(opened);
   const [isOut, setIsOut] = useState(false);
+  /** The account goes then, or with null is gone. */
+  const [leftOn, setLeftOn] = useState<string | null | undefined>(undefined);
   const [section, go] = useSection(first);
   const ask = useMemo(
     () =>
@@ -35,6 +44,7 @@ export function MyPage({ account: opened, section: first, language }: MyPageProp
       }),
     [opened],
   );
+  if (leftOn !== undefined) return <Left account={account} date={leftOn} language={language} />;
   if (isOut) return <SignedOut section={section} />;
   return (
     <Frame
@@ -55,6 +65,7 @@ export function MyPage({ account: opened, section: first, language }: MyPageProp
         />
       )}
       {section === 'sessions' && <SessionPart ask={ask} language={language} />}
+      {section === 'privacy' && <PrivacyPart account={account} ask={ask} onLeft={setLeftOn} />}
       <p className="my-foot">
         <Link href={startUrl({ kind: 'SIGN_OUT' })} variant="quiet">
           {text.signOut}
@@ -122,6 +133,23 @@ function useSection(first: AccountSection) {
     setSection(next);
   };
   return [section, go] as const;
+}
+
+/** The member has had the account deleted, and is signed out. */
+function Left({ account, date, language }: { account: MemberAccount; date: string | null; language: string }) {
+  const text = useAllTexts();
+  return (
+    <MessagePage title={date === null ? text.leftTitle : text.leavingTitle} site={account.site.name}>
+      {date === null ? (
+        <p>{text.leftText}</p>
+      ) : (
+        <>
+          <p>{text.leavingText({ date: writtenDate(date, language) })}</p>
+          <p>{text.leavingLink({ email: account.email })}</p>
+        </>
+      )}
+    </MessagePage>
+  );
 }
 
 /** The session has ended while the page was open. */

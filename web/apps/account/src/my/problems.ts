@@ -11,6 +11,7 @@ const KEYS: Record<string, keyof AllTexts['wrong']> = {
   EMAIL_VERIFICATION_REQUIRED: 'emailUnverified',
   PERMISSION_DENIED: 'notAllowed',
   TOO_LATE: 'tooLate',
+  DAYS_CHANGED: 'daysChanged',
   FORMAT: 'format',
   INSUFFICIENT_USER_AUTHENTICATION: 'proofNeeded',
 };

@@ -3,6 +3,7 @@ import { Button } from '@stoa/ui/Button';
 import { FormActions } from '@stoa/ui/Form';
 import { useText } from '../page/text.ts';
 import { CopyButton, select } from './CopyText.tsx';
+import { saveFile } from './saveFile.ts';
 import './AuthenticatorSetup.css';
 
 export interface RecoveryCodesProps {
@@ -47,17 +48,4 @@ export function RecoveryCodes({ codes, site, onKept, pending = false }: Recovery
       </FormActions>
     </div>
   );
-}
-
-/** Has the browser save a text as a file. */
-function saveFile(name: string, content: string): void {
-  const url = URL.createObjectURL(new Blob([content], { type: 'text/plain;charset=utf-8' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  // The download has its own hold on the text once it began.
-  setTimeout(() => {
-    URL.revokeObjectURL(url);
-  }, 10_000);
 }

@@ -26,6 +26,7 @@ const account = (more: object = {}): Reply =>
     emailVerified: true,
     hasPassword: true,
     passwordMinLength: 8,
+    deletionDays: 14,
     ...more,
   });
 

@@ -173,6 +173,7 @@ export default {
     code: 'Der Code ist falsch oder abgelaufen.',
     tooMany: 'Zu viele Versuche. Bitte ein wenig warten und noch einmal versuchen.',
     blocked: 'Dieses Konto kann sich nicht anmelden. Bitte fragen Sie die Betreiber der Website.',
+    deletionWaits: 'Dieses Konto wird bald gelöscht. Mit dem Link in der Nachricht darüber bleibt es bestehen.',
     link: 'Dieser Link ist abgelaufen oder wurde schon benutzt.',
     captcha: 'Wir konnten nicht erkennen, dass Sie ein Mensch sind. Bitte noch einmal versuchen.',
     busy: 'Der Dienst ist ausgelastet. Bitte gleich noch einmal versuchen.',

@@ -170,6 +170,7 @@ export default {
     code: 'The code is wrong or has expired.',
     tooMany: 'Too many attempts. Please wait a little and try again.',
     blocked: 'This account cannot sign in. Please ask the people who run the site.',
+    deletionWaits: 'This account is about to be deleted. The link in the message about it keeps the account.',
     link: 'This link has expired or was used already.',
     captcha: 'We could not tell that you are a person. Please try again.',
     busy: 'The service is busy. Please try again in a moment.',

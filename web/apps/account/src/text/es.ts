@@ -171,6 +171,7 @@ export default {
     code: 'El código es incorrecto o ha caducado.',
     tooMany: 'Demasiados intentos. Espera un poco e inténtalo de nuevo.',
     blocked: 'Esta cuenta no puede iniciar sesión. Pregunta a quienes llevan el sitio.',
+    deletionWaits: 'Esta cuenta se va a eliminar. El enlace del mensaje sobre ello la conserva.',
     link: 'Este enlace ha caducado o ya se usó.',
     captcha: 'No pudimos comprobar que eres una persona. Inténtalo de nuevo.',
     busy: 'El servicio está ocupado. Inténtalo de nuevo en un momento.',

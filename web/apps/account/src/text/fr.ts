@@ -172,6 +172,7 @@ export default {
     code: 'Le code est faux ou a expiré.',
     tooMany: 'Trop de tentatives. Attendez un peu et réessayez.',
     blocked: 'Ce compte ne peut pas se connecter. Adressez-vous aux responsables du site.',
+    deletionWaits: 'Ce compte va être supprimé. Le lien du message à ce sujet permet de le garder.',
     link: 'Ce lien a expiré ou a déjà servi.',
     captcha: 'Nous n’avons pas pu vérifier que vous êtes une personne. Réessayez.',
     busy: 'Le service est occupé. Réessayez dans un instant.',

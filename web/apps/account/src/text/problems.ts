@@ -30,6 +30,7 @@ const KEYS: Record<string, ProblemKey> = {
   invalid_request: 'address',
   SITE_NOT_FOUND: 'site',
   MEMBER_BLOCKED: 'blocked',
+  DELETION_WAITS: 'deletionWaits',
   INVALID_LINK: 'link',
   '-19971': 'captcha',
   '-19970': 'captcha',

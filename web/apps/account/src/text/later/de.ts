@@ -94,6 +94,34 @@ export default {
   sessionApps: 'Für {apps}',
   outMeanwhileTitle: 'Sie wurden abgemeldet',
   outMeanwhileText: 'Was gespeichert war, bleibt. Melden Sie sich an, um weiterzumachen.',
+  privacyTitle: 'Ihre Daten',
+  copyTitle: 'Eine Kopie Ihrer Daten',
+  copyText:
+    'Eine Datei mit dem, was diese Website über Ihr Konto speichert: Profil, Anmeldungen, zweite Schritte ohne deren Geheimnisse und was damit geschah. Was Sie sonst auf der Website geschrieben haben, ist nicht darin.',
+  copyAction: 'Meine Daten herunterladen',
+  copyReady: 'Die Datei ist gespeichert.',
+  deletionTitle: 'Das Konto löschen',
+  deletionText: 'Sie verlassen die Website, und Ihr Konto wird gelöscht.',
+  deletionAction: 'Mein Konto löschen',
+  deletionQuestion: 'Ihr Konto löschen?',
+  deletionGoes:
+    'Adresse, Passwort, Profil, zweite Schritte, Rollen und Abzeichen bei {site} werden gelöscht. Was Sie dort geschrieben haben, bleibt ohne Ihren Namen.',
+  deletionWaits:
+    'Sie werden sofort überall abgemeldet, und das Konto wird nach {n, plural, one {# Tag} other {# Tagen}} gelöscht. Bis dahin können Sie es mit einem Link behalten, den wir an {email} senden.',
+  deletionAtOnce: 'Das Konto wird sofort gelöscht und lässt sich nicht wiederherstellen.',
+  keepAccount: 'Mein Konto behalten',
+  leavingTitle: 'Ihr Konto wird gelöscht',
+  leavingText: 'Das geschieht am {date}. Sie sind überall abgemeldet.',
+  leavingLink:
+    'Wenn Sie es sich vorher anders überlegen, öffnen Sie den Link in der Nachricht, die wir an {email} gesendet haben.',
+  leftTitle: 'Ihr Konto ist gelöscht',
+  leftText: 'Sie können diese Seite schließen.',
+  keepTitle: 'Ihr Konto bei {site} behalten?',
+  keepText: 'Es wird am {date} gelöscht.',
+  keptTitle: 'Ihr Konto bleibt bestehen',
+  keptText: 'Es ist wie zuvor. Wenn nicht Sie es löschen wollten, wählen Sie ein neues Passwort.',
+  keepGoneTitle: 'Mit diesem Link lässt sich nichts mehr behalten',
+  keepGoneText: 'Er wurde schon benutzt, oder das Konto ist gelöscht oder bleibt bestehen.',
 
   wrong: {
     oldPassword: 'Das ist nicht Ihr Passwort.',
@@ -105,6 +133,8 @@ export default {
     notAllowed: 'Die Website erlaubt das nicht.',
     format: 'So kann das nicht gespeichert werden.',
     tooLate: 'Das hat zu lange gedauert. Brechen Sie ab und beginnen Sie von vorn.',
+    daysChanged:
+      'Die Website hat geändert, wann ein Konto gelöscht wird. Lesen Sie es noch einmal, bevor Sie fortfahren.',
     proofNeeded: 'Zeigen Sie noch einmal, wer Sie sind, und versuchen Sie es erneut.',
   },
 } satisfies Translation<typeof en>;

@@ -92,6 +92,33 @@ export default {
   sessionApps: 'For {apps}',
   outMeanwhileTitle: 'You were signed out',
   outMeanwhileText: 'What you saved is safe. Sign in to go on.',
+  privacyTitle: 'Your data',
+  copyTitle: 'A copy of your data',
+  copyText:
+    'A file with what this site keeps about your account: profile, sign-ins, second steps without their secrets, and what happened to it. What you have written elsewhere on the site is not in it.',
+  copyAction: 'Download my data',
+  copyReady: 'The file is saved.',
+  deletionTitle: 'Delete the account',
+  deletionText: 'You leave the site, and your account goes.',
+  deletionAction: 'Delete my account',
+  deletionQuestion: 'Delete your account?',
+  deletionGoes:
+    'Your address, password, profile, second steps, roles and badges at {site} are deleted. What you have written there stays, without your name.',
+  deletionWaits:
+    'You are signed out everywhere at once, and the account goes after {n, plural, one {# day} other {# days}}. Until then a link that we send to {email} keeps it.',
+  deletionAtOnce: 'The account goes at once, and nothing brings it back.',
+  keepAccount: 'Keep my account',
+  leavingTitle: 'Your account will be deleted',
+  leavingText: 'It goes on {date}. You are signed out everywhere.',
+  leavingLink: 'If you change your mind before, open the link in the message that we sent to {email}.',
+  leftTitle: 'Your account is deleted',
+  leftText: 'You can close this page.',
+  keepTitle: 'Keep your account at {site}?',
+  keepText: 'It will be deleted on {date}.',
+  keptTitle: 'Your account stays',
+  keptText: 'It is as it was before. If it was not you who wanted it deleted, choose a new password.',
+  keepGoneTitle: 'This link keeps nothing any more',
+  keepGoneText: 'It was used already, or the account is gone, or kept.',
 
   wrong: {
     oldPassword: 'This is not your password.',
@@ -103,6 +130,7 @@ export default {
     notAllowed: 'The site does not allow this.',
     format: 'This can not be saved as it is.',
     tooLate: 'This took too long. Cancel, and begin again.',
+    daysChanged: 'The site has changed when an account goes. Read it again before you go on.',
     proofNeeded: 'Show once more who you are, and try again.',
   },
 } as const;

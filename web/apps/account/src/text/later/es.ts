@@ -95,6 +95,33 @@ export default {
   sessionApps: 'Para {apps}',
   outMeanwhileTitle: 'Se ha cerrado tu sesión',
   outMeanwhileText: 'Lo que guardaste sigue ahí. Inicia sesión para continuar.',
+  privacyTitle: 'Tus datos',
+  copyTitle: 'Una copia de tus datos',
+  copyText:
+    'Un archivo con lo que este sitio guarda sobre tu cuenta: perfil, inicios de sesión, segundos pasos sin sus secretos y lo que ha ocurrido con ella. No incluye lo que has escrito en otras partes del sitio.',
+  copyAction: 'Descargar mis datos',
+  copyReady: 'El archivo está guardado.',
+  deletionTitle: 'Eliminar la cuenta',
+  deletionText: 'Dejas el sitio y tu cuenta desaparece.',
+  deletionAction: 'Eliminar mi cuenta',
+  deletionQuestion: '¿Eliminar tu cuenta?',
+  deletionGoes:
+    'Se eliminan tu dirección, contraseña, perfil, segundos pasos, roles e insignias en {site}. Lo que has escrito allí se queda, sin tu nombre.',
+  deletionWaits:
+    'Se cierran al momento todas tus sesiones y la cuenta desaparece dentro de {n, plural, one {# día} many {# días} other {# días}}. Hasta entonces puedes conservarla con un enlace que enviamos a {email}.',
+  deletionAtOnce: 'La cuenta desaparece al momento y no se puede recuperar.',
+  keepAccount: 'Conservar mi cuenta',
+  leavingTitle: 'Tu cuenta se eliminará',
+  leavingText: 'Desaparece el {date}. Se han cerrado todas tus sesiones.',
+  leavingLink: 'Si cambias de idea antes, abre el enlace del mensaje que enviamos a {email}.',
+  leftTitle: 'Tu cuenta está eliminada',
+  leftText: 'Puedes cerrar esta página.',
+  keepTitle: '¿Conservar tu cuenta en {site}?',
+  keepText: 'Se eliminará el {date}.',
+  keptTitle: 'Tu cuenta se conserva',
+  keptText: 'Está como antes. Si no eras tú quien quería eliminarla, elige una contraseña nueva.',
+  keepGoneTitle: 'Este enlace ya no conserva nada',
+  keepGoneText: 'Ya se usó, o la cuenta está eliminada o conservada.',
 
   wrong: {
     oldPassword: 'Esta no es tu contraseña.',
@@ -106,6 +133,7 @@ export default {
     notAllowed: 'El sitio no lo permite.',
     format: 'No se puede guardar así.',
     tooLate: 'Ha tardado demasiado. Cancela y empieza de nuevo.',
+    daysChanged: 'El sitio ha cambiado cuándo se elimina una cuenta. Vuelve a leerlo antes de continuar.',
     proofNeeded: 'Demuestra otra vez quién eres e inténtalo de nuevo.',
   },
 } satisfies Translation<typeof en>;

@@ -98,6 +98,33 @@ export default {
   sessionApps: 'Pour {apps}',
   outMeanwhileTitle: 'Vous avez été déconnecté',
   outMeanwhileText: 'Ce que vous avez enregistré est conservé. Connectez-vous pour continuer.',
+  privacyTitle: 'Vos données',
+  copyTitle: 'Une copie de vos données',
+  copyText:
+    'Un fichier avec ce que ce site conserve de votre compte : profil, connexions, secondes étapes sans leurs secrets, et ce qui lui est arrivé. Ce que vous avez écrit ailleurs sur le site n’y figure pas.',
+  copyAction: 'Télécharger mes données',
+  copyReady: 'Le fichier est enregistré.',
+  deletionTitle: 'Supprimer le compte',
+  deletionText: 'Vous quittez le site et votre compte disparaît.',
+  deletionAction: 'Supprimer mon compte',
+  deletionQuestion: 'Supprimer votre compte ?',
+  deletionGoes:
+    'Votre adresse, mot de passe, profil, secondes étapes, rôles et badges sur {site} sont supprimés. Ce que vous y avez écrit reste, sans votre nom.',
+  deletionWaits:
+    'Vous êtes aussitôt déconnecté partout et le compte disparaît après {n, plural, one {# jour} many {# jours} other {# jours}}. Jusque-là, un lien que nous envoyons à {email} permet de le garder.',
+  deletionAtOnce: 'Le compte disparaît aussitôt et rien ne le fait revenir.',
+  keepAccount: 'Garder mon compte',
+  leavingTitle: 'Votre compte va être supprimé',
+  leavingText: 'Il disparaît le {date}. Vous êtes déconnecté partout.',
+  leavingLink: 'Si vous changez d’avis d’ici là, ouvrez le lien du message que nous avons envoyé à {email}.',
+  leftTitle: 'Votre compte est supprimé',
+  leftText: 'Vous pouvez fermer cette page.',
+  keepTitle: 'Garder votre compte sur {site} ?',
+  keepText: 'Il sera supprimé le {date}.',
+  keptTitle: 'Votre compte est conservé',
+  keptText: 'Il est comme avant. Si ce n’était pas vous qui vouliez le supprimer, choisissez un nouveau mot de passe.',
+  keepGoneTitle: 'Ce lien ne garde plus rien',
+  keepGoneText: 'Il a déjà servi, ou le compte est supprimé ou conservé.',
 
   wrong: {
     oldPassword: 'Ce n’est pas votre mot de passe.',
@@ -109,6 +136,7 @@ export default {
     notAllowed: 'Le site ne le permet pas.',
     format: 'Cela ne peut pas être enregistré tel quel.',
     tooLate: 'Cela a pris trop de temps. Annulez et recommencez.',
+    daysChanged: 'Le site a changé le délai de suppression des comptes. Relisez-le avant de continuer.',
     proofNeeded: 'Confirmez à nouveau votre identité, puis réessayez.',
   },
 } satisfies Translation<typeof en>;

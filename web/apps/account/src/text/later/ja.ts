@@ -94,6 +94,33 @@ export default {
   sessionApps: '利用先：{apps}',
   outMeanwhileTitle: 'ログアウトされました',
   outMeanwhileText: '保存した内容は残っています。続けるにはログインしてください。',
+  privacyTitle: 'あなたのデータ',
+  copyTitle: 'データのコピー',
+  copyText:
+    'このサイトがアカウントについて保存している内容のファイルです。プロフィール、ログイン、二段階目（秘密の値を除く）、アカウントの履歴が入ります。サイトのほかの場所に書いたものは入りません。',
+  copyAction: 'データをダウンロード',
+  copyReady: 'ファイルを保存しました。',
+  deletionTitle: 'アカウントの削除',
+  deletionText: 'サイトをやめて、アカウントを削除します。',
+  deletionAction: 'アカウントを削除',
+  deletionQuestion: 'アカウントを削除しますか？',
+  deletionGoes:
+    '{site} のメールアドレス、パスワード、プロフィール、二段階目、役割、バッジが削除されます。書いたものは、名前なしで残ります。',
+  deletionWaits:
+    'すぐにすべての場所でログアウトされ、{n, plural, other {# 日}}後にアカウントが削除されます。それまでは {email} に送るリンクで残せます。',
+  deletionAtOnce: 'アカウントはすぐに削除され、元に戻せません。',
+  keepAccount: 'アカウントを残す',
+  leavingTitle: 'アカウントは削除されます',
+  leavingText: '{date} に削除されます。すべての場所でログアウトしました。',
+  leavingLink: 'その前に気が変わったら、{email} に送ったメールのリンクを開いてください。',
+  leftTitle: 'アカウントを削除しました',
+  leftText: 'このページを閉じてかまいません。',
+  keepTitle: '{site} のアカウントを残しますか？',
+  keepText: '{date} に削除されます。',
+  keptTitle: 'アカウントは残ります',
+  keptText: '以前のままです。削除を申し込んだのがご自身でない場合は、新しいパスワードを設定してください。',
+  keepGoneTitle: 'このリンクではもう何も残せません',
+  keepGoneText: 'すでに使われたか、アカウントが削除されたか、残されています。',
 
   wrong: {
     oldPassword: 'パスワードが違います。',
@@ -105,6 +132,7 @@ export default {
     notAllowed: 'このサイトでは許可されていません。',
     format: 'このままでは保存できません。',
     tooLate: '時間がかかりすぎました。キャンセルして最初からやり直してください。',
+    daysChanged: 'アカウントが削除される時期がサイト側で変更されました。続ける前にもう一度お読みください。',
     proofNeeded: 'もう一度本人確認をしてから、やり直してください。',
   },
 } satisfies Translation<typeof en>;
