@@ -2832,6 +2832,65 @@ export type Session = {
   isCurrent: boolean;
 };
 
+export type DeletionAskRequest = {
+  /** For how many days the member was told that the account stays: refused when the policy says otherwise by now. */
+  deletionDays?: number | null;
+};
+
+export type DeletionAskResponse = {
+  /** Whether the account is gone already: the policy waits no day. */
+  isDeleted: boolean;
+  /** When it goes; until then it can be kept. */
+  deletionDate?: string;
+};
+
+export type DeletionView = {
+  email: string;
+  /** When the account goes; absent once it is kept. */
+  deletionDate?: string;
+  site: SiteFace;
+};
+
+/** What is kept about a member. Lists have at most 5,000 rows each, the newest ones where they have dates. */
+export type MemberExport = {
+  /** When the copy was made. */
+  createdDate: string;
+  /** The account: address, status, profile, contact, and what others see of it. */
+  member: Json;
+  /** What the member has written about themselves. */
+  about?: Json;
+  /** Roles and badges that they have, whom they follow, have blocked or reported. */
+  ties: Array<{
+    kind: 'role' | 'badge' | 'follow' | 'block' | 'report';
+    target: string;
+    createdDate: string;
+  }>;
+  sessions: Array<{
+    createdDate: string;
+    lastUsedDate: string;
+    clientIds: Array<string>;
+    device?: string;
+    address?: string;
+    isCurrent: boolean;
+  }>;
+  factors: Array<{
+    type: 'TOTP' | 'EMAIL';
+    name: string;
+    createdDate: string;
+    lastUsedDate?: string;
+  }>;
+  recoveryCodesLeft: number;
+  rememberedBrowsers: number;
+  knownDevices: number;
+  /** What happened to the account; network addresses are those of the member. */
+  audit: Array<{
+    createdDate: string;
+    event: string;
+    actorKind: string;
+    address?: string;
+  }>;
+};
+
 export type FactorType = 'TOTP' | 'EMAIL' | 'RECOVERY_CODE';
 
 export type FactorCode = {
@@ -4105,6 +4164,8 @@ export type SignOnPolicy = {
   secondFactorRequiredDate?: string;
   /** The same of those roles of whose members it has been required for longer, by key. */
   secondFactorRoleDates?: Record<string, string>;
+  /** For how many days an account stays that its member wants to be deleted, who can keep it until then; 14 where it is absent. */
+  accountDeletionDays?: number;
 };
 
 export type SignOnPolicyResponse = {
@@ -4126,6 +4187,8 @@ export type SignOnPolicyUpdateRequest = {
     revision?: Json;
     createdDate?: Json;
     updatedDate?: Json;
+    /** 0 to delete at once. */
+    accountDeletionDays?: number | null;
     secondFactorRequiredDate?: Json;
     secondFactorRoleDates?: Json;
   };
@@ -4466,6 +4529,8 @@ export type MemberAccount = {
   /** Whether they have set one. */
   hasPassword: boolean;
   passwordMinLength: number;
+  /** For how many days the account stays that the member wants to be deleted. */
+  deletionDays: number;
 };
 
 export type FlowKind = 'SIGN_IN' | 'SIGN_UP' | 'SIGN_OUT' | 'RECOVER' | 'OWNER_SETUP' | 'OWNER_SIGN_IN';
@@ -5109,6 +5174,22 @@ export interface Calls {
     request: MemberProveRequest;
     answer: MemberProveResponse;
   };
+  /** Has the calling member's account deleted */
+  deletionAsk: {
+    method: 'POST';
+    path: '/_api/identity/v1/deletion';
+    query: Record<string, never>;
+    request: DeletionAskRequest;
+    answer: DeletionAskResponse;
+  };
+  /** Gives a member a copy of their data */
+  memberExport: {
+    method: 'GET';
+    path: '/_api/identity/v1/export';
+    query: Record<string, never>;
+    request: undefined;
+    answer: MemberExport;
+  };
   /** Changes the password of the calling member, who shows the one before */
   passwordReplace: {
     method: 'POST';
@@ -5183,6 +5264,22 @@ export interface Calls {
     query: Record<string, never>;
     request: ApprovalDecideRequest;
     answer: ApprovalView;
+  };
+  /** Tells which account is to be deleted, by the link in the message */
+  deletionGet: {
+    method: 'POST';
+    path: '/_api/account/v1/deletions';
+    query: Record<string, never>;
+    request: LinkBody;
+    answer: DeletionView;
+  };
+  /** Keeps an account that is to be deleted */
+  deletionUndo: {
+    method: 'POST';
+    path: '/_api/account/v1/deletions/undo';
+    query: Record<string, never>;
+    request: LinkBody;
+    answer: DeletionView;
   };
   /** Tells who runs the site in this browser */
   operatorGet: {
@@ -5308,6 +5405,14 @@ export interface Calls {
     query: Record<string, never>;
     request: undefined;
     answer: FactorsResetResponse;
+  };
+  /** Keeps the account of a member who is to be deleted */
+  deletionUndoByOwner: {
+    method: 'POST';
+    path: '/_api/identity/v1/members/{id}/keep';
+    query: Record<string, never>;
+    request: Empty;
+    answer: Empty;
   };
   /** Lists members by pages */
   memberList: {
