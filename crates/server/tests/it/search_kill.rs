@@ -74,9 +74,9 @@ fn long_text() -> String {
     format!("{} {}", text(), others.join(" "))
 }
 
-/// `write` is what is done before each kill, which waits until the work that `cut` counts has begun. Half as many kills as
-/// there are rounds must leave some of it, in further rounds if it must be.
-fn killed(engine: Engine, rounds: usize, cut: &'static str, write: fn(&Server, &str)) {
+/// `write` is what is done before each kill, and is told how many were too early or too late so far. `cut` counts what a kill in
+/// the middle leaves: half as many kills as there are rounds must, in further rounds if it must be.
+fn killed(engine: Engine, rounds: usize, cut: &'static str, write: fn(&Server, &str, usize)) {
     let deployment = Deployment::new(engine);
     let key = deployment.site_with_things();
     let mut server = deployment.serve(|_| {});
@@ -91,8 +91,7 @@ fn killed(engine: Engine, rounds: usize, cut: &'static str, write: fn(&Server, &
         if round >= rounds && 2 * cuts >= rounds {
             break;
         }
-        write(&server, &key);
-        wait_for(&deployment, cut);
+        write(&server, &key, round - cuts);
         server.kill();
         deployment.wait_for_database();
         cuts += usize::from(count(&deployment, cut) > 0);
@@ -111,31 +110,23 @@ fn killed(engine: Engine, rounds: usize, cut: &'static str, write: fn(&Server, &
     assert!(server.stop());
 }
 
-/// Until what the statement counts has begun, and some time into it. On a machine that has much else to do it begins late.
-fn wait_for(deployment: &Deployment, sql: &'static str) {
-    for _ in 0..100 {
-        if count(deployment, sql) > 0 {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    std::thread::sleep(Duration::from_millis(below(200) as u64));
-}
-
 /// A segment is made while it is killed.
-fn indexing(server: &Server, key: &str) {
+fn indexing(server: &Server, key: &str, _missed: usize) {
     save(server, key, ITEMS);
     remove(server, key);
-    std::thread::sleep(APART + Duration::from_millis(below(200) as u64));
+    std::thread::sleep(APART + Duration::from_millis(below(400) as u64));
 }
 
-/// So many segments are made, one after the other, that some are being merged when it is killed.
-fn merging(server: &Server, key: &str) {
+/// So many segments are made, one after the other, that some are being merged when it is killed: that begins once all writes
+/// are in the index, and takes longer on a machine that has much else to do.
+fn merging(server: &Server, key: &str, missed: usize) {
     for _ in 0..8 + below(3) {
         save(server, key, ITEMS / 4);
         std::thread::sleep(APART);
     }
     remove(server, key);
+    caught_up(server, key);
+    std::thread::sleep(Duration::from_millis(below(300 + 150 * missed) as u64));
 }
 
 fn save(server: &Server, key: &str, count: usize) {
