@@ -50,6 +50,17 @@ impl Mailer for Away {
     }
 }
 
+/// A store on the data of one that is closed, once all that worked on it have let go.
+async fn opened(config: &stoa_store::Config) -> Store {
+    for _ in 0..500 {
+        if let Ok(store) = Store::open(config).await {
+            return store;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the data is in use still")
+}
+
 impl Kit {
     async fn leave(&self, email: &str) -> MemberId {
         let (tokens, ..) = self.member(email).await;
@@ -115,7 +126,7 @@ on_both_engines! {
         drop((identity, site));
         let (config_before, _guards) = base.close();
         let one = stoa_store::Config { open_sites: 1, ..config_before };
-        let store = Arc::new(Store::open(&one).await.unwrap());
+        let store = Arc::new(opened(&one).await);
         let identity = Identity::open(store.clone(), world.clone(), mail, local_reach(), config()).await.unwrap();
         let other = store.site_create("Other", &world).await.unwrap();
         let mut is_open = true;

@@ -51,6 +51,8 @@ impl Identity {
         let core = &self.core;
         let (id, session) = factor::oneself(caller)?;
         factor::count_change(core, site, &id, &session).await?;
+        // Sessions are withdrawn before they end: what is refused here ends none.
+        require_told(self.policy(site).await?.deletion_days(), told)?;
         let all = SessionSelector::Member(id.clone());
         let link = token::opaque(core.world(), Kind::Keep, site.number);
         let asking = Asking { id, session, link, from, told };
@@ -194,10 +196,7 @@ async fn ask_in(
     let mut member = factor::require(core, tx, site, id, session).await?;
     let policy = policy::read(tx, &site.id).await?;
     let (days, wait) = (policy.deletion_days(), policy.deletion_wait());
-    if told.is_some_and(|it| it != u64::from(days)) {
-        let why = format!("an account of this site goes after {days} days");
-        return Err(Fault::invalid(vec![Violation::new("deletionDays", "OTHER", why)]));
-    }
+    require_told(days, *told)?;
     if wait == 0 {
         let made = MadeMove { actor: audit::Actor::Caller(caller), member, step: Move::Delete };
         return Ok((Wish::Gone, moves::make_move_in(core, tx, &write, &site.id, made).await?.1));
@@ -216,6 +215,15 @@ async fn ask_in(
     let entry = audit::Entry::by_oneself(id, audit::Event::DeletionAsked).at_address(Some(*from));
     audit::record(core, tx, &site.id, entry).await?;
     Ok((Wish::Waits(due), SessionSelector::Member(id.clone()).end(tx, &site.id, now).await?))
+}
+
+/// The days of which the member was told are those of the policy.
+fn require_told(days: u32, told: Option<u64>) -> Result<()> {
+    if told.is_none_or(|it| it == u64::from(days)) {
+        return Ok(());
+    }
+    let why = format!("an account of this site goes after {days} days");
+    Err(Fault::invalid(vec![Violation::new("deletionDays", "OTHER", why)]))
 }
 
 /// Who keeps an account.
