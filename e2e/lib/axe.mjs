@@ -16,6 +16,10 @@ export async function checkAccessibility(page, what) {
   await page.evaluate(source);
   const violations = await page.evaluate(async (tags) => {
     const { axe } = window;
+    // What was changed a moment ago, the scheme of colours for one, is drawn by then.
+    const drawn = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    await drawn();
+    await drawn();
     const results = await axe.run(document, { runOnly: { type: 'tag', values: tags } });
     return results.violations.map(
       (violation) =>

@@ -146,7 +146,7 @@ export const tests = [
         await page.getByLabel('Language').selectOption('he');
         await page.getByRole('button', { name: 'להשאיר את החשבון שלי' }).waitFor();
         await looks(page, `${shots}/account-keep-he-1280-${engine}`);
-        await page.getByLabel('Language').selectOption('en');
+        await page.getByLabel('שפה').selectOption('en');
         await tabTo(page, page.getByRole('button', { name: 'Keep my account' }), 'keeping it');
         await page.keyboard.press('Enter');
         await title(page, 'Your account stays').waitFor();
