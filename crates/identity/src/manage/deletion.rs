@@ -107,7 +107,7 @@ impl Identity {
             boxed!({
                 let member = member::get(tx, site, id).await?.filter(Member::is_there);
                 let member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
-                if !member.deletion.is_some_and(|it| it.due > core.now()) {
+                if member.deletion.is_none_or(|it| it.due <= core.now()) {
                     return Err(Fault::because(Code::AlreadyExists, "no deletion of this member waits"));
                 }
                 keep_in(core, tx, site, member, Keeper::Owner(write, caller)).await
