@@ -9,7 +9,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 use stoa_kernel::Role;
 use stoa_outbound::{HashRangeCounts, HashRangeLimits};
@@ -286,7 +286,7 @@ on_both_engines! {
     async fn slow_service_delays_few(engine) {
         let service = Ranges::start(None).await;
         let world = Arc::new(world(engine, &service.url).await);
-        let begun = Instant::now();
+        let begun = tokio::time::Instant::now();
         let tasks = (0..40).map(|n| {
             let world = world.clone();
             tokio::spawn(async move { world.registers(&format!("a{n}@example.org"), LEAKED).await.status })
