@@ -196,7 +196,7 @@ on_both_engines! {
         let kit = Kit::new(engine).await;
         let (id, token) = kit.leaving(ADA).await;
         kit.base.clock.advance(14 * DAY);
-        assert_eq!(code_of(kit.undo(&token).await), Code::LinkInvalid, "before housekeeping came as well");
+        assert_eq!(code_of(kit.undo(&token).await), Code::LinkInvalid, "before housekeeping as well");
         assert_eq!(code_of(kit.identity.deletion_undo_for(&kit.site, &app(), &id).await), Code::AlreadyExists);
         kit.identity.retention_run(&kit.site).await;
         assert!(kit.found(&id).await.email.is_empty());

@@ -90,7 +90,7 @@ on_both_engines! {
             let again = kit.refresh(&kept).await.unwrap();
             assert_eq!(kit.caller(&again.access_token).await.unwrap(), visitor, "the same visitor");
             let next = again.refresh_token.unwrap();
-            assert_ne!(next, kept, "it begins anew with each use");
+            assert_ne!(next, kept, "each use makes another");
             kept = next;
         }
         assert!(kit.refresh(&first).await.is_ok(), "the first one counts from when it was made");

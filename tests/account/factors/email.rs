@@ -131,7 +131,7 @@ on_both_engines! {
         let sent = sent.json();
         assert_eq!(sent["mfaChallengeData"]["verificationChallengeData"]["hint"], "a***@example.org");
         assert!(text(&sent["stateToken"]).len() <= 1_000);
-        // It counts with the state token that came with it.
+        // It counts with the state token of the same answer.
         assert_eq!(world.verify_email(&asked["stateToken"], &code).await.verdict(), WRONG);
         assert_eq!(world.verify_email(&sent["stateToken"], &wrong(&code)).await.verdict(), WRONG);
         let signed = world.verify_email(&sent["stateToken"], &code).await.json();
@@ -206,7 +206,7 @@ on_both_engines! {
         let elsewhere = other.password(anna.email).await;
         let view = other.answer(&text(&elsewhere["token"]), show(&second)).await;
         assert_eq!(at(&view), ("SECOND_FACTOR", Some("INVALID_CODE")));
-        // Nor of what the same flow begins anew.
+        // Nor of what the same flow begins again.
         browser.answer(&token, json!({ "type": "BACK" })).await;
         let again = json!({ "type": "SIGN_IN", "email": anna.email, "password": PASSWORD });
         let view = browser.answer(&token, again).await;

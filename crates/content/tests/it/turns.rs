@@ -36,7 +36,7 @@ async fn count(world: &World, caller: &Caller, origin: Origin, filter: Value) ->
     world.content.item_count(&world.site, caller, origin, &request).await
 }
 
-/// How many of 60 heavy reads were done before a search from elsewhere, which came after them.
+/// How many of 60 heavy reads were done before a search from elsewhere, which was asked after them.
 async fn gone_first(world: &Arc<World>, crowd: impl Fn(u16) -> Origin) -> usize {
     let done = Arc::new(AtomicUsize::new(0));
     let heavy: Vec<_> = (0..60)

@@ -134,7 +134,7 @@ async fn check_in(core: &Core, tx: &mut Tx<'_>, site: &Site, submitted: Submitte
         tx.send(sql, params![&site.id, hash]).await?;
         return Ok(Err(Fault::new(Code::VerificationFailed)));
     }
-    // The right code ends every other code of the member as well, and messages are counted anew: who asked reads them.
+    // The right code ends every other code of the member as well, and messages are counted from zero: who asked reads them.
     let sql = "delete from stoa.verification where site = $1 and member = $2";
     tx.send(sql, params![&site.id, &stored.member]).await?;
     let was_active = member.status == Status::Active;
