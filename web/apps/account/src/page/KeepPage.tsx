@@ -111,10 +111,12 @@ export function KeepPage({ token, language, onSite }: KeepPageProps) {
           </Callout>
         )}
       </div>
-      <p>{text.keepText({ date: writtenDate(deletionDate, language) })}</p>
-      <Button variant="primary" pending={isSending} onPress={keep}>
-        {text.keepAccount}
-      </Button>
+      <div className="step-stack">
+        <p>{text.keepText({ date: writtenDate(deletionDate, language) })}</p>
+        <Button variant="primary" wide pending={isSending} onPress={keep}>
+          {text.keepAccount}
+        </Button>
+      </div>
     </>
   );
 }
