@@ -21,7 +21,14 @@ const FEW: usize = 64;
 pub(crate) struct Memory {
     all: Arc<Semaphore>,
     of_network: usize,
-    networks: Mutex<HashMap<Network, Weak<Semaphore>>>,
+    networks: Mutex<Networks>,
+}
+
+/// The networks that hold room or wait for some, and a few that did.
+struct Networks {
+    shares: HashMap<Network, Weak<Semaphore>>,
+    /// So many are remembered before those are forgotten that hold nothing: twice as many as held some the last time.
+    most: usize,
 }
 
 /// Room that is given back when this is dropped: that of the network, of the wider one, and of the node.
@@ -34,7 +41,7 @@ impl Memory {
         Self {
             all: Arc::new(Semaphore::new(of(limits.snapshot_memory))),
             of_network: of(limits.network_snapshot_memory),
-            networks: Mutex::default(),
+            networks: Mutex::new(Networks { shares: HashMap::new(), most: FEW }),
         }
     }
 
@@ -55,11 +62,12 @@ impl Memory {
     /// Of what room for a network is taken, in this order.
     fn shares(&self, network: Network) -> Vec<Arc<Semaphore>> {
         let mut networks = self.networks.lock();
-        if networks.len() >= FEW && networks.len() == networks.capacity() {
-            networks.retain(|_, it| it.strong_count() > 0);
+        if networks.shares.len() >= networks.most {
+            networks.shares.retain(|_, it| it.strong_count() > 0);
+            networks.most = FEW.max(2 * networks.shares.len());
         }
         let mut of = |network, most| {
-            let known = networks.entry(network).or_default();
+            let known = networks.shares.entry(network).or_default();
             known.upgrade().unwrap_or_else(|| {
                 let share = Arc::new(Semaphore::new(most));
                 *known = Arc::downgrade(&share);
@@ -132,7 +140,8 @@ mod tests {
         for n in 0..1_000 {
             drop(has_room(&memory, &format!("198.51.{}.{}", n / 250, n % 250)).await);
         }
-        assert!(memory.networks.lock().len() < 200, "networks that hold nothing are forgotten");
+        let remembered = memory.networks.lock().shares.len();
+        assert!(remembered <= FEW + 1, "networks that hold nothing are forgotten: {remembered}");
         assert_eq!(memory.all.available_permits(), 20 * 64);
     }
 }
