@@ -215,6 +215,11 @@ impl Content {
         ReaderPool::ScanFor(self.requester(caller, origin))
     }
 
+    /// The same for what comes into one answer here.
+    fn fold(&self, caller: &Caller, origin: Origin) -> ReaderPool {
+        ReaderPool::FoldFor(self.requester(caller, origin))
+    }
+
     fn requester(&self, caller: &Caller, origin: Origin) -> Requester {
         let mut hasher = DefaultHasher::new();
         (origin, caller.id()).hash(&mut hasher);

@@ -18,6 +18,8 @@ pub enum ReaderPool {
     Scan,
     /// The same for a request, in a fair turn with others.
     ScanFor(Requester),
+    /// A scan for a request whose rows come into one answer here ([`Fold`](crate::Fold)), and so keep this node busy too.
+    FoldFor(Requester),
 }
 
 impl ReaderPool {
@@ -26,7 +28,7 @@ impl ReaderPool {
         match self {
             Self::Point => None,
             Self::Scan => Some(Requester::SERVER),
-            Self::ScanFor(it) => Some(it),
+            Self::ScanFor(it) | Self::FoldFor(it) => Some(it),
         }
     }
 }
@@ -235,7 +237,10 @@ impl Database {
             (Engine::Sqlite { readers, .. }, None) => readers.point(body),
             (Engine::Sqlite { readers, .. }, Some(requester)) => readers.scan(requester, body).await,
             (Engine::Postgres(pool, _), None) => pool.point(body).await,
-            (Engine::Postgres(pool, _), Some(requester)) => pool.scan(requester, body).await,
+            (Engine::Postgres(it, _), Some(requester)) if matches!(pool, ReaderPool::FoldFor(_)) => {
+                it.fold(requester, body).await
+            }
+            (Engine::Postgres(it, _), Some(requester)) => it.scan(requester, body).await,
         }
     }
 

@@ -124,7 +124,7 @@ impl Content {
         let translation = Translation::of(&site.id, &collection, context.language, &source.scope);
         let (content, gone_of_work) = (self.clone(), gone.0.clone());
         let work = Work { content, collection: collection.clone(), plan, view, translation, gone: gone_of_work };
-        let found = site.read(self.scan(caller, origin), move |tx| {
+        let found = site.read(self.fold(caller, origin), move |tx| {
             boxed!({
                 let reading = Reading::of(&work.plan);
                 let (sql, params) = reading.statement(tx.dialect(), work.collection.table);

@@ -83,7 +83,7 @@ impl Content {
                 Some(translation) => {
                     let gone = Gone::default();
                     let values = InLanguage { content: self.clone(), table, plan, translation, gone: gone.0.clone() };
-                    site.read(self.scan(caller, origin), move |tx| boxed!(values.page(tx).await)).await
+                    site.read(self.fold(caller, origin), move |tx| boxed!(values.page(tx).await)).await
                 }
                 None => {
                     site.query(self.scan(caller, origin), move |tx| boxed!(of_primary_text(tx, table, &plan).await))

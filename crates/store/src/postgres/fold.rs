@@ -9,10 +9,11 @@ use crate::{
     Document, Error,
     fold::{Fold, step_back},
 };
-use futures_util::{TryStreamExt, pin_mut};
+use futures_util::{TryFutureExt, TryStreamExt, future::try_join, pin_mut};
 use stoa_kernel::{Fault, Result};
 use stoa_sql::Value;
 use tokio::sync::{mpsc, oneshot};
+use tokio_postgres::{Row, RowStream};
 
 /// Rows of a portion. The planner must not prefer a statement that begins early to one that ends early, and whoever
 /// works on a portion may take a while.
@@ -23,9 +24,9 @@ const FETCH: &str = "fetch 1000 from stoa_fold";
 const ROWS: usize = 1000;
 const BYTES: usize = 1 << 20;
 
-/// What is handed to the thread that works.
+/// What is handed to the thread that works: rows as they came, so that it reads them as well.
 enum Portion {
-    Documents(Vec<String>),
+    Rows(Vec<Row>),
     End,
 }
 
@@ -59,27 +60,38 @@ impl PgTx<'_> {
         let statement = client.prepare(&declared).await.map_err(refused)?;
         client.execute_raw(&statement, params.iter().map(Bound)).await.map_err(refused)?;
         let fetch = client.prepare(FETCH).await.map_err(refused)?;
+        let ask = || client.query_raw(&fetch, std::iter::empty::<i64>()).map_err(refused);
+        let mut rows = ask().await?;
         loop {
-            let rows = client.query_raw(&fetch, std::iter::empty::<i64>()).await.map_err(refused)?;
-            pin_mut!(rows);
-            let (mut documents, mut bytes, mut count) = (Vec::new(), 0, 0);
-            while let Some(row) = rows.try_next().await.map_err(refused)? {
-                let document: String = row.try_get(0).map_err(|it| Error::Other(it.to_string()))?;
-                count += 1;
-                bytes += document.len();
-                documents.push(document);
-                if bytes >= BYTES {
-                    bytes = 0;
-                    if portions.send(Portion::Documents(std::mem::take(&mut documents))).await.is_err() {
-                        return Ok(());
-                    }
-                }
-            }
-            if !documents.is_empty() && portions.send(Portion::Documents(documents)).await.is_err() || count < ROWS {
+            // The next rows are on their way while these are handed over.
+            let (handed, next) = try_join(hand_over(rows, portions), ask()).await?;
+            if handed < ROWS {
                 return Ok(());
+            }
+            rows = next;
+        }
+    }
+}
+
+/// Hands rows over, and says how many: fewer than were asked for where there are no more, or no more are wanted.
+async fn hand_over(rows: RowStream, portions: &mpsc::Sender<Portion>) -> Result<usize, Error> {
+    pin_mut!(rows);
+    let (mut portion, mut bytes, mut count) = (Vec::new(), 0, 0);
+    while let Some(row) = rows.try_next().await.map_err(|it| Error::from_postgres(&it))? {
+        count += 1;
+        bytes += row.raw_size_bytes();
+        portion.push(row);
+        if bytes >= BYTES {
+            bytes = 0;
+            if portions.send(Portion::Rows(std::mem::take(&mut portion))).await.is_err() {
+                return Ok(0);
             }
         }
     }
+    if !portion.is_empty() && portions.send(Portion::Rows(portion)).await.is_err() {
+        return Ok(0);
+    }
+    Ok(count)
 }
 
 /// Works until it has an answer; nothing when the reading ended before.
@@ -87,9 +99,13 @@ fn work<F: Fold>(mut fold: F, mut taken: mpsc::Receiver<Portion>) -> Option<Resu
     loop {
         match taken.blocking_recv()? {
             Portion::End => return Some(fold.finish()),
-            Portion::Documents(documents) => {
-                for it in &documents {
-                    match fold.take(Document::Text(it)) {
+            Portion::Rows(rows) => {
+                for row in &rows {
+                    let document = match row.try_get(0) {
+                        Ok(text) => Document::Text(text),
+                        Err(error) => return Some(Err(Error::Other(error.to_string()).into())),
+                    };
+                    match fold.take(document) {
                         Ok(flow) if flow.is_continue() => {}
                         Ok(_) => {
                             drop(taken);

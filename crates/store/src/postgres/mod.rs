@@ -8,6 +8,7 @@ mod fold;
 mod group;
 mod lane;
 mod listeners;
+mod long_reads;
 mod news;
 mod origin;
 mod purge;
@@ -20,13 +21,9 @@ pub(crate) use lane::{Isolation, Lane, Start};
 pub(crate) use restored::number_anew;
 pub(crate) use tx::{PgTx, command};
 
-use crate::{
-    Error, Requester, SchemaChange, Tx, TxFuture,
-    deadline::{CancelOnDrop, Deadline},
-    line::{Line, Places},
-    tx::EngineTx,
-};
+use crate::{Error, Requester, SchemaChange, Tx, TxFuture, tx::EngineTx};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod};
+use long_reads::LongReads;
 use parking_lot::RwLock;
 use std::{sync::Arc, time::Duration};
 use stoa_kernel::{Fault, Result, clock::Counter};
@@ -40,15 +37,6 @@ const SHARED_RUNS: u32 = 3;
 const RUNS: u32 = 20;
 /// How long a request waits for a connection: as long as the longest that the others may have theirs.
 const CONNECTION_WAIT: Duration = Duration::from_secs(30);
-/// Long reads at the same time of one network, of all sites: as many as there are cores, within these. Each takes a
-/// core of the database, which has as many as a node or more, and one network's must not take them all several times
-/// over.
-const SCANS_OF_ONE: (usize, usize) = (2, 6);
-/// Places that are left for others.
-const SCANS_OF_OTHERS: usize = 2;
-/// A long read is ended after this long (docs/protocol/content.md §15).
-const SCAN_LIMIT: Duration = Duration::from_secs(30);
-
 /// A transaction is ended whose node does nothing with it for so long: a node that stands still would keep the rows
 /// that it wrote, and its lane, from all others.
 const IDLE_LIMIT: Duration = Duration::from_secs(10);
@@ -64,7 +52,9 @@ const SHARED: (usize, usize) = (2, 4);
 pub(crate) struct Postgres {
     config: tokio_postgres::Config,
     pool: Pool,
-    scans: Arc<Line>,
+    /// What may look at many rows, and of that what comes into one answer here.
+    scans: LongReads,
+    folds: LongReads,
     shared: Box<[RwLock<Option<Arc<Object>>>]>,
     /// For each lane, who of this process runs alone or waits to.
     alone: [tokio::sync::Mutex<()>; lane::LANES],
@@ -79,25 +69,26 @@ impl Postgres {
         let config: tokio_postgres::Config =
             url.parse().map_err(|it: tokio_postgres::Error| Error::Other(format!("database URL: {it}")))?;
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = Manager::from_config(config.clone(), NoTls, recycling);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let shared: Box<[_]> = (0..cores.clamp(SHARED.0, SHARED.1)).map(|_| RwLock::default()).collect();
-        let pool = Pool::builder(manager)
-            .max_size(connections + shared.len())
-            .runtime(deadpool_postgres::Runtime::Tokio1)
-            .post_create(Hook::async_fn(|client, _| {
-                Box::pin(async move { client.batch_execute(&session_settings()).await.map_err(HookError::Backend) })
-            }))
-            .wait_timeout(Some(CONNECTION_WAIT))
-            .create_timeout(Some(Duration::from_secs(10)))
-            .build()
-            .map_err(|it| Error::Other(it.to_string()))?;
+        let pool_of = |most| {
+            Pool::builder(Manager::from_config(config.clone(), NoTls, recycling.clone()))
+                .max_size(most)
+                .runtime(deadpool_postgres::Runtime::Tokio1)
+                .post_create(Hook::async_fn(|client, _| {
+                    Box::pin(async move { client.batch_execute(&session_settings()).await.map_err(HookError::Backend) })
+                }))
+                .wait_timeout(Some(CONNECTION_WAIT))
+                .create_timeout(Some(Duration::from_secs(10)))
+                .build()
+                .map_err(|it| Error::Other(it.to_string()))
+        };
+        let pool = pool_of(connections + shared.len())?;
+        let scans = LongReads::of_database(pool.clone(), cores);
+        let folds = LongReads::of_both(pool_of, cores)?;
         let alone = std::array::from_fn(|_| tokio::sync::Mutex::default());
-        let of_one = cores.clamp(SCANS_OF_ONE.0, SCANS_OF_ONE.1);
-        let running = of_one + SCANS_OF_OTHERS;
-        let scans = Line::new(Places { running, running_of_one: of_one, waiting: 1024, waiting_of_one: 128 });
         let (groups, listeners, counter) = Default::default();
-        Ok(Self { config, pool, scans, shared, alone, groups, listeners, origin: RwLock::default(), counter })
+        Ok(Self { config, pool, scans, folds, shared, alone, groups, listeners, origin: RwLock::default(), counter })
     }
 
     pub(crate) async fn client(&self) -> Result<Object, Error> {
@@ -113,6 +104,7 @@ impl Postgres {
     pub(crate) fn close(&self) {
         self.shared.iter().for_each(|it| *it.write() = None);
         self.pool.close();
+        self.folds.close();
     }
 
     /// What the body answers after its commit, and whether there are new rows in the outbox.
@@ -220,25 +212,20 @@ impl Postgres {
         Ok(client)
     }
 
+    /// A read that may look at many rows.
     pub(crate) async fn scan<T, F>(&self, requester: Requester, body: F) -> Result<T>
     where
         F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
     {
-        let _turn = self.scans.turn(requester).await?;
-        let mut scan = Scan(Some(self.client().await?));
-        let mut tx = Tx::new(EngineTx::Postgres(PgTx::new(scan.client())));
-        let gone = Arc::default();
-        tx.deadline = Deadline::new(Arc::clone(&gone), SCAN_LIMIT);
-        let _cancel = CancelOnDrop(gone);
-        let result = tokio::time::timeout(SCAN_LIMIT, body(&mut tx)).await;
-        drop(tx);
-        match result {
-            Ok(result) => {
-                scan.0 = None;
-                result
-            }
-            Err(_) => Err(Error::Interrupted.into()),
-        }
+        self.scans.run(requester, body).await
+    }
+
+    /// A read whose rows come into one answer here.
+    pub(crate) async fn fold<T, F>(&self, requester: Requester, body: F) -> Result<T>
+    where
+        F: for<'t> FnOnce(&'t mut Tx<'_>) -> TxFuture<'t, T>,
+    {
+        self.folds.run(requester, body).await
     }
 }
 
@@ -287,27 +274,6 @@ impl Drop for Guard {
     fn drop(&mut self) {
         if let Some(client) = self.0.take() {
             drop(Object::take(client));
-        }
-    }
-}
-
-/// A connection with a long read. When no caller waits for it any more the statement is cancelled and the
-/// connection thrown away: back in the pool, the cancel might hit its next user.
-struct Scan(Option<Object>);
-
-impl Scan {
-    fn client(&self) -> &Object {
-        self.0.as_ref().expect("the connection is there until the read is over")
-    }
-}
-
-impl Drop for Scan {
-    fn drop(&mut self) {
-        let Some(client) = self.0.take() else { return };
-        let token = client.cancel_token();
-        drop(Object::take(client));
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move { token.cancel_query(NoTls).await });
         }
     }
 }
