@@ -208,7 +208,9 @@ impl CopiesAtWork {
 
     /// Nothing where it is at work on it already.
     fn add<'s>(&'s self, id: &'s str) -> Option<AtWork<'s>> {
-        self.0.lock().insert(id.to_owned()).then_some(AtWork(self, id))
+        let is_first = self.0.lock().insert(id.to_owned());
+        // Made only then: where one is dropped, the work is over.
+        is_first.then(|| AtWork(self, id))
     }
 }
 
@@ -339,4 +341,20 @@ async fn beat(content: &Content, store: &Store, copy: &CopyRecord, items: &Atomi
 pub(super) async fn definition(site: &Site, id: &str) -> Result<Option<stored::StoredCollection>> {
     let (site_id, id) = (site.id.clone(), id.to_owned());
     site.read(ReaderPool::Point, move |tx| boxed!(live(tx, &site_id, &id).await)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn second_worker_on_a_copy_leaves_the_first_alone() {
+        let copies = CopiesAtWork::default();
+        let first = copies.add("copy").expect("no worker yet");
+        assert!(copies.add("copy").is_none());
+        assert!(copies.has("copy"), "the first is at work still");
+        drop(first);
+        assert!(!copies.has("copy"));
+        assert!(copies.add("copy").is_some());
+    }
 }
