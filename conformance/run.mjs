@@ -14,6 +14,7 @@ import { createDatabase } from './lib/postgres.mjs';
 import { report } from './lib/report.mjs';
 import { bundlePage, serveSite } from './lib/site-server.mjs';
 import { programPath, stoaAt } from './lib/stoa.mjs';
+import { startTelephones } from './lib/telephone.mjs';
 
 /** @import { Outcome, Run } from './lib/types.js' */
 
@@ -78,6 +79,7 @@ async function runEngine(engine, script) {
   const dataDir = join(folder, 'data');
   mkdirSync(dataDir);
   const stoa = stoaAt({ data: dataDir, databaseUrl: database?.url });
+  const telephones = await startTelephones(dataDir);
   let server;
   try {
     const origin = `https://atlas.test:${site.port}`;
@@ -100,6 +102,7 @@ async function runEngine(engine, script) {
       // Receivers of webhooks are in the process of the rows.
       '--reach-allow',
       '127.0.0.1/32',
+      ...telephones.flags,
     );
     // Asked of the running server, so that the link carries its public address.
     const invitation = await stoa.command('owner', 'invite', '--email', OWNER_EMAIL);
@@ -127,6 +130,7 @@ async function runEngine(engine, script) {
   } finally {
     const code = await server?.stop();
     if (code) console.error(`stoa serve ended with ${code} on SIGTERM`);
+    await telephones.stop();
     await site.stop();
     await database?.drop();
     if (options.keep) console.error(`kept ${folder}`);

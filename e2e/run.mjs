@@ -9,6 +9,7 @@ import pg from 'pg';
 import { messageOf } from '../conformance/lib/parse.mjs';
 import { createDatabase } from '../conformance/lib/postgres.mjs';
 import { programPath, stoaAt } from '../conformance/lib/stoa.mjs';
+import { startTelephones } from '../conformance/lib/telephone.mjs';
 import { launchBrowser } from './lib/browser.mjs';
 import { runTests } from './lib/run-tests.mjs';
 import { waitForSearch } from './lib/search.mjs';
@@ -64,10 +65,11 @@ process.exit(failed > 0 ? 1 : 0);
 async function runEngine(engine, browser) {
   const folder = mkdtempSync(join(tmpdir(), 'stoa-e2e-'));
   const database = engine === 'postgres' && cluster ? await createDatabase(pg.Client, cluster) : undefined;
+  const telephones = await startTelephones(join(folder, 'data'));
   let server;
   try {
     const stoa = stoaAt({ data: join(folder, 'data'), databaseUrl: database?.url });
-    server = await stoa.serve('--port', '0', '--demo');
+    server = await stoa.serve('--port', '0', '--demo', ...telephones.flags);
     await waitForSearch(server.url);
     const world = { browser, stoa, url: server.url, shots, engine };
     // The look does not depend on the engine: pictures are taken once. Tests of sites come last: once they have made
@@ -84,6 +86,7 @@ async function runEngine(engine, browser) {
   } finally {
     const code = await server?.stop();
     if (code) console.error(`stoa serve ended with ${code} on SIGTERM`);
+    await telephones.stop();
     await database?.drop();
     if (options.keep) console.error(`kept ${folder}`);
     else rmSync(folder, { recursive: true, force: true });

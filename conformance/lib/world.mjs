@@ -183,7 +183,12 @@ export function createWorld(run, recorder) {
       } finally {
         await app.signOnPolicy.updateSignOnPolicy(
           // The type does not know the house's own member.
-          untyped({ requireOwnerApproval: false, requireEmailVerification: false, secondFactor: 'OFF' }),
+          untyped({
+            requireOwnerApproval: false,
+            requireEmailVerification: false,
+            secondFactor: 'OFF',
+            secondFactorByTelephone: false,
+          }),
         );
       }
     },

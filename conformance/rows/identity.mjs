@@ -4,6 +4,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import { assert, failsWithStatus, failure, member, present, untyped } from '../lib/expect.mjs';
 import { messagesTo } from '../lib/mail.mjs';
 import { text } from '../lib/parse.mjs';
+import { codesTo } from '../lib/telephone.mjs';
 import { codeAt, currentStep } from '../lib/totp.mjs';
 
 /** @import { Row } from '../lib/runner.mjs' */
@@ -359,6 +360,36 @@ function oldRows() {
         assert.equal(again.details?.applicationError?.code, 'VERIFICATION_FAILED');
       });
     }),
+    row(
+      'authentication.verify',
+      'codes by text message and by call are sent and sign in, once',
+      true,
+      async (world) => {
+        const policy = untyped({ secondFactor: 'OPTIONAL', secondFactorByTelephone: true });
+        await world.withPolicy(policy, async () => {
+          const number = '+4915112345678';
+          const lastCode = () => present(codesTo(world.run.dataDir, number).at(-1));
+          const { own, email, password } = await provedMember(world, 'codes by telephone');
+          for (const type of ['SMS', 'CALL']) {
+            const begun = await own('factors', { type, phone: number });
+            await own(`factors/${text(member(begun, 'factor'), 'id')}/confirm`, { code: lastCode() });
+          }
+          const visitor = world.oldVisitor().authentication;
+          for (const [type, name] of /** @type {const} */ ([
+            ['SMS', 'smsData'],
+            ['CALL', 'callData'],
+          ])) {
+            const asked = await visitor.loginV2({ email }, { password });
+            const sent = await visitor.verify(type, { stateToken: present(asked.stateToken), [name]: {} });
+            assert.equal(sent.state, 'MFA_CHALLENGE');
+            const answer = { stateToken: present(sent.stateToken), [name]: { code: lastCode() } };
+            assert.equal((await visitor.verify(type, answer)).state, 'SUCCESS');
+            const again = await failure(visitor.verify(type, answer));
+            assert.equal(again.details?.applicationError?.code, 'VERIFICATION_FAILED');
+          }
+        });
+      },
+    ),
     row('authentication.verify', 'a wrong state is refused by application code', true, async (world) => {
       const error = await failure(
         world.oldVisitor().authentication.verify('TOTP', { stateToken: 'no-such-state', totpData: { code: '000000' } }),

@@ -1,10 +1,11 @@
-// A second factor on the account pages, by the keyboard alone: a code of an authenticator, a recovery code, a browser that is
-// remembered.
+// A second factor on the account pages, by the keyboard alone: a code of an authenticator, one that goes to a telephone, a
+// recovery code, a browser that is remembered.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { messagesTo } from '../../conformance/lib/mail.mjs';
 import { member, present, text } from '../../conformance/lib/parse.mjs';
+import { codesTo } from '../../conformance/lib/telephone.mjs';
 import { codeAt, currentStep } from '../../conformance/lib/totp.mjs';
 import { checkAccessibility } from '../lib/axe.mjs';
 import { checkWidth, newCredentials, tabTo, title } from '../lib/steps.mjs';
@@ -16,6 +17,7 @@ import { checkWidth, newCredentials, tabTo, title } from '../lib/steps.mjs';
 const QUESTION = 'Confirm that it is you';
 const SETUP = 'Protect your account';
 const KEEP = 'Keep these recovery codes';
+const OWN = '/_api/identity/v1';
 
 /** @type {Test[]} */
 export const tests = [
@@ -69,6 +71,49 @@ export const tests = [
         await sendPassword(page, credentials);
         await title(page, 'You are signed in').waitFor();
       });
+    },
+  },
+  {
+    name: 'a code by text message, or by a call, is sent when it is asked for and signs in',
+    run: async ({ browser, stoa, url, shots, engine }) => {
+      await stoa.command('site', 'second-factors', 'optional', '--by-telephone', 'true');
+      const client = member(await stoa.command('client', 'list'), '0');
+      const clientId = text(client, 'clientId');
+      const redirectUri = text(member(client, 'redirectUris'), '0');
+      const number = `+4915${randomBytes(4).readUInt32BE().toString().padStart(10, '0')}`;
+      const credentials = newCredentials();
+      const token = await provedMember({ url, stoa }, { clientId, redirectUri }, credentials);
+      for (const type of ['SMS', 'CALL']) {
+        const begun = await call(url, `${OWN}/factors`, token, { type, phone: number });
+        const id = text(member(begun, 'factor'), 'id');
+        await call(url, `${OWN}/factors/${id}/confirm`, token, { code: present(codesTo(stoa.data, number).at(-1)) });
+      }
+      for (const dark of [false, true]) {
+        const theme = dark ? 'dark' : 'light';
+        await browser.visit({ width: dark ? 1280 : 390, height: 800, dark }, async (page) => {
+          await page.goto(`${url}/account/sign-in?clientId=${clientId}`);
+          await sendPassword(page, credentials);
+          await title(page, QUESTION).waitFor();
+          if (dark) {
+            await tabTo(page, page.getByRole('button', { name: 'Use a code by phone call' }), 'the way to calls');
+            await page.keyboard.press('Enter');
+          }
+          const send = page.getByRole('button', { name: 'Send a code' });
+          await tabTo(page, send, 'what sends a code');
+          await checkAccessibility(page, `a code to a telephone, ${theme}`);
+          await checkWidth(page, QUESTION);
+          await page.screenshot({ path: join(shots, `telephone-${theme}-${engine}.png`), fullPage: true });
+          await page.keyboard.press('Enter');
+          const code = page.getByRole('textbox', { name: '6-digit code' });
+          await code.waitFor();
+          await page.getByText(`+49***${number.slice(-2)}`).waitFor();
+          await checkAccessibility(page, `a code that was sent, ${theme}`);
+          await code.focus();
+          await page.keyboard.type(present(codesTo(stoa.data, number).at(-1)));
+          await page.keyboard.press('Enter');
+          await title(page, 'You are signed in').waitFor();
+        });
+      }
     },
   },
   {
@@ -126,7 +171,23 @@ async function sendPassword(page, { email, password }) {
  * A new member with an authenticator.
  * @param {Pick<World, 'url' | 'stoa'>} world @param {{ clientId: string, redirectUri: string }} client @param {Credentials} credentials
  */
-async function enrolled({ url, stoa }, client, { email, password }) {
+async function enrolled({ url, stoa }, client, credentials) {
+  const token = await provedMember({ url, stoa }, client, credentials);
+  const begun = await call(url, `${OWN}/factors`, token, {});
+  const secret = text(begun, 'secret');
+  const step = currentStep();
+  const id = text(member(begun, 'factor'), 'id');
+  const confirmed = await call(url, `${OWN}/factors/${id}/confirm`, token, { code: codeAt(secret, step) });
+  const codes = member(confirmed, 'recoveryCodes');
+  assert.ok(Array.isArray(codes));
+  return { secret, recoveryCodes: codes.map(String), step };
+}
+
+/**
+ * A token of a new member who may change their second factors.
+ * @param {Pick<World, 'url' | 'stoa'>} world @param {{ clientId: string, redirectUri: string }} client @param {Credentials} credentials
+ */
+async function provedMember({ url, stoa }, client, { email, password }) {
   const { clientId } = client;
   const visitor = text(await call(url, '/oauth2/token', '', { clientId, grantType: 'anonymous' }), 'access_token');
   const registered = await call(url, '/v2/register', visitor, { loginId: { email }, password });
@@ -135,16 +196,8 @@ async function enrolled({ url, stoa }, client, { email, password }) {
   const started = await call(url, '/v1/start', token, { identityId, target: 'EMAIL' });
   const code = await codeTo(stoa.data, email);
   await call(url, '/v1/auth/verify', visitor, { code, stateToken: text(started, 'verificationId') });
-  const own = '/_api/identity/v1';
-  await call(url, `${own}/proof`, token, { password });
-  const begun = await call(url, `${own}/factors`, token, {});
-  const secret = text(begun, 'secret');
-  const step = currentStep();
-  const id = text(member(begun, 'factor'), 'id');
-  const confirmed = await call(url, `${own}/factors/${id}/confirm`, token, { code: codeAt(secret, step) });
-  const codes = member(confirmed, 'recoveryCodes');
-  assert.ok(Array.isArray(codes));
-  return { secret, recoveryCodes: codes.map(String), step };
+  await call(url, `${OWN}/proof`, token, { password });
+  return token;
 }
 
 /** The code that was sent to an address. @param {string} data @param {string} email */

@@ -202,7 +202,7 @@ on_both_engines! {
     async fn member_adds_a_factor_signs_in_with_it_and_removes_it(engine) {
         let world = World::with_factors(engine).await;
         let access = world.member_access("anna@example.org").await;
-        let none = json!({ "policy": "OPTIONAL", "factors": [], "recoveryCodesLeft": 0, "rememberedBrowsers": 0 });
+        let none = json!({ "policy": "OPTIONAL", "addable": ["TOTP", "EMAIL"], "factors": [], "recoveryCodesLeft": 0, "rememberedBrowsers": 0 });
         assert_eq!(world.own(&access, Method::GET, "factors", json!({})).await.json(), none);
         assert_eq!(world.login("anna@example.org", PASSWORD).await["state"], "SUCCESS");
         world.app.mail.take();
@@ -518,7 +518,7 @@ on_both_engines! {
         let remember = async |browser: &Browser<'_>| {
             world.next_step();
             let view = browser.password(&anna.email).await;
-            assert_eq!(view["step"], json!({ "type": "SECOND_FACTOR", "factors": ["TOTP", "RECOVERY_CODE"], "rememberDays": 30, "sentTo": null, "resendAfterSeconds": 30 }));
+            assert_eq!(view["step"], json!({ "type": "SECOND_FACTOR", "factors": ["TOTP", "RECOVERY_CODE"], "rememberDays": 30, "sentTo": null, "sentBy": null, "resendAfterSeconds": 30 }));
             assert_eq!(browser.factor(&view, &world.totp(&anna.secret, 0), true).await["step"]["type"], "DONE");
             assert_eq!(step(browser, &anna.email).await, "DONE");
         };
@@ -641,6 +641,8 @@ on_both_engines! {
         let visitor = world.visitor().await;
         for (path, extra, field) in [
             ("SMS", json!({ "smsData": { "code": "123456" } }), "factorType"),
+            ("TOTP", json!({ "smsData": {} }), "smsData"),
+            ("TOTP", json!({ "callData": { "code": "123456" } }), "callData"),
             ("EMAIL", json!({ "emailData": {} }), "factorType"),
             ("PASSWORD", json!({ "passwordData": { "password": PASSWORD } }), "factorType"),
             ("totp", json!({}), "factorType"),
@@ -765,33 +767,8 @@ on_both_engines! {
 mod deletion;
 mod email;
 mod my_account;
+mod network;
+mod phone;
+mod phone_limits;
 mod required;
 mod takeover;
-
-/// Many addresses are counted together by their network, whichever member they guess at.
-mod network {
-    use super::*;
-    use stoa_identity::defence::throttle::{Rate, ThrottleLimits};
-
-    on_both_engines! {
-        async fn guesses_of_one_network_are_bounded(engine) {
-            let address = Rate { burst: 8.0, per_second: 0.01 };
-            let throttle = ThrottleLimits { address, ..ThrottleLimits::default() };
-            let world = World::with(engine, Config { throttle, ..Config::default() }).await;
-            world.policy(json!({ "secondFactor": "OPTIONAL" })).await;
-            let mut members = Vec::new();
-            for n in 0..3 {
-                members.push(world.enrolled(&format!("member{n}@example.org")).await);
-            }
-            let mut verdicts = Vec::new();
-            for member in &members {
-                let token = world.challenge(member).await;
-                for _ in 0..4 {
-                    verdicts.push(world.verify_totp(&token, &wrong(&world, &member.secret)).await.verdict());
-                }
-            }
-            assert_eq!(verdicts.iter().filter(|it| *it == WRONG).count(), 8, "{verdicts:?}");
-            assert!(verdicts[8..].iter().all(|it| it == "429 THROTTLED_FEATURE"), "{verdicts:?}");
-        }
-    }
-}

@@ -164,7 +164,14 @@ fn of_schema(name: &str, older: &Value, newer: &Value, losses: &mut BTreeSet<Str
     }
     for some in ["anyOf", "oneOf", "allOf"] {
         let (ours, theirs) = (&newer[some], &older[some]);
-        let is_lost = |it: &&Value| !ours.as_array().is_some_and(|ours| ours.contains(it));
+        // One that has only grown is there still.
+        let keeps = |now: &Value, it: &Value| {
+            let mut narrower = BTreeSet::new();
+            of_schema(name, it, now, &mut narrower);
+            narrower.is_empty()
+        };
+        let is_kept = |now: &Value, it: &Value| now == it || some != "allOf" && keeps(now, it);
+        let is_lost = |it: &&Value| !ours.as_array().is_some_and(|ours| ours.iter().any(|now| is_kept(now, it)));
         if some == "allOf" && ours.as_array().map(Vec::len) > theirs.as_array().map(Vec::len) {
             inner.insert(format!("{name}: {some}"));
         }
@@ -286,6 +293,7 @@ mod tests {
             (&format!("{THING}/size/type"), json!(["number", "null", "string"])),
             (&format!("{THING}/kinds/items/enum"), json!(["A", "B", "C"])),
             (&format!("{THING}/one/anyOf"), json!([{ "type": "string" }, { "type": "integer" }, { "type": "null" }])),
+            (&format!("{THING}/one/anyOf"), json!([{ "type": "string" }, { "type": "number" }])),
             ("/paths/~1a~1{id}/post/responses/409", json!({})),
             ("/paths/~1a~1{id}/post/responses/404", Value::Null),
             ("/paths/~1c", json!({ "get": { "operationId": "thingGet" } })),

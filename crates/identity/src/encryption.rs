@@ -12,7 +12,10 @@
 //! nonce looks like a mark costs one try more, and nothing else.
 
 use parking_lot::RwLock;
-use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::{
+    aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey},
+    hmac,
+};
 use std::sync::Arc;
 use stoa_kernel::{Fault, Millis, Result, TokenHash, World};
 use stoa_sql::params;
@@ -98,6 +101,8 @@ struct KeyList {
 struct Key {
     mark: [u8; MARK],
     key: LessSafeKey,
+    /// Made of the same secret, for digests.
+    digests: hmac::Key,
 }
 
 /// A row of the catalogue.
@@ -168,6 +173,14 @@ impl Cipher {
         encrypted.len() > MARK && encrypted[0] == FORM && !is_known()
     }
 
+    /// A digest (HMAC-SHA-256) by which a text is found that must not be read: who has no key can't try what it may be of. It is made with the
+    /// oldest key that is kept, so that another key changes nothing until that one is deleted.
+    pub(crate) fn digest(&self, text: &str) -> Vec<u8> {
+        let keys = self.known();
+        let oldest = keys.older.last().unwrap_or(&keys.current);
+        hmac::sign(&oldest.digests, text.as_bytes()).as_ref().to_vec()
+    }
+
     /// With what every text begins that is under the current key.
     pub(crate) fn mark(&self) -> Vec<u8> {
         self.known().current.mark.to_vec()
@@ -204,7 +217,9 @@ impl Key {
         let key = UnboundKey::new(&AES_256_GCM, secret).map_err(Fault::internal)?;
         let mut mark = [FORM; MARK];
         mark[1..].copy_from_slice(&TokenHash::of(id).to_vec()[..MARK - 1]);
-        Ok(Self { mark, key: LessSafeKey::new(key) })
+        let of_digests = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret), b"digests");
+        let digests = hmac::Key::new(hmac::HMAC_SHA256, of_digests.as_ref());
+        Ok(Self { mark, key: LessSafeKey::new(key), digests })
     }
 
     fn encrypt(&self, world: &World, about: &str, text: &str) -> Result<Vec<u8>> {
@@ -305,6 +320,17 @@ mod tests {
         assert!(before.names_unknown_key(&new) && !before.names_unknown_key(&first) && !after.names_unknown_key(&new));
         assert_eq!(cipher(vec![stored(2, Some(6)), stored(3, None)]).decrypt("a", &first), None, "one that is gone");
         assert!(KeyList::of(vec![stored(1, Some(5))]).is_err() && KeyList::of(Vec::new()).is_err());
+    }
+
+    #[test]
+    fn digest_is_of_one_text_and_key() {
+        let [one, same, other] = [1, 1, 2].map(|n| cipher(vec![stored(n, None)]));
+        assert_eq!(one.digest("a"), same.digest("a"));
+        assert!(one.digest("a") != one.digest("b") && one.digest("a") != other.digest("a"));
+        assert_ne!(one.digest("a"), TokenHash::of("a").to_vec());
+        // A node that has not heard of another key counts with those that have.
+        let renewed = cipher(vec![stored(1, Some(5)), stored(2, Some(6)), stored(3, None)]);
+        assert_eq!(renewed.digest("a"), one.digest("a"));
     }
 
     /// One text of 2^72 without a mark begins like one.

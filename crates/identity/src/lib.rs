@@ -30,6 +30,7 @@ pub(crate) mod retention;
 pub mod seal;
 pub mod session;
 pub mod sign_in;
+pub mod telephone;
 pub mod token;
 mod webhook;
 
@@ -73,6 +74,8 @@ pub(crate) struct Core {
     pub(crate) captcha: captcha_provider::ProviderClient,
     /// The service that is asked about new passwords, where there is one.
     pub(crate) leaked_passwords: Option<HashRanges>,
+    /// What sends codes to telephones, where the server has it.
+    pub(crate) telephone: Option<telephone::Telephone>,
     pub(crate) sites: Cache<i64, SiteId>,
     pub(crate) site_names: Cache<SiteId, Arc<site_names::SiteNames>>,
     /// Sites whose log may tell of redirect sessions: until when it is known, and whether it does.
@@ -107,7 +110,7 @@ impl Identity {
     ///
     /// # Errors
     /// Whatever the catalogue answers, and [`Code::Unavailable`] when the password threads can't start, and for an
-    /// address of leaked passwords that may not be called.
+    /// address of leaked passwords or a telephone provider that may not be called.
     pub async fn open(
         store: Arc<Store>,
         world: World,
@@ -125,6 +128,7 @@ impl Identity {
             HashRanges::new(reach.clone(), url, config.leaked_passwords.clone())
                 .map_err(|it| Fault::because(Code::Unavailable, format!("leaked_passwords_url: {it}")))
         });
+        let telephone = config.telephone.as_ref().map(|it| telephone::Telephone::new(reach.clone(), it)).transpose()?;
         let core = Core {
             verified: authenticate::VerifiedCache::new(config.verified_tokens),
             clients: client::Clients::new(),
@@ -132,6 +136,7 @@ impl Identity {
             mail_queue: mail::MailQueue::new(ciphers.mail.clone()),
             captcha: captcha_provider::ProviderClient::new(ciphers.captcha.clone(), reach, config.siteverify.clone()),
             leaked_passwords: leaked_passwords.transpose()?,
+            telephone,
             app_keys: app_key::Signers::new(),
             sites: Cache::new(4096),
             site_names: Cache::new(4096),
@@ -217,6 +222,9 @@ pub struct Config {
     pub leaked_passwords: HashRangeLimits,
     pub throttle: throttle::ThrottleLimits,
     pub siteverify: SiteverifyLimits,
+    /// What sends codes to telephones; nothing does without.
+    pub telephone: Option<telephone::TelephoneConfig>,
+    pub telephone_daily: telephone::DayLimits,
 }
 
 impl Default for Config {
@@ -249,6 +257,8 @@ impl From<&IdentityLimits> for Config {
             leaked_passwords: HashRangeLimits::default(),
             throttle: throttle::ThrottleLimits::from(limits),
             siteverify: SiteverifyLimits::default(),
+            telephone: None,
+            telephone_daily: telephone::DayLimits::from(limits),
         }
     }
 }

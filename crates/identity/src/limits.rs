@@ -86,6 +86,19 @@ stoa_kernel::limits! {
         captcha_burst: usize = 300, 1..=1_000_000;
         /// So many more as each hour passes.
         captcha_per_hour: usize = 7_200, 1..=10_000_000;
+        /// Codes by telephone that are asked for at a site from one address.
+        telephone_burst: usize = 10, 1..=1_000_000;
+        /// So many more as each hour passes.
+        telephone_per_hour: usize = 10, 1..=10_000_000;
+        /// Codes by telephone that a site sends to one number in a day; half of them while it is added, at most.
+        telephone_number_daily: usize = 15, 1..=1_000_000;
+        /// The same for one member; half of them for proofs in sessions, at most.
+        telephone_member_daily: usize = 15, 1..=1_000_000;
+        /// The same to numbers that begin alike, as `telephone.countries` has them; half of them for numbers that are
+        /// added, at most.
+        telephone_country_daily: usize = 300, 1..=10_000_000;
+        /// The same in all; half of them for numbers that are added, at most.
+        telephone_site_daily: usize = 500, 1..=10_000_000;
         /// Flows and redirect sessions begun at a site from one address.
         flow_burst: usize = 1_000, 1..=1_000_000;
         /// So many more as each hour passes.

@@ -18,12 +18,13 @@ use stoa_store::{ReaderPool, Site, Tx, boxed, outbox, setting};
 
 const SETTING: &str = "sign_on_policy";
 /// What an update may change.
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 9] = [
     "requireOwnerApproval",
     "requireEmailVerification",
     "requiredFields",
     "requireCaptcha",
     "secondFactor",
+    "secondFactorByTelephone",
     "secondFactorGraceDays",
     "secondFactorRoles",
     "accountDeletionDays",
@@ -41,6 +42,7 @@ const DAYS_FIELD: &str = "signOnPolicy.secondFactorGraceDays";
 /// Days for which the deletion of an account waits where none are named, and at most.
 const DELETION_DAYS: u32 = 14;
 const MOST_DELETION_DAYS: u32 = 90;
+const TELEPHONE_FIELD: &str = "signOnPolicy.secondFactorByTelephone";
 const ROLES_FIELD: &str = "signOnPolicy.secondFactorRoles";
 
 /// The sign-on policy. Verification comes first, then approval.
@@ -59,6 +61,9 @@ pub struct SignOnPolicy {
     /// Whether members can, or have to, add second factors. Those that they have are asked for in any case.
     #[serde(skip_serializing_if = "SecondFactorPolicy::is_off")]
     pub second_factor: SecondFactorPolicy,
+    /// Whether a number is one of those that they can add (decision 49).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub second_factor_by_telephone: bool,
     /// For how many days members may put off what is required of them; there while it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_factor_grace_days: Option<u32>,
@@ -211,6 +216,7 @@ pub struct PolicyChange {
     pub required_fields: Option<Vec<Field>>,
     pub require_captcha: Option<bool>,
     pub second_factor: Option<SecondFactorPolicy>,
+    pub second_factor_by_telephone: Option<bool>,
     pub second_factor_grace_days: Option<u32>,
     pub second_factor_roles: Option<Vec<String>>,
     pub account_deletion_days: Option<u32>,
@@ -238,6 +244,7 @@ impl PolicyChange {
             require_owner_approval: flag("requireOwnerApproval"),
             require_email_verification: flag("requireEmailVerification"),
             require_captcha: flag("requireCaptcha"),
+            second_factor_by_telephone: flag("secondFactorByTelephone"),
             ..Self::default()
         };
         if let Some(policy) = body.get("signOnPolicy") {
@@ -289,16 +296,25 @@ impl Identity {
     /// for what was asked of them.
     ///
     /// # Errors
-    /// [`Code::Forbidden`] for callers who are neither app nor owner; [`Code::Validation`] for roles that there are not, and
-    /// for days and roles where no second factor is required.
+    /// [`Code::Forbidden`] for callers who are neither app nor owner; [`Code::Validation`] for roles that there are not,
+    /// for days and roles where no second factor is required, and for numbers where the server sends no codes to any.
     pub async fn policy_update(&self, site: &Site, caller: &Caller, change: PolicyChange) -> Result<SignOnPolicy> {
         let core = &self.core;
         allow(caller)?;
         let actor = EventActor::of(caller);
-        site.write_with((site.id.clone(), change, actor, core.now()), |tx, (site, change, actor, now)| {
+        let has_telephone = core.telephone.is_some();
+        site.write_with((site.id.clone(), change, actor, core.now()), move |tx, (site, change, actor, now)| {
             boxed!({
                 let mut policy = read(tx, site).await?;
                 let before = policy.clone();
+                if let Some(flag) = change.second_factor_by_telephone {
+                    // What is sent as it stands is never refused.
+                    if flag && !before.second_factor_by_telephone && !has_telephone {
+                        let why = "this server sends no codes to telephones";
+                        return Err(Fault::invalid(vec![Violation::new(TELEPHONE_FIELD, "FIELD_NOT_ALLOWED", why)]));
+                    }
+                    policy.second_factor_by_telephone = flag;
+                }
                 if let Some(flag) = change.require_owner_approval {
                     policy.require_owner_approval = flag;
                 }

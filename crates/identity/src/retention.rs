@@ -12,7 +12,7 @@ const CHUNK: usize = 500;
 const DAY: Millis = 24 * 60 * 60_000;
 
 /// What is over in a site.
-fn of_site(config: &Config) -> [Rule; 20] {
+fn of_site(config: &Config) -> [Rule; 21] {
     let id = Key::Text("id");
     [
         Rule { table: "audit", key: id, over: "created < $1", kept: 400 * DAY },
@@ -30,6 +30,8 @@ fn of_site(config: &Config) -> [Rule; 20] {
         Rule { table: "redirect_session", key: Key::Hash, over: "expires < $1", kept: 0 },
         // How many there were lately is counted.
         Rule { table: "verification", key: Key::Hash, over: "expires < $1", kept: DAY },
+        // Counts of codes by telephone begin anew after a day.
+        Rule { table: "phone_count", key: Key::Hash, over: "since < $1", kept: DAY },
         Rule { table: "link", key: Key::Hash, over: "expires < $1", kept: DAY },
         Rule { table: "captcha", key: Key::Hash, over: "expires < $1", kept: 0 },
         Rule { table: "install_code", key: Key::Hash, over: "expires < $1", kept: 0 },

@@ -1,5 +1,6 @@
 //! What leaves the process. Mail is a trait with real implementations and a recording one. What goes to an address
-//! that somebody else chose takes one way out, [`Reach`]; a captcha provider does, and the service of leaked passwords.
+//! that somebody else chose takes one way out, [`Reach`]; a captcha provider does, the service of leaked passwords, and
+//! one that sends to telephones.
 //!
 //! Nothing here decides what is said or to whom: texts are made by `identity`.
 
@@ -11,6 +12,7 @@ mod reach;
 mod recorder;
 mod siteverify;
 mod smtp;
+mod telephone;
 mod turns;
 
 pub use hash_range::{HashRangeCounts, HashRangeLimits, HashRanges};
@@ -20,3 +22,4 @@ pub use reach::{Answer, Call, Exceptions, Reach, ReachConfig, ReachLimits, Targe
 pub use recorder::Recorder;
 pub use siteverify::{NoVerdict, Siteverifier, Siteverify, SiteverifyLimits, Verdict};
 pub use smtp::{Security, Smtp, SmtpConfig};
+pub use telephone::{Dispatch, Leave, TelephoneCounts, TelephoneGateway, TelephoneLimits, TelephoneProvider, Unsent};

@@ -9,6 +9,7 @@ use crate::{
 };
 use serde_json::json;
 use std::{path::Path, process::ExitCode};
+use stoa_identity::telephone::TelephoneConfig;
 use stoa_store::DataDirectory;
 
 struct Finding {
@@ -34,6 +35,7 @@ pub fn check(loaded: &Loaded, as_json: bool) -> ExitCode {
     if !is_about("reach") {
         findings.push(reach(config));
     }
+    findings.extend(config.telephone.as_ref().map(telephone));
     findings.push(listen(config));
     if !is_about("public_url") {
         findings.push(public_url(config));
@@ -115,6 +117,16 @@ fn reach(config: &Config) -> Finding {
     }
     called.extend(exceptions.allow.iter().map(ToString::to_string));
     Finding { key: "reach", is_good: true, text: format!("may call {}", called.join(", ")) }
+}
+
+/// Nothing is sent: that would cost something, and reach a person.
+fn telephone(config: &TelephoneConfig) -> Finding {
+    let TelephoneConfig { provider, prefixes, except, .. } = config;
+    let mut text = format!("{} sends codes to numbers that begin with +{}", provider.url, prefixes.join(", +"));
+    if !except.is_empty() {
+        text.push_str(&format!(", except with +{}", except.join(", +")));
+    }
+    Finding { key: "telephone", is_good: true, text }
 }
 
 fn tls(tls: &Tls) -> Finding {

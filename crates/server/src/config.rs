@@ -1,7 +1,7 @@
 //! Every configuration key on one page.
 //!
 //! A key has one name in three places: `stoa.toml` (`public_url = "…"`), the environment
-//! (`STOA_PUBLIC_URL`) and a flag (`--public-url`). Keys of mail and of the way out are in tables of the file
+//! (`STOA_PUBLIC_URL`) and a flag (`--public-url`). Keys of mail, of telephones and of the way out are in tables of the file
 //! (`[smtp]`, `host = "…"`), and have its name before theirs elsewhere (`STOA_SMTP_HOST`, `--smtp-host`). A flag
 //! beats the environment, which beats the file, which beats the default. What was written is [`Options`]; what it
 //! means is [`Config`]. Flags are those of `stoa serve`; other commands take only the two that say where the data are
@@ -13,9 +13,11 @@
 mod file;
 mod limits;
 mod reach;
+mod telephone;
 
 pub use limits::ServerLimits;
 pub use reach::ReachOptions;
+pub use telephone::TelephoneOptions;
 
 use clap::{Args, FromArgMatches, ValueEnum};
 use file::Keys;
@@ -27,7 +29,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use stoa_identity::password::PasswordList;
+use stoa_identity::{password::PasswordList, telephone::TelephoneConfig};
 use stoa_kernel::{Secret, World};
 use stoa_outbound::{HashRangeLimits, HashRanges, Reach, ReachConfig, Security, SmtpConfig};
 
@@ -85,6 +87,8 @@ pub struct Options {
     pub smtp: SmtpOptions,
     #[command(flatten)]
     pub reach: ReachOptions,
+    #[command(flatten)]
+    pub telephone: TelephoneOptions,
     /// Serve others than this machine without a mail server: messages stay in DIR/outbox/mail.jsonl
     #[arg(long, env = "STOA_OUTBOX_ONLY")]
     pub outbox_only: bool,
@@ -169,6 +173,7 @@ pub struct Config {
     pub graphql_introspection: bool,
     pub smtp: Option<SmtpConfig>,
     pub reach: ReachConfig,
+    pub telephone: Option<TelephoneConfig>,
     pub outbox_only: bool,
     pub refused_passwords: PasswordList,
     pub leaked_passwords_url: Option<String>,
@@ -256,6 +261,7 @@ impl Config {
         }
         let reach = options.reach.meant(is_alone, mistakes);
         let leaked_passwords_url = leaked_passwords_url(options.leaked_passwords_url, &reach, mistakes);
+        let telephone = options.telephone.meant(&reach, mistakes);
         Self {
             data: options.data.unwrap_or_else(|| PathBuf::from("data")),
             database_url: options.database_url,
@@ -270,6 +276,7 @@ impl Config {
             graphql_introspection: options.graphql_introspection.unwrap_or(false),
             smtp: smtp(options.smtp, mistakes),
             reach,
+            telephone,
             outbox_only: options.outbox_only,
             refused_passwords: refused_passwords(options.password_list, mistakes),
             leaked_passwords_url,
@@ -346,7 +353,7 @@ impl Keys for Options {
     fn keys() -> Vec<String> {
         let command = Self::augment_args(clap::Command::new("stoa"));
         let name = |id: &str| match id.split_once('_') {
-            Some((table @ ("smtp" | "reach"), key)) => format!("{table}.{key}"),
+            Some((table @ ("smtp" | "reach" | "telephone"), key)) => format!("{table}.{key}"),
             _ => id.to_owned(),
         };
         let has_flag = command.get_arguments().map(|it| name(it.get_id().as_str()));
@@ -369,6 +376,7 @@ impl Keys for Options {
             graphql_introspection: self.graphql_introspection.or(file.graphql_introspection),
             smtp: self.smtp.over(file.smtp),
             reach: self.reach.over(file.reach),
+            telephone: self.telephone.over(file.telephone),
             outbox_only: self.outbox_only || file.outbox_only,
             password_list: self.password_list.or(file.password_list),
             leaked_passwords_url: self.leaked_passwords_url.or(file.leaked_passwords_url),
@@ -498,6 +506,7 @@ fn public_url(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stoa_identity::telephone::Channel;
 
     /// What a file says, and all that is wrong with it.
     fn load(text: &str) -> Loaded {
@@ -583,6 +592,11 @@ mod tests {
             ("[reach]\nallow = [\"inside\"]", "stoa.toml:2: reach.allow: "),
             ("[reach]\nca = \"nowhere/ca.pem\"", "reach.ca nowhere/ca.pem"),
             ("[reach]\nca = \"Cargo.toml\"", "reach.ca: the certificate authority: there is no certificate"),
+            ("[telephone]\nulr = \"x\"", "stoa.toml:2: telephone.ulr is no key; did you mean telephone.url?"),
+            ("[telephone]\nsecret = \"x\"", "telephone.url is missing"),
+            ("[telephone]\nkinds = [\"fax\"]", "stoa.toml:2: telephone.kinds: "),
+            ("[telephone]\nurl = \"https://sms.example.org\"", "telephone.account is missing"),
+            ("[telephone]\nurl = \"https://sms.example.org\"", "telephone.countries is missing"),
             ("port = ", "stoa.toml: "),
             ("leaked_passwords_url = \"ftp://example.org/range\"", "leaked_passwords_url: "),
             ("leaked_passwords_url = \"https://10.1.0.1/range\"", "leaked_passwords_url: "),
@@ -595,6 +609,37 @@ mod tests {
             ("test_traffic = \"x\"\ntrusted_proxy = [\"10.0.0.0/8\"]", "on this machine alone"),
         ] {
             let error = load(text).checked().unwrap_err();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn telephone_provider_is_whole_or_none() {
+        let whole = "[telephone]\nurl = \"https://sms.example.org/2010-04-01\"\naccount = \"AC1\"\nsecret = \"hush\"\n\
+                     from = \"+15005550006\"\ncountries = [\"+49\", \"1212\"]\n";
+        let config = load(whole).checked().unwrap().telephone.unwrap();
+        assert_eq!(
+            (config.prefixes, config.channels),
+            (vec!["49".into(), "1212".into()], vec![Channel::Sms, Channel::Call])
+        );
+        let alone = format!("{whole}kinds = [\"sms\"]\nexcept = [\"+49900\"]");
+        let alone = load(&alone).checked().unwrap().telephone.unwrap();
+        assert_eq!((alone.channels, alone.except), (vec![Channel::Sms], vec!["49900".into()]));
+        assert!(load("").checked().unwrap().telephone.is_none());
+        for (from, to, says) in [
+            ("https://sms", "ftp://sms", "telephone.url: "),
+            ("https://sms", "http://sms", "telephone.url: "),
+            ("https://sms.example.org/2010-04-01", "https://10.1.0.1", "telephone.url: "),
+            ("AC1", "a/b", "telephone.account: "),
+            ("hush", "hush hush", "telephone.secret: "),
+            ("+15005550006", "Stoa", "telephone.from: "),
+            ("\"+49\", \"1212\"", "", "telephone.countries is missing"),
+            ("1212", "Germany", "telephone.countries: \"Germany\""),
+            ("1212", "4", "telephone.countries: \"4\""),
+            ("countries = ", "except = [\"0900\"]\ncountries = ", "telephone.except: \"0900\""),
+        ] {
+            let text = whole.replace(from, to);
+            let error = load(&text).checked().unwrap_err();
             assert!(error.contains(says), "{text}: {error}");
         }
     }

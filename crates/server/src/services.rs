@@ -65,6 +65,7 @@ impl Services {
         let settings = stoa_identity::Config {
             refused_passwords: config.refused_passwords.clone(),
             leaked_passwords_url: config.leaked_passwords_url.clone(),
+            telephone: config.telephone.clone(),
             ..(&config.limits.identity).into()
         };
         let reach = Reach::new(&config.reach, world.clone());

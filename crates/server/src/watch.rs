@@ -269,6 +269,7 @@ async fn now(app: &App) -> Vec<Measure> {
     let gauge = |name, help, value: u64| Measure { name, help, kind: Kind::Gauge, value: value as f64 };
     let counter = |name, help, value: u64| Measure { name, help, kind: Kind::Counter, value: value as f64 };
     let leaked = app.identity.leaked_passwords_counts();
+    let sent = app.identity.telephone_counts();
     let sites = app.store.open_sites();
     let mut waiting = 0;
     for site in &sites {
@@ -287,6 +288,19 @@ async fn now(app: &App) -> Vec<Measure> {
             "stoa_leaked_passwords_unanswered_total",
             "Those of which the service told nothing.",
             leaked.unanswered,
+        ),
+        counter("stoa_telephone_messages_total", "Codes that were sent by text message.", sent.messages),
+        counter("stoa_telephone_calls_total", "Codes that were sent by call.", sent.calls),
+        counter("stoa_telephone_refused_total", "Codes that the telephone provider refused.", sent.refused),
+        counter(
+            "stoa_telephone_failed_total",
+            "Codes that were not sent to a telephone, or of which its provider told nothing.",
+            sent.failed,
+        ),
+        counter(
+            "stoa_telephone_over_limit_total",
+            "Codes that a limit of the day kept from telephones.",
+            app.identity.telephone_over_limit(),
         ),
         gauge("stoa_aggregations", "Aggregations that are at work.", app.content.pipelines_running() as u64),
         gauge("stoa_aggregations_bytes", "Bytes that they keep.", app.content.pipeline_memory() as u64),

@@ -95,6 +95,7 @@ const SITE: &[Migration] = migrations![
     28 "site/0028_environment_worker" additive,
     30 "site/0030_session_device" additive,
     32 "site/0032_deletion" additive,
+    33 "site/0033_phone_count",
 ];
 
 impl Scope {

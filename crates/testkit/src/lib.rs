@@ -11,6 +11,7 @@ mod reach;
 mod siteverify;
 mod store;
 mod streamed;
+mod telephone;
 
 pub use app::{Reply, Service, TestApp, TestClient};
 pub use effort::rounds;
@@ -19,6 +20,7 @@ pub use reach::local_reach;
 pub use siteverify::Provider;
 pub use store::{Engine, Guards, Node, TestDatabase, TestStore, postgres_url};
 pub use streamed::{Message, Streamed};
+pub use telephone::{Rung, TelephoneExchange};
 
 /// Runs an async test once on SQLite and once on PostgreSQL.
 ///

@@ -95,7 +95,7 @@ impl Shared {
 }
 
 /// Reads `application/x-www-form-urlencoded`.
-fn form(body: &[u8]) -> BTreeMap<String, String> {
+pub(crate) fn form(body: &[u8]) -> BTreeMap<String, String> {
     let decode = |text: &str| {
         let mut parts = text.split('%');
         let mut bytes = parts.next().unwrap_or_default().replace('+', " ").into_bytes();

@@ -20,15 +20,17 @@ use axum::{
 use serde_json::{Value, json};
 use stoa_identity::{
     defence::Attempt,
-    factor::{EmailEnrolment, Enrolled, Enrolment, FactorList, FactorType, MemberFactor, Proof, Shown},
+    factor::{Enrolled, Enrolment, FactorList, FactorType, MemberFactor, Proof, SentEnrolment, Shown},
     sign_in::SubmittedFactor,
 };
-use stoa_kernel::{Code, Email, Fault, MemberId, Result, Secret, Violation, date::iso_from_millis};
+use stoa_kernel::{Code, Fault, MemberId, Result, Secret, Violation, date::iso_from_millis};
 
 /// Characters of a code.
 const LONGEST: usize = 100;
+/// Characters of a number as it was typed.
+const LONGEST_NUMBER: usize = 40;
 /// The objects of the factors that are not built (docs/protocol/identity.md §6).
-const OTHERS: [&str; 5] = ["smsData", "callData", "pushData", "webauthnData", "passwordData"];
+const OTHERS: [&str; 3] = ["pushData", "webauthnData", "passwordData"];
 
 /// `POST /v2/{factorType}/verify`.
 pub(crate) async fn verify(
@@ -40,7 +42,8 @@ pub(crate) async fn verify(
 ) -> Result<Response, Problem> {
     let named = path.map(|Path(name)| name).map_err(|it| Fault::new(Code::NotFound).logged(it))?;
     let mut fields = Fields::of(&body);
-    let factor = factor_type(&named, &body, &mut fields.violations);
+    let kinds = app.identity.factor_kinds();
+    let factor = factor_type(&named, &kinds, &body, &mut fields.violations);
     let state_token = fields.text("stateToken", None);
     let remembers = match &body["rememberThisDevice"] {
         Value::Null => false,
@@ -51,19 +54,17 @@ pub(crate) async fn verify(
         }
     };
     let mut code = None;
-    for known in FactorType::ALL {
+    for known in kinds.iter().copied() {
         let given = code_of(&body, known, &mut fields.violations);
         match given {
             Some(_) if factor != Some(known) => {
                 let why = "it does not go with the factor of the path";
-                fields.violations.push(Violation::new(data_name(known), "FIELD_NOT_ALLOWED", why));
+                fields.violations.push(Violation::new(known.data_name(), "FIELD_NOT_ALLOWED", why));
             }
             given => code = code.or(given),
         }
     }
-    for name in OTHERS.into_iter().filter(|name| !body[*name].is_null()) {
-        fields.violations.push(Violation::new(name, "FIELD_NOT_ALLOWED", "this factor is not built"));
-    }
+    refuse_others(&body, &kinds, &mut fields.violations);
     fields.done()?;
     let Some(factor) = factor else { return Err(Fault::internal("a factor was not looked at").into()) };
     let submitted = SubmittedFactor { factor, code, remembers };
@@ -74,9 +75,10 @@ pub(crate) async fn verify(
 /// `GET /_api/identity/v1/factors`: what the caller has.
 pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
     let found = app.identity.factor_list(&call.site, &call.caller).await?;
-    let FactorList { policy, factors, recovery_codes_left, remembered_browsers, proved_until } = found;
+    let FactorList { policy, addable, factors, recovery_codes_left, remembered_browsers, proved_until } = found;
     let mut view = json!({
         "policy": policy.name(),
+        "addable": addable.into_iter().map(FactorType::name).collect::<Vec<_>>(),
         "factors": factors.iter().map(view).collect::<Vec<_>>(),
         "recoveryCodesLeft": recovery_codes_left,
         "rememberedBrowsers": remembered_browsers,
@@ -87,15 +89,20 @@ pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
     secret(&view)
 }
 
-/// `POST /_api/identity/v1/factors` `{type?, name?}`: an authenticator, or codes by e-mail, that wait for the first code.
+/// `POST /_api/identity/v1/factors` `{type?, name?, phone?}`: an authenticator, or codes that are sent, that wait for the first
+/// code.
 pub(crate) async fn begin(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
-    let (factor, name) = wanted(&call.data)?;
-    if factor == FactorType::Email {
-        let EmailEnrolment { id, name, email, expires } =
-            app.identity.factor_begin_email(&call.site, &call.caller, info.address).await?;
+    let Wanted { factor, name, phone } = wanted(&call.data, &app.identity.factor_kinds())?;
+    if factor.is_sent() {
+        let (site, caller) = (&call.site, &call.caller);
+        let begun = match phone {
+            Some(number) => app.identity.factor_begin_phone(site, caller, (factor, number), info.address).await?,
+            None => app.identity.factor_begin_email(site, caller, info.address).await?,
+        };
+        let SentEnrolment { id, name, sent_to, expires } = begun;
         return secret(&json!({
             "factor": { "id": id, "type": factor.name(), "name": name },
-            "sentTo": hint(&email),
+            "sentTo": sent_to,
             "expiresDate": iso_from_millis(expires),
         }));
     }
@@ -147,14 +154,17 @@ pub(crate) async fn forget(State(app): State<App>, info: RequestInfo, call: ApiC
     done()
 }
 
-/// `POST /_api/identity/v1/proof` `{password}`, `{totpData}`, `{emailData}` or `{recoveryCodeData}`: who the caller is, once more.
-/// `emailData` without a code has one sent.
+/// `POST /_api/identity/v1/proof` `{password}`, or the object of a second factor: who the caller is, once more. That of one whose
+/// codes are sent has one sent where it has no code.
 pub(crate) async fn prove(State(app): State<App>, info: RequestInfo, headers: HeaderMap, mut call: ApiCall) -> Answer {
     let attempt =
         Attempt { address: info.address, visitor: None, client: None, hints: hints(&headers, &info), captcha: None };
-    let Some(proof) = proof(&call.data)? else {
-        let email = app.identity.member_prove_send(&call.site, &call.caller, info.address).await?;
-        return secret(&json!({ "sentTo": hint(&email) }));
+    let proof = match proof(&call.data, &app.identity.factor_kinds())? {
+        Asked::Proof(proof) => proof,
+        Asked::Code(factor) => {
+            let sent_to = app.identity.member_prove_send(&call.site, &call.caller, factor, info.address).await?;
+            return secret(&json!({ "sentTo": sent_to }));
+        }
     };
     // Nothing of it is kept while this request waits for its hash.
     call.forget_data();
@@ -169,22 +179,33 @@ pub(crate) async fn reset(State(app): State<App>, call: ApiCall) -> Answer {
     Ok(body::ok(&json!({ "removed": removed })))
 }
 
-/// What kind of factor is to be added, and how it is called.
-fn wanted(data: &Value) -> Result<(FactorType, Option<&str>)> {
+/// A factor that is to be added.
+struct Wanted<'a> {
+    factor: FactorType,
+    /// Of an authenticator, as its member calls it.
+    name: Option<&'a str>,
+    /// Where the codes go of those that go to a number.
+    phone: Option<&'a str>,
+}
+
+/// Reads what is to be added, of the kinds that the server has.
+fn wanted<'a>(data: &'a Value, kinds: &[FactorType]) -> Result<Wanted<'a>> {
     let mut violations = Vec::new();
+    let mut addable = kinds.iter().copied().filter(|it| *it != FactorType::RecoveryCode);
     let factor = match &data["type"] {
         Value::Null => FactorType::Totp,
-        it if *it == FactorType::Totp.name() => FactorType::Totp,
-        it if *it == FactorType::Email.name() => FactorType::Email,
-        _ => {
-            violations.push(Violation::new("type", "INVALID_ENUM_VALUE", "members add TOTP and EMAIL"));
+        named => addable.find(|it| *named == it.name()).unwrap_or_else(|| {
+            let kinds = kinds.iter().copied().filter(|it| *it != FactorType::RecoveryCode);
+            let why = format!("members add {}", names(kinds));
+            violations.push(Violation::new("type", "INVALID_ENUM_VALUE", why));
             FactorType::Totp
-        }
+        }),
     };
+    let goes_to_phone = matches!(factor, FactorType::Sms | FactorType::Call);
     let name = match &data["name"] {
         Value::Null => None,
-        Value::String(_) if factor == FactorType::Email => {
-            violations.push(Violation::new("name", "FIELD_NOT_ALLOWED", "codes by e-mail have no name"));
+        Value::String(_) if factor.is_sent() => {
+            violations.push(Violation::new("name", "FIELD_NOT_ALLOWED", "codes that are sent have no name"));
             None
         }
         Value::String(name) => Some(name.as_str()),
@@ -193,12 +214,34 @@ fn wanted(data: &Value) -> Result<(FactorType, Option<&str>)> {
             None
         }
     };
-    if violations.is_empty() { Ok((factor, name)) } else { Err(Fault::invalid(violations)) }
+    let phone = match &data["phone"] {
+        Value::Null => {
+            if goes_to_phone {
+                violations.push(Violation::new("phone", "REQUIRED_FIELD", "is required"));
+            }
+            None
+        }
+        Value::String(_) if !goes_to_phone => {
+            violations.push(Violation::new("phone", "FIELD_NOT_ALLOWED", "it goes with SMS and CALL"));
+            None
+        }
+        Value::String(number) if number.chars().count() <= LONGEST_NUMBER => Some(number.as_str()),
+        Value::String(_) => {
+            let why = format!("must be at most {LONGEST_NUMBER} characters");
+            violations.push(Violation::new("phone", "MAX_LENGTH", why));
+            None
+        }
+        _ => {
+            violations.push(Violation::new("phone", "FORMAT", "text is expected"));
+            None
+        }
+    };
+    if violations.is_empty() { Ok(Wanted { factor, name, phone }) } else { Err(Fault::invalid(violations)) }
 }
 
-/// An address as it is shown to who may have a stolen session alone.
-fn hint(email: &str) -> String {
-    Email::parse(email).map_or_else(|| "***".to_owned(), |it| it.hint())
+/// Names of factors, for a sentence.
+fn names(factors: impl Iterator<Item = FactorType>) -> String {
+    factors.map(FactorType::name).collect::<Vec<_>>().join(", ")
 }
 
 fn view(factor: &MemberFactor) -> Value {
@@ -212,10 +255,10 @@ fn view(factor: &MemberFactor) -> Value {
 }
 
 /// The factor that a path names, which the body may repeat.
-fn factor_type(named: &str, body: &Value, violations: &mut Vec<Violation>) -> Option<FactorType> {
-    let found = FactorType::ALL.into_iter().find(|it| it.name() == named);
+fn factor_type(named: &str, kinds: &[FactorType], body: &Value, violations: &mut Vec<Violation>) -> Option<FactorType> {
+    let found = kinds.iter().copied().find(|it| it.name() == named);
     if found.is_none() {
-        let why = "the server has TOTP, EMAIL and RECOVERY_CODE";
+        let why = format!("the server has {}", names(kinds.iter().copied()));
         violations.push(Violation::new("factorType", "INVALID_ENUM_VALUE", why));
     } else if !body["factorType"].is_null() && body["factorType"] != named {
         violations.push(Violation::new("factorType", "VALIDATION", "it is not the one of the path"));
@@ -223,48 +266,78 @@ fn factor_type(named: &str, body: &Value, violations: &mut Vec<Violation>) -> Op
     found
 }
 
-/// Nothing where a code by e-mail is to be sent first.
-fn proof(data: &Value) -> Result<Option<Proof>> {
-    let mut violations = Vec::new();
-    let mut proofs = Vec::new();
-    match &data["password"] {
-        Value::Null => {}
-        Value::String(password) => proofs.push(Proof::Password(Secret::new(password.as_str()))),
-        _ => violations.push(Violation::new("password", "FORMAT", "text is expected")),
+/// Refuses the objects of factors that the server doesn't have.
+fn refuse_others(body: &Value, kinds: &[FactorType], violations: &mut Vec<Violation>) {
+    let off = FactorType::ALL.into_iter().filter(|it| !kinds.contains(it)).map(FactorType::data_name);
+    for name in off.chain(OTHERS).filter(|name| !body[*name].is_null()) {
+        violations.push(Violation::new(name, "FIELD_NOT_ALLOWED", "this factor is not built"));
     }
-    for factor in FactorType::ALL {
-        let code = code_of(data, factor, &mut violations);
-        proofs.extend(code.map(|code| Proof::Factor(Shown { factor, code })));
-    }
-    let names = FactorType::ALL.into_iter().map(data_name).chain(["password"]);
-    let given = names.filter(|it| !data[*it].is_null()).count();
-    let is_to_be_sent = data["emailData"].is_object();
-    if (given != 1 || proofs.is_empty() && !is_to_be_sent) && violations.is_empty() {
-        let why = "one of password, totpData.code, emailData and recoveryCodeData.code is expected";
-        violations.push(Violation::new("password", "REQUIRED_ONE_OF_FIELD", why));
-    }
-    if violations.is_empty() { Ok(proofs.pop()) } else { Err(Fault::invalid(violations)) }
 }
 
-/// The member of a request that holds the code of a factor.
-fn data_name(factor: FactorType) -> &'static str {
-    match factor {
-        FactorType::Totp => "totpData",
-        FactorType::Email => "emailData",
-        FactorType::RecoveryCode => "recoveryCodeData",
+/// What a proof comes to.
+enum Asked {
+    Proof(Proof),
+    /// That a code of this factor is sent first.
+    Code(FactorType),
+}
+
+fn proof(data: &Value, kinds: &[FactorType]) -> Result<Asked> {
+    let mut violations = Vec::new();
+    let mut asked = Vec::new();
+    match &data["password"] {
+        Value::Null => {}
+        Value::String(password) => asked.push(Asked::Proof(Proof::Password(Secret::new(password.as_str())))),
+        _ => violations.push(Violation::new("password", "FORMAT", "text is expected")),
     }
+    for factor in kinds.iter().copied() {
+        match code_of(data, factor, &mut violations) {
+            Some(code) => asked.push(Asked::Proof(Proof::Factor(Shown { factor, code }))),
+            None if factor.is_sent() && data[factor.data_name()].is_object() => asked.push(Asked::Code(factor)),
+            None => {}
+        }
+    }
+    refuse_others(data, kinds, &mut violations);
+    let given = FactorType::ALL.into_iter().map(FactorType::data_name).chain(["password"]);
+    let given = given.filter(|it| !data[*it].is_null()).count();
+    if (given != 1 || asked.is_empty()) && violations.is_empty() {
+        let why = format!("one of password, {} is expected", data_names(kinds));
+        violations.push(Violation::new("password", "REQUIRED_ONE_OF_FIELD", why));
+    }
+    match asked.pop() {
+        Some(asked) if violations.is_empty() => Ok(asked),
+        _ => Err(Fault::invalid(violations)),
+    }
+}
+
+fn data_names(kinds: &[FactorType]) -> String {
+    kinds.iter().map(|it| it.data_name()).collect::<Vec<_>>().join(", ")
 }
 
 /// The code in the object of a factor; nothing where there is none of either.
 fn code_of(body: &Value, factor: FactorType, violations: &mut Vec<Violation>) -> Option<Secret> {
-    let name = data_name(factor);
+    let name = factor.data_name();
     match &body[name] {
         Value::Null => None,
+        data @ Value::Object(_) if factor == FactorType::Sms => {
+            refuse_other_ways(data, violations);
+            code_at(data, "code", &format!("{name}.code"), violations)
+        }
         data @ Value::Object(_) => code_at(data, "code", &format!("{name}.code"), violations),
         _ => {
             violations.push(Violation::new(name, "FORMAT", "an object is expected"));
             None
         }
+    }
+}
+
+/// Messages go as SMS, in the words of the server.
+fn refuse_other_ways(data: &Value, violations: &mut Vec<Violation>) {
+    if !data["deliveryMethod"].is_null() && data["deliveryMethod"] != "SMS" {
+        violations.push(Violation::new("smsData.deliveryMethod", "INVALID_ENUM_VALUE", "must be SMS"));
+    }
+    if !data["templateId"].is_null() {
+        let why = "messages have no templates";
+        violations.push(Violation::new("smsData.templateId", "FIELD_NOT_ALLOWED", why));
     }
 }
 

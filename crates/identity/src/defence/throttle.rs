@@ -1,5 +1,5 @@
 //! How often something may be attempted: token buckets in memory for registration, sign-in, new passwords, recovery
-//! links, captcha tokens and what a sign-in writes down. They are of three kinds, by network address, by
+//! links, captcha tokens, codes by telephone and what a sign-in writes down. They are of three kinds, by network address, by
 //! account and for a whole site, and an attempt takes from all that concern it, or from none.
 //!
 //! Never for visitors' tokens or refreshes: a refused refresh silently signs the member out
@@ -55,6 +55,9 @@ pub struct ThrottleLimits {
     pub recovery: Rate,
     /// Tokens that a site's captcha provider is asked about, from one address; good ones don't count.
     pub captcha: Rate,
+    /// Codes by telephone that are asked for at a site from one address. How many are sent is counted in the database
+    /// (`crate::telephone`).
+    pub telephone: Rate,
     /// Flows and redirect sessions begun at a site from one address: each is a row that lives for a while.
     pub flow: Rate,
     /// The same for a whole site, wherever it comes from.
@@ -85,6 +88,8 @@ pub(crate) enum AttemptKind {
     Password,
     Recovery,
     Captcha,
+    /// A code by telephone.
+    Telephone,
     Flow,
 }
 
@@ -106,6 +111,7 @@ impl From<&crate::IdentityLimits> for ThrottleLimits {
             export: Rate::hourly(limits.export_burst, limits.export_per_hour),
             recovery: Rate::hourly(limits.recovery_burst, limits.recovery_per_hour),
             captcha: Rate::hourly(limits.captcha_burst, limits.captcha_per_hour),
+            telephone: Rate::hourly(limits.telephone_burst, limits.telephone_per_hour),
             flow: Rate::hourly(limits.flow_burst, limits.flow_per_hour),
             site: SiteLimits {
                 sign_in: Rate::hourly(limits.site_sign_in_burst, limits.site_sign_in_per_hour),
@@ -193,6 +199,7 @@ impl Throttle {
             }
             // Not for the site as a whole: one sender of nonsense would use up what all need.
             AttemptKind::Captcha => self.take(now, &[by_network(limits.captcha)], None),
+            AttemptKind::Telephone => self.take(now, &[by_network(limits.telephone)], None),
             AttemptKind::Flow => self.take(now, &[by_network(limits.flow), by_site(limits.site.flow)], None),
             AttemptKind::Export => {
                 let key = self.hasher.hash_one((site.as_str(), kind, account));
@@ -245,6 +252,12 @@ impl Throttle {
         if let Some(key) = permit.lock {
             locks.absolve(key);
         }
+    }
+
+    /// Gives a network back what a code by telephone took from it that was asked for in another request.
+    pub(crate) fn give_back_telephone(&self, site: &SiteId, address: IpAddr) {
+        let key = self.hasher.hash_one((site.as_str(), network(address), AttemptKind::Telephone));
+        self.refund(Permit { buckets: vec![key], lock: None, is_last_free: false });
     }
 
     /// What was guessed of an account is worth nothing any more.
@@ -365,7 +378,7 @@ mod tests {
         type Set = fn(&mut crate::IdentityLimits) -> (&mut usize, &mut usize);
         type Row = (&'static str, Set, AttemptKind, fn(u8) -> u8, fn(u8) -> u8);
         let (one, many) = (|_: u8| 0, |n: u8| n);
-        let rows: [Row; 11] = [
+        let rows: [Row; 12] = [
             ("account", |it| (&mut it.account_burst, &mut it.account_per_hour), AttemptKind::SignIn, one, one),
             ("address", |it| (&mut it.address_burst, &mut it.address_per_hour), AttemptKind::SignIn, one, many),
             (
@@ -378,6 +391,13 @@ mod tests {
             ("password", |it| (&mut it.password_burst, &mut it.password_per_hour), AttemptKind::Password, many, one),
             ("recovery", |it| (&mut it.recovery_burst, &mut it.recovery_per_hour), AttemptKind::Recovery, one, many),
             ("captcha", |it| (&mut it.captcha_burst, &mut it.captcha_per_hour), AttemptKind::Captcha, one, many),
+            (
+                "telephone",
+                |it| (&mut it.telephone_burst, &mut it.telephone_per_hour),
+                AttemptKind::Telephone,
+                one,
+                many,
+            ),
             ("flow", |it| (&mut it.flow_burst, &mut it.flow_per_hour), AttemptKind::Flow, one, many),
             (
                 "site_sign_in",

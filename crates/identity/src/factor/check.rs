@@ -3,15 +3,11 @@
 
 use crate::{
     Core, audit,
-    factor::{
-        FactorType, Shown, guard,
-        mailed::{self, MailedCode},
-        notice, offer, recovery_code, row, secret, totp,
-    },
+    factor::{FactorType, Shown, guard, notice, offer, recovery_code, row, secret, sent, totp},
     member::Member,
 };
 use std::net::IpAddr;
-use stoa_kernel::{Code, Fault, MemberId, Result, TokenHash};
+use stoa_kernel::{Code, Fault, MemberId, Result, Secret, TokenHash};
 use stoa_store::{Site, Tx};
 
 /// What was shown, beside what the member has.
@@ -29,8 +25,11 @@ enum Found {
         id: String,
         step: i64,
     },
-    /// What may have been sent by e-mail.
-    Mailed(MailedCode),
+    /// What may have been sent under this name.
+    Sent {
+        name: String,
+        code: Secret,
+    },
     /// What a recovery code of the member would have as hash.
     Recovery(TokenHash),
 }
@@ -42,20 +41,20 @@ pub(crate) enum Verdict {
     Refused(Fault),
 }
 
-/// Compares what was shown with what the member has; a code by e-mail would have been sent under the name `mailed`.
+/// Compares what was shown with what the member has; a code that is sent would have been under the name `sent`.
 pub(crate) async fn compare(
     core: &Core,
     site: &Site,
     member: &MemberId,
     shown: &Shown,
-    mailed: Option<&str>,
+    sent: Option<&str>,
 ) -> Result<Compared> {
     let factor = shown.factor;
     let typed = shown.code.expose();
     let found = match factor {
         FactorType::RecoveryCode => Found::Recovery(recovery_code::hash(member, typed)),
-        FactorType::Email => {
-            mailed.map_or(Found::Nothing, |name| Found::Mailed(MailedCode::of(member, name, &shown.code)))
+        FactorType::Email | FactorType::Sms | FactorType::Call => {
+            sent.map_or(Found::Nothing, |name| Found::Sent { name: name.to_owned(), code: shown.code.clone() })
         }
         FactorType::Totp => {
             let code: String = typed.chars().filter(|it| !it.is_whitespace()).collect();
@@ -88,22 +87,24 @@ pub(crate) async fn count(
 ) -> Result<Verdict> {
     let (id, now) = (&member.id, core.now());
     let wrong = || Verdict::Refused(Fault::new(Code::VerificationFailed));
-    if compared.factor == FactorType::Email && !offer::offered(tx, &site.id, member).await?.contains(&FactorType::Email)
-    {
+    let factor = compared.factor;
+    if factor.is_sent() && !offer::offered(core, tx, &site.id, member).await?.contains(&factor) {
         return Ok(wrong());
     }
-    let attempted = match compared.factor {
+    let attempted = match factor {
         FactorType::RecoveryCode => None,
-        FactorType::Totp | FactorType::Email => match guard::attempt(tx, &site.id, id, now).await? {
-            None => return Ok(wrong()),
-            Some(Err(throttled)) => return Ok(Verdict::Refused(throttled)),
-            Some(Ok(attempted)) => Some(attempted),
-        },
+        FactorType::Totp | FactorType::Email | FactorType::Sms | FactorType::Call => {
+            match guard::attempt(tx, &site.id, id, now).await? {
+                None => return Ok(wrong()),
+                Some(Err(throttled)) => return Ok(Verdict::Refused(throttled)),
+                Some(Ok(attempted)) => Some(attempted),
+            }
+        }
     };
     let is_right = match &compared.found {
         Found::Nothing => false,
-        Found::Code { id: factor, step } => row::advance(tx, &site.id, id, factor, (*step, now)).await?,
-        Found::Mailed(shown) => mailed::take(tx, &site.id, member, shown, now).await?,
+        Found::Code { id: of, step } => row::advance(tx, &site.id, id, of, (*step, now)).await?,
+        Found::Sent { name, code } => sent::take_of(tx, &site.id, member, (factor, name), code, now).await?,
         Found::Recovery(hash) => recovery_code::take(tx, &site.id, id, hash, now).await?,
     };
     let record = |event| audit::Entry::by_oneself(id, event).at_address(Some(address));
@@ -113,15 +114,12 @@ pub(crate) async fn count(
         }
         return Ok(wrong());
     }
-    match compared.factor {
-        FactorType::Totp => {
+    match factor {
+        FactorType::Totp | FactorType::Sms | FactorType::Call => {
             guard::absolve(tx, &site.id, id).await?;
             guard::trust_password(tx, &site.id, id).await?;
         }
-        FactorType::Email => {
-            guard::absolve(tx, &site.id, id).await?;
-            row::email_used(tx, &site.id, id, now).await?;
-        }
+        FactorType::Email => guard::absolve(tx, &site.id, id).await?,
         FactorType::RecoveryCode => {
             guard::trust_password(tx, &site.id, id).await?;
             audit::record(core, tx, &site.id, record(audit::Event::RecoveryCodeUsed)).await?;

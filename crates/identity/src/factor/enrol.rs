@@ -3,13 +3,12 @@
 
 use crate::{
     Core, Identity, audit,
-    defence::throttle::AttemptKind,
     factor::{
-        FactorType, MOST, guard,
-        mailed::{self, MailedCode},
-        notice, offer, proof, recovery_code, remembered,
+        FactorType, MOST, guard, notice, offer, proof, recovery_code, remembered,
         row::{self, Factor},
-        secret, totp,
+        secret,
+        sent::{self, Sent},
+        totp,
     },
     mail::{self, FactorChange},
     member::{self, Member, access::MemberWrite},
@@ -24,7 +23,6 @@ const WAITS: Millis = 15 * 60_000;
 /// Characters of a factor's name.
 const LONGEST_NAME: usize = 100;
 pub(super) const NAME: &str = "Authenticator";
-const EMAIL_NAME: &str = "E-mail";
 const LAST: &str = "This site requires an authenticator: add another one before the last is removed.";
 
 /// A factor as its member sees it.
@@ -42,6 +40,8 @@ pub struct MemberFactor {
 pub struct FactorList {
     /// Whether more can be enrolled.
     pub policy: SecondFactorPolicy,
+    /// Of which kinds.
+    pub addable: Vec<FactorType>,
     pub factors: Vec<MemberFactor>,
     pub recovery_codes_left: i64,
     /// Browsers in which the member is not asked.
@@ -62,17 +62,6 @@ pub struct Enrolment {
     pub expires: Millis,
 }
 
-/// Codes by e-mail that wait for the first one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EmailEnrolment {
-    pub id: String,
-    pub name: String,
-    /// The address that it was sent to.
-    pub email: String,
-    /// Of the code; another is sent by beginning again.
-    pub expires: Millis,
-}
-
 /// A factor that counts from now on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enrolled {
@@ -89,11 +78,19 @@ impl Identity {
     pub async fn factor_list(&self, site: &Site, caller: &Caller) -> Result<FactorList> {
         let (member, session) = proof::oneself(caller)?;
         let (id, now) = (site.id.clone(), self.core.now());
+        let kinds = self.factor_kinds().into_iter().filter(|it| *it != FactorType::RecoveryCode);
+        let kinds: Vec<FactorType> = kinds.collect();
         let read = site.read(ReaderPool::Point, move |tx| {
             boxed!({
                 let factors = row::of_member(tx, &id, &member).await?;
+                let policy = policy::read(tx, &id).await?;
+                let is_addable = |it: &FactorType| match policy.second_factor {
+                    SecondFactorPolicy::Off => false,
+                    _ => it.channel().is_none() || policy.second_factor_by_telephone,
+                };
                 Ok(FactorList {
-                    policy: policy::read(tx, &id).await?.second_factor,
+                    policy: policy.second_factor,
+                    addable: kinds.into_iter().filter(is_addable).collect(),
                     factors: factors.into_iter().filter(|it| it.confirmed.is_some()).map(shown).collect(),
                     recovery_codes_left: recovery_code::left(tx, &id, &member).await?,
                     remembered_browsers: remembered::count(tx, &id, &member, now).await?,
@@ -132,47 +129,13 @@ impl Identity {
             boxed!({
                 let (core, site, member, session, factor) = input;
                 may_enrol(core, tx, site, member, session).await?;
-                has_room(&row::of_member(tx, &site.id, member).await?, FactorType::Totp)?;
+                may_add(tx, &site.id, member, FactorType::Totp).await?;
                 row::begin(tx, &site.id, member, factor).await
             })
         });
         begun.await?;
         let uri = totp::uri(&site.name(), &email, &secret);
         Ok(Enrolment { id, name, secret: Secret::new(secret), uri: Secret::new(uri), expires: now + WAITS })
-    }
-
-    /// Begins to take codes by e-mail as second factor: sends the first one, which is shown to [`Identity::factor_confirm`]. To
-    /// begin again sends another.
-    ///
-    /// # Errors
-    /// As [`Identity::factor_begin`]; [`Code::TooMany`] for one who takes them.
-    pub async fn factor_begin_email(
-        &self,
-        site: &Arc<Site>,
-        caller: &Caller,
-        address: IpAddr,
-    ) -> Result<EmailEnrolment> {
-        let core = &self.core;
-        let (member, session) = proof::oneself(caller)?;
-        proof::count_change(core, site, &member, &session).await?;
-        let now = core.now();
-        let _sent = core.throttle.attempt(AttemptKind::Factor, now, &site.id, address, "")?;
-        let (id, name) = (row::email_id(&member), EMAIL_NAME.to_owned());
-        let sealed = secret::seal(core, &site.id, &member, &id, &totp::new_secret(core.world()))?;
-        let factor = Factor { id, name, sealed, created: now, confirmed: None, used: None, last_step: 0 };
-        let begun = site.write_with((core.clone(), site.clone(), member, session, factor), |tx, input| {
-            boxed!({
-                let (core, site, member, session, factor) = input;
-                let person = may_enrol(core, tx, site, member, session).await?;
-                has_room(&row::of_member(tx, &site.id, member).await?, FactorType::Email)?;
-                row::begin(tx, &site.id, member, factor).await?;
-                mailed::send(core, tx, &site.id, &person, &factor.id).await?;
-                Ok((factor.id.clone(), factor.name.clone(), person.email))
-            })
-        });
-        let (id, name, email) = begun.await?;
-        mail::deliver_soon(core, &site.id).await;
-        Ok(EmailEnrolment { id, name, email, expires: now + mailed::LIFE })
     }
 
     /// Takes the first code of a factor: from now on it is asked for. Sign-ins that wait for a factor and browsers in
@@ -200,14 +163,14 @@ impl Identity {
                     let person = may_enrol(core, tx, site, member, session).await?;
                     // Before the count, so that a second confirmation of the same finds nothing.
                     let all = row::of_member(tx, &site.id, member).await?;
-                    if !all.iter().any(|it| it.id == *id && waits(core, it)) {
-                        return Err(Fault::new(Code::NotFound));
-                    }
-                    has_room(&all, first.factor())?;
+                    let waiting = all.iter().find(|it| it.id == *id && waits(core, it));
+                    let waiting = waiting.ok_or_else(|| Fault::new(Code::NotFound))?;
+                    may_add(tx, &site.id, member, waiting.factor()).await?;
                     let step = match first {
                         FirstCode::Step(step) => *step,
-                        FirstCode::Mailed(shown) => {
-                            if !mailed::take(tx, &site.id, &person, shown, core.now()).await? {
+                        FirstCode::Sent(code) => {
+                            let sent = Sent::first(&person, waiting);
+                            if !sent::take(tx, &site.id, &sent, code, core.now()).await? {
                                 // Not an error of the transaction, so that the count is kept.
                                 return Ok(Err(Fault::new(Code::VerificationFailed)));
                             }
@@ -251,8 +214,7 @@ impl Identity {
                     if !row::remove(tx, &site.id, member, id).await? {
                         return Err(Fault::new(Code::NotFound));
                     }
-                    let is_email = *id == row::email_id(member);
-                    if !is_email && !offer::has_authenticator(tx, &site.id, member).await? {
+                    if row::kind_of(id) == FactorType::Totp && !offer::has_authenticator(tx, &site.id, member).await? {
                         let due = policy::read(tx, &site.id).await?.factor_due(tx, &site.id, &person).await?;
                         if due.is_some_and(|it| it <= core.now()) {
                             return Err(Fault::because(Code::Forbidden, LAST));
@@ -417,7 +379,7 @@ pub(super) async fn tell_of_new_codes(
 
 /// Whether a member may enrol, in this transaction; locks their guard. One whose address nobody has shown to be theirs
 /// may not: who registers another's address would keep its owner out by a factor.
-async fn may_enrol(
+pub(super) async fn may_enrol(
     core: &Core,
     tx: &mut Tx<'_>,
     site: &Site,
@@ -435,10 +397,15 @@ async fn may_enrol(
 }
 
 /// # Errors
-/// [`Code::TooMany`] for a member whose factors of this kind are as many as can be.
-fn has_room(all: &[Factor], wanted: FactorType) -> Result<()> {
+/// [`Code::TooMany`] for a member whose factors of this kind are as many as can be; [`Code::Forbidden`] for numbers where the
+/// site's members add none.
+pub(super) async fn may_add(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, wanted: FactorType) -> Result<()> {
+    if wanted.channel().is_some() && !policy::read(tx, site).await?.second_factor_by_telephone {
+        return Err(Fault::because(Code::Forbidden, "Members of this site can not add a number."));
+    }
+    let all = row::of_member(tx, site, member).await?;
     let confirmed = all.iter().filter(|it| it.confirmed.is_some() && it.factor() == wanted).count();
-    let most = if wanted == FactorType::Email { 1 } else { MOST };
+    let most = if wanted == FactorType::Totp { MOST } else { 1 };
     if confirmed < most { Ok(()) } else { Err(Fault::new(Code::TooMany)) }
 }
 
@@ -451,29 +418,15 @@ fn waits(core: &Core, factor: &Factor) -> bool {
 enum FirstCode {
     /// A code of the authenticator, of this step of time.
     Step(i64),
-    /// What may have been sent by e-mail.
-    Mailed(MailedCode),
-}
-
-impl FirstCode {
-    fn factor(&self) -> FactorType {
-        match self {
-            Self::Step(_) => FactorType::Totp,
-            Self::Mailed(_) => FactorType::Email,
-        }
-    }
+    /// What may have been sent.
+    Sent(Secret),
 }
 
 /// # Errors
-/// [`Code::NotFound`] for a factor that doesn't wait; [`Code::VerificationFailed`] for a wrong code of an authenticator.
+/// [`Code::NotFound`] for an authenticator that doesn't wait; [`Code::VerificationFailed`] for a wrong code of one.
 async fn first_code(core: &Core, site: &Site, member: &MemberId, id: &str, code: &Secret) -> Result<FirstCode> {
-    if id == row::email_id(member) {
-        let (site_id, who) = (site.id.clone(), member.clone());
-        let all = site.read(ReaderPool::Point, move |tx| boxed!(row::of_member(tx, &site_id, &who).await)).await?;
-        if !all.iter().any(|it| it.id == id && waits(core, it)) {
-            return Err(Fault::new(Code::NotFound));
-        }
-        return Ok(FirstCode::Mailed(MailedCode::of(member, id, code)));
+    if row::kind_of(id) != FactorType::Totp {
+        return Ok(FirstCode::Sent(code.clone()));
     }
     let all = secret::of_member(core, site, member).await?;
     let waiting = all.into_iter().find(|(it, _)| it.id == id && waits(core, it));

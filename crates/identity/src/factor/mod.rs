@@ -1,15 +1,16 @@
 //! Second factors of members: what they have enrolled, how an answer is checked and limited, and what a member must show
 //! before any of it changes (decision 41).
 //!
-//! A member has as many authenticators as [`MOST`] says, codes by e-mail or not (decision 46), and with the first of them ten
+//! A member has as many authenticators as [`MOST`] says, codes by e-mail or not (decision 46), one number
+//! for messages and one for calls (decision 49), and with the first of them ten
 //! recovery codes. What a sign-in does about it is in `sign_in::second_factor`, and how it has one set up in
 //! `sign_in::enrolment`.
 
 mod check;
+mod dispatch;
 mod draft;
 mod enrol;
 mod guard;
-pub(crate) mod mailed;
 mod notice;
 mod offer;
 mod proof;
@@ -17,13 +18,16 @@ mod recovery_code;
 pub(crate) mod remembered;
 mod row;
 mod secret;
+mod sent;
+mod sent_enrolment;
 mod totp;
 
 pub(crate) use check::{Compared, Verdict, compare, count};
+pub(crate) use dispatch::{prepare, shown};
 pub(crate) use draft::Setup;
 pub use draft::{Draft, SealedCodes};
 pub(crate) use enrol::drop_all;
-pub use enrol::{EmailEnrolment, Enrolled, Enrolment, FactorList, MemberFactor};
+pub use enrol::{Enrolled, Enrolment, FactorList, MemberFactor};
 pub(crate) use guard::{generation, locked_generation};
 pub(crate) use offer::{has_authenticator, offered};
 pub use proof::Proof;
@@ -33,7 +37,9 @@ pub(crate) use proof::{
 };
 pub(crate) use remembered::DAYS;
 pub(crate) use secret::{left, reseal};
+pub use sent_enrolment::SentEnrolment;
 
+use crate::telephone::Channel;
 use serde::{Deserialize, Serialize};
 use stoa_kernel::Secret;
 use ts_rs::TS;
@@ -49,19 +55,50 @@ pub enum FactorType {
     Totp,
     /// A code that is sent to the member's address when it is asked for.
     Email,
+    /// One that is sent to a number of theirs.
+    Sms,
+    /// One that is spoken in a call to a number of theirs.
+    Call,
     /// One of the codes that were shown once.
     RecoveryCode,
 }
 
 impl FactorType {
-    pub const ALL: [Self; 3] = [Self::Totp, Self::Email, Self::RecoveryCode];
+    pub const ALL: [Self; 5] = [Self::Totp, Self::Email, Self::Sms, Self::Call, Self::RecoveryCode];
 
     /// Its name in requests and answers.
     pub fn name(self) -> &'static str {
         match self {
             Self::Totp => "TOTP",
             Self::Email => "EMAIL",
+            Self::Sms => "SMS",
+            Self::Call => "CALL",
             Self::RecoveryCode => "RECOVERY_CODE",
+        }
+    }
+
+    /// The member of a request that holds a code of it.
+    pub fn data_name(self) -> &'static str {
+        match self {
+            Self::Totp => "totpData",
+            Self::Email => "emailData",
+            Self::Sms => "smsData",
+            Self::Call => "callData",
+            Self::RecoveryCode => "recoveryCodeData",
+        }
+    }
+
+    /// Whether its codes are sent when they are asked for.
+    pub fn is_sent(self) -> bool {
+        matches!(self, Self::Email | Self::Sms | Self::Call)
+    }
+
+    /// By what its codes reach a telephone; nothing for those that go to none.
+    pub(crate) fn channel(self) -> Option<Channel> {
+        match self {
+            Self::Sms => Some(Channel::Sms),
+            Self::Call => Some(Channel::Call),
+            Self::Totp | Self::Email | Self::RecoveryCode => None,
         }
     }
 }

@@ -15,12 +15,13 @@ use crate::{
     factor::{
         FactorType, Shown,
         check::{self, Verdict},
-        guard, mailed, offer,
+        dispatch, guard, sent,
     },
     mail,
     member::{self, Member},
     password::Match,
     session,
+    telephone::Purpose,
 };
 use std::{
     net::{IpAddr, Ipv4Addr},
@@ -66,30 +67,35 @@ impl Identity {
         Ok(core.now() + LIFE)
     }
 
-    /// Sends a code by e-mail for a proof of this session: the address that it goes to.
+    /// Sends a code of a kind for a proof of this session: where it goes, most of it left out.
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is a member with their whole right; [`Code::Validation`] for one who takes no
-    /// codes by e-mail; [`Code::Throttled`]; [`Code::Unauthenticated`] when the session ends meanwhile.
-    pub async fn member_prove_send(&self, site: &Arc<Site>, caller: &Caller, address: IpAddr) -> Result<String> {
+    /// codes of the kind; [`Code::Throttled`]; [`Code::Unauthenticated`] when the session ends meanwhile;
+    /// [`Code::Unavailable`] when it could not be sent.
+    pub async fn member_prove_send(
+        &self,
+        site: &Arc<Site>,
+        caller: &Caller,
+        factor: FactorType,
+        address: IpAddr,
+    ) -> Result<String> {
         let core = &self.core;
         let (id, session) = oneself(caller)?;
-        let _sent = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, address, "")?;
-        let sent = site.write_with((core.clone(), site.clone(), id, session), |tx, (core, site, id, session)| {
+        let prepared = dispatch::prepare(core, site, &id, (factor, Purpose::Proof), address).await?;
+        let put = site.write_with((core.clone(), site.clone(), id, session, prepared), |tx, input| {
             boxed!({
+                let (core, site, id, session, prepared) = input;
                 session::require_open(tx, &site.id, session).await?;
                 let member = member::get(tx, &site.id, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-                if !offer::offered(tx, &site.id, &member).await?.contains(&FactorType::Email) {
-                    let why = "codes by e-mail are no second factor of this account";
-                    return Err(Fault::invalid(vec![Violation::new("emailData", "FIELD_NOT_ALLOWED", why)]));
-                }
-                mailed::send(core, tx, &site.id, &member, &mailed::of_session(session.as_str())).await?;
-                Ok(member.email)
+                prepared.put(core, tx, &site.id, &member, &sent::of_session(session.as_str())).await
             })
         });
-        let email = sent.await?;
-        mail::deliver_soon(core, &site.id).await;
-        Ok(email)
+        let letter = put.await?.ok_or_else(|| {
+            let why = "codes of this kind are no second factor of this account";
+            Fault::invalid(vec![Violation::new(factor.data_name(), "FIELD_NOT_ALLOWED", why)])
+        })?;
+        letter.send(core, site).await
     }
 }
 
@@ -192,7 +198,7 @@ async fn by_factor(
 ) -> Result<()> {
     let address = attempt.address;
     let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, address, "")?;
-    let compared = check::compare(core, site, &id, shown, Some(&mailed::of_session(session.as_str()))).await?;
+    let compared = check::compare(core, site, &id, shown, Some(&sent::of_session(session.as_str()))).await?;
     let proved = site.write_with(
         (core.clone(), site.clone(), id, session, compared),
         move |tx, (core, site, id, session, compared)| {
@@ -209,6 +215,7 @@ async fn by_factor(
     );
     proved.await??;
     core.throttle.refund(permit);
+    dispatch::shown(core, site, shown.factor, address);
     mail::deliver_soon(core, &site.id).await;
     Ok(())
 }

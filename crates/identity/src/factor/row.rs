@@ -1,4 +1,5 @@
-//! Authenticators as they are stored, and beside them that a member takes codes by e-mail.
+//! Authenticators as they are stored, and beside them that a member takes codes that are sent: by e-mail, or to numbers, which stand
+//! where authenticators have their secret.
 
 use crate::factor::FactorType;
 use stoa_kernel::{MemberId, Millis, Result, SiteId};
@@ -19,8 +20,10 @@ pub(super) struct Factor {
     pub(super) last_step: i64,
 }
 
-/// What the ids of codes by e-mail begin with; those of authenticators never do.
+/// What the ids of codes that are sent begin with; those of authenticators never do.
 const EMAIL: &str = "email-";
+const SMS: &str = "sms-";
+const CALL: &str = "call-";
 
 /// The one id under which a member takes codes by e-mail. The row has a sealed secret like any other, which is shown nowhere: to a
 /// program that doesn't know the kind it is an authenticator that nobody has.
@@ -28,9 +31,24 @@ pub(super) fn email_id(member: &MemberId) -> String {
     format!("{EMAIL}{member}")
 }
 
+/// An id under which a member takes codes at a number: another one each time that a number is added.
+pub(super) fn phone_id(factor: FactorType, unique: &str) -> String {
+    format!("{}{unique}", if factor == FactorType::Call { CALL } else { SMS })
+}
+
+/// The kind of factor that has an id.
+pub(super) fn kind_of(id: &str) -> FactorType {
+    match id {
+        it if it.starts_with(EMAIL) => FactorType::Email,
+        it if it.starts_with(SMS) => FactorType::Sms,
+        it if it.starts_with(CALL) => FactorType::Call,
+        _ => FactorType::Totp,
+    }
+}
+
 impl Factor {
     pub(super) fn factor(&self) -> FactorType {
-        if self.id.starts_with(EMAIL) { FactorType::Email } else { FactorType::Totp }
+        kind_of(&self.id)
     }
 }
 
@@ -88,10 +106,21 @@ pub(super) async fn advance(
     Ok(tx.execute(sql, &params![step, now, site, id, member]).await? == 1)
 }
 
-/// A code by e-mail has counted.
-pub(super) async fn email_used(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
-    let sql = "update stoa.factor set used = $1 where site = $2 and id = $3 and member = $4";
-    tx.send(sql, params![now, site, email_id(member), member]).await?;
+/// The factor of a kind that counts, of which a member has one at most.
+pub(super) async fn confirmed(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    factor: FactorType,
+) -> Result<Option<Factor>> {
+    let all = of_member(tx, site, member).await?;
+    Ok(all.into_iter().find(|it| it.confirmed.is_some() && it.factor() == factor))
+}
+
+/// A code that was sent has counted.
+pub(super) async fn used(tx: &mut Tx<'_>, site: &SiteId, id: &str, now: Millis) -> Result<()> {
+    let sql = "update stoa.factor set used = $1 where site = $2 and id = $3";
+    tx.send(sql, params![now, site, id]).await?;
     Ok(())
 }
 

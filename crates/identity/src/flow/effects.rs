@@ -8,7 +8,7 @@ use crate::{
     flow::{
         problem,
         record::{self, Record},
-        state::{Effect, EffectResult, PasswordReason, State},
+        state::{Effect, EffectResult, PasswordReason, SentTo, State},
         wire::{FlowKind, ProfileInput},
     },
     mail::{self, LinkOptions},
@@ -115,15 +115,21 @@ async fn run_inner(
                 Some(outcome) => sign_in_result(core, site, record, outcome).await,
             }
         }
-        Effect::SendFactor { challenge } => {
+        Effect::SendFactor { challenge, factor } => {
             // The name of the flow, so that what two of its pages send for is one code.
             let name = challenge.mailed.clone().unwrap_or_else(|| format!("flow {}", opaque::hex(&record.hash)));
-            let to_send = second_factor::ToSend { challenge, name, address: attempt.address };
+            let to_send = second_factor::ToSend { challenge, factor, name, address: attempt.address };
             match second_factor::send_code(core, site, to_send).await {
-                Ok(Some(SentCode { challenge, email })) => Ok(EffectResult::CodeSent { challenge, email }),
+                Ok(Some(SentCode { challenge, to })) => {
+                    Ok(EffectResult::CodeSent { challenge, sent: SentTo { factor, to } })
+                }
                 Ok(None) => Ok(EffectResult::Outdated),
                 // They were turned off, or the address is another one that nobody has shown: the sign-in begins again.
                 Err(fault) if fault.code() == Code::Validation => Ok(EffectResult::Outdated),
+                // There are other ways, which the page shows.
+                Err(fault) if fault.code() == Code::Unavailable => {
+                    Ok(EffectResult::Refused(problem::unavailable(&fault)))
+                }
                 Err(fault) => Err(fault),
             }
         }

@@ -24,6 +24,11 @@ pub fn moved_on() -> Problem {
     general("STEP_CHANGED", "The sign-in had already moved on; this is where it stands.")
 }
 
+/// Something that is needed does not answer at the moment.
+pub fn unavailable(fault: &Fault) -> Problem {
+    general(fault.code().name(), fault.message())
+}
+
 /// A refusal of an operation as a problem of the page, or the fault itself when it isn't one that the
 /// person can do something about.
 pub fn of(fault: Fault) -> Result<Problem, Fault> {

@@ -3,7 +3,7 @@
 //! `sign_in.mermaid` beside this file is the picture, `sign_in.txt` every pair; a test compares them.
 
 use crate::{
-    factor::{Draft, SealedCodes, Shown},
+    factor::{Draft, FactorType, SealedCodes, Shown},
     flow::wire::{FlowInput, FlowKind, Problem, ProfileInput},
     operator::Operator,
     password::Fingerprint,
@@ -49,9 +49,9 @@ pub enum State {
     /// A first factor was shown of a member who has a second one.
     SecondFactor {
         challenge: Challenge,
-        /// The address to which a code was sent for it.
+        /// Where the last code was sent for it.
         #[serde(default)]
-        sent_to: Option<String>,
+        sent: Option<SentTo>,
     },
     /// The site requires a second factor of a member who has none that does.
     OfferFactor {
@@ -89,6 +89,14 @@ pub enum State {
     SignedOut,
     /// Over. Its result was sent once and is not kept, because it may hold a code.
     Ended,
+}
+
+/// Where a code was sent.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct SentTo {
+    pub factor: FactorType,
+    /// An address or a number without most of it, as pages show it.
+    pub to: String,
 }
 
 /// Why a new password is chosen, and so what proves the right to it.
@@ -132,7 +140,7 @@ pub enum EffectResult {
     /// A code is on its way with which a second factor can be shown.
     CodeSent {
         challenge: Challenge,
-        email: String,
+        sent: SentTo,
     },
     /// An authenticator to be set up under an account.
     Drafted {
@@ -177,9 +185,10 @@ pub enum Effect {
         member: MemberId,
         password: Fingerprint,
     },
-    /// Sends a code by e-mail to a member who can show one.
+    /// Sends a code to a member who can show one.
     SendFactor {
         challenge: Challenge,
+        factor: FactorType,
     },
     CheckFactor {
         challenge: Challenge,
@@ -346,7 +355,7 @@ impl Effect {
         let verifies = matches!(sign_in, Some(Outcome::RequireEmailVerification { .. }));
         // A member who has just registered, or has just shown one, is asked for none.
         let asks_factor = matches!(sign_in, Some(Outcome::MfaChallenge { .. }));
-        // A member may be asked to have one who has just shown a code by e-mail, which is none that sites require.
+        // A member may be asked to have one who has just shown a code that was sent, which is none that sites require.
         let requires_factor = matches!(sign_in, Some(Outcome::RequireEnrolment { .. }));
         let requires_now = matches!(sign_in, Some(Outcome::RequireEnrolment { until: None, .. }));
         let asks = asks_factor || requires_factor;
@@ -390,7 +399,7 @@ impl Event {
                 FlowInput::Switch { to: FlowKind::Recover, .. } => "Switch RECOVER",
                 FlowInput::Switch { .. } => "Switch elsewhere",
                 FlowInput::VerifyEmail { .. } => "VerifyEmail",
-                FlowInput::Resend => "Resend",
+                FlowInput::Resend { .. } => "Resend",
                 FlowInput::SecondFactor { .. } => "SecondFactor",
                 FlowInput::EnrolFactor => "EnrolFactor",
                 FlowInput::ConfirmFactor { .. } => "ConfirmFactor",

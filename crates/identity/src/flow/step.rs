@@ -123,13 +123,13 @@ fn take_input(state: State, input: FlowInput, facts: &Facts) -> Transition {
             stay(State::SignIn { email: email.and_then(keep).or(kept) })
         }
 
-        (state @ State::VerifyEmail { .. }, input @ (FlowInput::VerifyEmail { .. } | FlowInput::Resend)) => {
+        (state @ State::VerifyEmail { .. }, input @ (FlowInput::VerifyEmail { .. } | FlowInput::Resend { .. })) => {
             verify(state, input)
         }
 
         (state @ State::MissingFields { .. }, FlowInput::MissingFields { profile }) => submit_profile(state, profile),
 
-        (state @ State::SecondFactor { .. }, input @ (FlowInput::SecondFactor { .. } | FlowInput::Resend)) => {
+        (state @ State::SecondFactor { .. }, input @ (FlowInput::SecondFactor { .. } | FlowInput::Resend { .. })) => {
             prove(state, input)
         }
 
@@ -151,7 +151,7 @@ fn take_input(state: State, input: FlowInput, facts: &Facts) -> Transition {
         (State::RecoverRequest { email: kept }, FlowInput::Switch { to: FlowKind::SignIn, email }) => {
             stay(State::SignIn { email: email.and_then(keep).or(kept) })
         }
-        (State::RecoverSent { email }, FlowInput::Resend) => match Email::parse(&email) {
+        (State::RecoverSent { email }, FlowInput::Resend { .. }) => match Email::parse(&email) {
             Some(address) => Transition {
                 state: State::RecoverSent { email },
                 effects: vec![Effect::SendRecovery { email: address }],
@@ -209,7 +209,12 @@ fn prove(state: State, input: FlowInput) -> Transition {
             let shown = Shown { factor, code: Secret::new(code) };
             Effect::CheckFactor { challenge, shown, remembers: remember }
         }
-        FlowInput::Resend if challenge.factors.contains(&FactorType::Email) => Effect::SendFactor { challenge },
+        FlowInput::Resend { factor } => match factor.unwrap_or(FactorType::Email) {
+            factor if factor.is_sent() && challenge.factors.contains(&factor) => {
+                Effect::SendFactor { challenge, factor }
+            }
+            _ => return unexpected(state),
+        },
         _ => return unexpected(state),
     };
     Transition { state, effects: vec![effect], problems: Vec::new() }
@@ -272,8 +277,8 @@ fn after(state: State, result: EffectResult, facts: &Facts) -> Transition {
             let state = State::SignIn { email: None };
             Transition { state, effects: Vec::new(), problems: vec![problem::moved_on()] }
         }
-        (State::SecondFactor { .. }, EffectResult::CodeSent { challenge, email }) => {
-            stay(State::SecondFactor { challenge, sent_to: Some(email) })
+        (State::SecondFactor { .. }, EffectResult::CodeSent { challenge, sent }) => {
+            stay(State::SecondFactor { challenge, sent: Some(sent) })
         }
         (State::OfferFactor { challenge, until }, EffectResult::Drafted { draft, account }) => {
             stay(State::EnrolFactor { challenge, draft, account, until })
@@ -305,7 +310,7 @@ fn after_sign_in(state: State, outcome: Outcome, facts: &Facts) -> Transition {
             let password = fingerprint(&member);
             stay(State::AwaitApproval { member: member.id, email: member.email, password })
         }
-        Outcome::MfaChallenge { challenge, .. } => stay(State::SecondFactor { challenge, sent_to: None }),
+        Outcome::MfaChallenge { challenge, .. } => stay(State::SecondFactor { challenge, sent: None }),
         // Where it can't be put off, or the member has chosen before a code was asked for, there is nothing to choose.
         Outcome::RequireEnrolment { challenge, until, .. } => {
             let has_chosen = matches!(state, State::VerifyEmail { enrols: true, .. });

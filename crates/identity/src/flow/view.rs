@@ -82,10 +82,11 @@ pub(super) fn page(state: &State, facts: &Facts) -> Step {
             Step::MissingFields { fields: fields.iter().map(field).collect() }
         }
         State::AwaitApproval { email, .. } => Step::AwaitApproval { email_hint: hint(email) },
-        State::SecondFactor { challenge, sent_to } => Step::SecondFactor {
+        State::SecondFactor { challenge, sent } => Step::SecondFactor {
             factors: challenge.factors.clone(),
             remember_days: factor::DAYS,
-            sent_to: sent_to.as_deref().map(hint),
+            sent_to: sent.as_ref().map(|it| it.to.clone()),
+            sent_by: sent.as_ref().map(|it| it.factor),
             resend_after_seconds: RESEND_AFTER_SECONDS,
         },
         State::OfferFactor { until, .. } => Step::OfferFactor { until: until.map(iso_from_millis) },

@@ -9,7 +9,7 @@ use crate::{
     flow::{
         conduct::MOST_EFFECTS,
         problem,
-        state::{Completion, Effect, EffectResult, Event, Facts, Grant, PasswordReason, State, Transition},
+        state::{Completion, Effect, EffectResult, Event, Facts, Grant, PasswordReason, SentTo, State, Transition},
         step::{self, Entry},
         wire::{FlowInput, FlowKind, ProfileInput},
     },
@@ -66,7 +66,17 @@ fn by_mail(mailed: Option<&str>) -> Challenge {
     Challenge { factors, mailed: mailed.map(str::to_owned), ..challenge() }
 }
 
-/// Of a member who has shown codes by e-mail, beside which the site requires an authenticator.
+/// Of a member who takes codes at a number, of which one was sent or not.
+fn by_phone(mailed: Option<&str>) -> Challenge {
+    let factors = vec![FactorType::Sms, FactorType::Call, FactorType::RecoveryCode];
+    Challenge { factors, mailed: mailed.map(str::to_owned), ..challenge() }
+}
+
+fn sent(factor: FactorType) -> SentTo {
+    SentTo { factor, to: "***".to_owned() }
+}
+
+/// Of a member who has shown a code that was sent, beside which the site requires an authenticator.
 fn beside_mail() -> Challenge {
     Challenge { has_shown: true, ..challenge() }
 }
@@ -130,9 +140,11 @@ fn states() -> Vec<State> {
         ],
         State::AwaitApproval { .. } => [State::AwaitApproval { member: member(), email: email(), password: Fingerprint::default() }],
         State::SecondFactor { .. } => [
-            State::SecondFactor { challenge: challenge(), sent_to: None },
-            State::SecondFactor { challenge: by_mail(None), sent_to: None },
-            State::SecondFactor { challenge: by_mail(Some("flow")), sent_to: some.clone() },
+            State::SecondFactor { challenge: challenge(), sent: None },
+            State::SecondFactor { challenge: by_mail(None), sent: None },
+            State::SecondFactor { challenge: by_mail(Some("flow")), sent: Some(sent(FactorType::Email)) },
+            State::SecondFactor { challenge: by_phone(None), sent: None },
+            State::SecondFactor { challenge: by_phone(Some("flow")), sent: Some(sent(FactorType::Sms)) },
         ],
         State::OfferFactor { .. } => [
             State::OfferFactor { challenge: challenge(), until: Some(1) },
@@ -191,7 +203,11 @@ fn inputs() -> Vec<FlowInput> {
         FlowInput::SignUp { .. } => [sign_up(&email(), "long enough"), sign_up(&email(), ""), sign_up("nonsense", "x"), sign_up("", "")],
         FlowInput::Switch { .. } => [to(FlowKind::SignIn, None)],
         FlowInput::VerifyEmail { .. } => [code("123456"), code("123 456"), code("12345"), code("abcdef"), code("")],
-        FlowInput::Resend => [FlowInput::Resend],
+        FlowInput::Resend { .. } => [
+            FlowInput::Resend { factor: None },
+            FlowInput::Resend { factor: Some(FactorType::Sms) },
+            FlowInput::Resend { factor: Some(FactorType::Totp) },
+        ],
         FlowInput::MissingFields { .. } => [
             FlowInput::MissingFields { profile: whole },
             FlowInput::MissingFields { profile: blank },
@@ -200,6 +216,8 @@ fn inputs() -> Vec<FlowInput> {
         FlowInput::SecondFactor { .. } => [
             prove(FactorType::Totp, "123456", true),
             prove(FactorType::Email, "123456", false),
+            prove(FactorType::Sms, "123456", false),
+            prove(FactorType::Call, "123456", true),
             prove(FactorType::RecoveryCode, "ABCD-EFGH", false),
             prove(FactorType::Totp, " ", false),
         ],
@@ -237,6 +255,7 @@ fn outcomes() -> Vec<Outcome> {
         Outcome::MfaChallenge { .. } => [
             Outcome::MfaChallenge { challenge: challenge(), state_token: token(), asked: FactorType::Totp, hint: None },
             Outcome::MfaChallenge { challenge: by_mail(None), state_token: token(), asked: FactorType::Email, hint: None },
+            Outcome::MfaChallenge { challenge: by_phone(None), state_token: token(), asked: FactorType::Sms, hint: None },
         ],
         Outcome::RequireEnrolment { .. } => [
             Outcome::RequireEnrolment { challenge: challenge(), until: Some(1), url: None },
@@ -264,7 +283,8 @@ fn results() -> Vec<EffectResult> {
         EffectResult::SignedOut => [EffectResult::SignedOut],
         EffectResult::Unchanged => [EffectResult::Unchanged],
         EffectResult::CodeSent { .. } => [
-            EffectResult::CodeSent { challenge: by_mail(Some("flow")), email: email() },
+            EffectResult::CodeSent { challenge: by_mail(Some("flow")), sent: sent(FactorType::Email) },
+            EffectResult::CodeSent { challenge: by_phone(Some("flow")), sent: sent(FactorType::Sms) },
         ],
         EffectResult::Drafted { .. } => [EffectResult::Drafted { draft: draft(), account: email() }],
         EffectResult::Enrolled { .. } => [
@@ -278,7 +298,7 @@ fn results() -> Vec<EffectResult> {
 
 fn events() -> Vec<Event> {
     let mut all = every!(Event {
-        Event::Input(_) => [Event::Input(FlowInput::Resend)],
+        Event::Input(_) => [Event::Input(FlowInput::Resend { factor: None })],
         Event::Refresh => [Event::Refresh],
         Event::Result(_) => [Event::Result(EffectResult::Sent)],
     });
@@ -300,7 +320,7 @@ fn effects() -> Vec<Effect> {
             Effect::Complete { member: member(), password: Fingerprint::default(), profile: ProfileInput::default() },
         ],
         Effect::CheckApproval { .. } => [Effect::CheckApproval { member: member(), password: Fingerprint::default() }],
-        Effect::SendFactor { .. } => [Effect::SendFactor { challenge: by_mail(None) }],
+        Effect::SendFactor { .. } => [Effect::SendFactor { challenge: by_mail(None), factor: FactorType::Email }],
         Effect::CheckFactor { .. } => [
             Effect::CheckFactor {
                 challenge: challenge(),

@@ -61,8 +61,14 @@ pub enum Step {
     /// The profile lacks what the site requires.
     MissingFields { fields: Vec<ProfileField> },
     /// A second factor: one of these. `rememberDays` is how long the browser need not show one again; `sentTo` where the last
-    /// code by e-mail went, which `Resend` has sent.
-    SecondFactor { factors: Vec<FactorType>, remember_days: u32, sent_to: Option<String>, resend_after_seconds: u32 },
+    /// code went that `Resend` has sent, and `sentBy` the factor that it is of.
+    SecondFactor {
+        factors: Vec<FactorType>,
+        remember_days: u32,
+        sent_to: Option<String>,
+        sent_by: Option<FactorType>,
+        resend_after_seconds: u32,
+    },
     /// The site requires a second factor of its members. `until`, ISO 8601, is how long this one may put it off; absent
     /// where not at all.
     OfferFactor { until: Option<String> },
@@ -127,7 +133,12 @@ pub enum FlowInput {
     VerifyEmail {
         code: String,
     },
-    Resend,
+    /// `factor` is the second factor of which a code is to be sent: `EMAIL` where there is none, `SMS` or `CALL`.
+    Resend {
+        #[serde(default)]
+        #[ts(optional)]
+        factor: Option<FactorType>,
+    },
     MissingFields {
         profile: ProfileInput,
     },

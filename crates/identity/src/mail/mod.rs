@@ -20,5 +20,5 @@ pub use deliver::Failure;
 pub(crate) use deliver::{deliver_soon, keep_delivering, schedule, sign_in_url, url};
 pub(crate) use message::{FactorChange, Message};
 pub(crate) use queue::{LinkOptions, Question, QueuedMessage, Task, done, enqueue, left, reseal};
-pub(crate) use setting::LONGEST_TAG;
+pub(crate) use setting::{LONGEST_TAG, of_site as setting_of};
 pub use setting::{MailSetting, Override, is_tag};

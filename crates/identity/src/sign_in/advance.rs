@@ -90,8 +90,8 @@ pub(crate) async fn advance(
     Ok(Outcome::Success { member, session_token })
 }
 
-/// What is asked of a member about second factors: one of those that they have, or to set one up where the site requires it. Codes by
-/// e-mail are none that a site requires, so who has shown one may be asked for an authenticator yet.
+/// What is asked of a member about second factors: one of those that they have, or to set one up where the site requires it. Codes
+/// that are sent are none that a site requires, so who has shown one may be asked for an authenticator yet.
 async fn asks_for_factor(
     core: &Core,
     tx: &mut Tx<'_>,
@@ -110,7 +110,7 @@ async fn asks_for_factor(
                 SecondFactor::Nothing => false,
             };
             if !has_shown {
-                let factors = factor::offered(tx, &site.id, member).await?;
+                let factors = factor::offered(core, tx, &site.id, member).await?;
                 return pending::challenge(core, site, member, generation, factors, origin.visitor).map(Some);
             }
             if factor::has_authenticator(tx, &site.id, &member.id).await? {

@@ -24,7 +24,7 @@ pub struct Challenge {
     /// What could be shown when the sign-in asked; where it counts it is read again.
     #[serde(default = "without_email")]
     pub(crate) factors: Vec<FactorType>,
-    /// The name of the code that was sent by e-mail for it.
+    /// The name of the codes that were sent for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) mailed: Option<String>,
     /// Whether a second factor was shown, which is none that the site requires: the member sets one up beside it.

@@ -14,9 +14,10 @@ use crate::{
         outcome::{Origin, Outcome, SecondFactor},
         pending::{self, PendingAuthentication},
     },
+    telephone::Purpose,
 };
 use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Code, Email, Fault, Result, Secret, Violation};
+use stoa_kernel::{Code, Fault, Result, Secret, Violation};
 use stoa_store::{Site, Tx, boxed};
 
 /// What `verify` sends.
@@ -31,13 +32,14 @@ pub struct SubmittedFactor {
 
 impl Identity {
     /// Goes on with a sign-in that waits for a second factor (`POST /v2/{factorType}/verify`). Without a code it answers
-    /// the challenge for the factor, under another state token; for a code by e-mail it sends one, which counts with that token.
+    /// the challenge for the factor, under another state token; for one whose codes are sent it sends one, which counts with
+    /// that token.
     ///
     /// # Errors
     /// [`Code::StateTokenInvalid`] for a token that is unknown, of another site, too old or finished, or whose member has
     /// another password or other factors by now; [`Code::Validation`] for a factor that this sign-in does not take;
     /// [`Code::VerificationFailed`] for a code that is wrong or was used;
-    /// [`Code::Throttled`]; [`Code::MemberBlocked`]; [`Code::PasswordReset`].
+    /// [`Code::Throttled`]; [`Code::MemberBlocked`]; [`Code::PasswordReset`]; [`Code::Unavailable`] when no code could be sent.
     pub async fn factor_verify(
         &self,
         site: &Arc<Site>,
@@ -53,11 +55,12 @@ impl Identity {
         };
         let SubmittedFactor { factor, code, remembers } = submitted;
         match code {
-            None if factor == FactorType::Email => {
+            None if factor.is_sent() => {
                 let name = challenge.mailed.clone().unwrap_or_else(|| core.world().token::<32>());
-                let sent = send_code(core, site, ToSend { challenge, name, address }).await?.ok_or_else(gone)?;
-                let hint = Email::parse(&sent.email).map(|it| it.hint().chars().take(200).collect());
-                pending::ask(core, &site.id, sent.challenge, factor, hint)
+                let sent =
+                    send_code(core, site, ToSend { challenge, factor, name, address }).await?.ok_or_else(gone)?;
+                let hint = sent.to.chars().take(200).collect();
+                pending::ask(core, &site.id, sent.challenge, factor, Some(hint))
             }
             None if challenge.factors.contains(&factor) => pending::ask(core, &site.id, challenge, factor, None),
             None => Err(not_taken()),
@@ -70,10 +73,11 @@ impl Identity {
     }
 }
 
-/// A code by e-mail that a sign-in asks for.
+/// A code that a sign-in asks for.
 #[derive(Debug, Clone)]
 pub(crate) struct ToSend {
     pub challenge: Challenge,
+    pub factor: FactorType,
     /// Under which it counts.
     pub name: String,
     pub address: IpAddr,
@@ -84,36 +88,33 @@ pub(crate) struct ToSend {
 pub(crate) struct SentCode {
     /// With which it counts.
     pub challenge: Challenge,
-    /// Where it went.
-    pub email: String,
+    /// Where it went, most of it left out.
+    pub to: String,
 }
 
-/// Sends a code by e-mail for a sign-in that waits for a second factor; the one that was sent under the same name before ends.
+/// Sends a code for a sign-in that waits for a second factor; the one of its kind that was sent under the same name before ends.
 /// `None` when the sign-in is over.
 ///
 /// # Errors
 /// [`Code::Validation`] when the sign-in takes no such codes; [`Code::Throttled`] when the member got too many messages, or the
-/// network asks too often.
+/// network asks too often; [`Code::Unavailable`] when it could not be sent.
 pub(crate) async fn send_code(core: &Arc<Core>, site: &Arc<Site>, to_send: ToSend) -> Result<Option<SentCode>> {
     if core.now() >= to_send.challenge.until {
         return Ok(None);
     }
-    let _sent = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, to_send.address, "")?;
-    let sent = site.write_with((core.clone(), site.clone(), to_send), |tx, (core, site, to_send)| {
+    let ToSend { challenge, factor, name, address } = to_send;
+    let prepared = factor::prepare(core, site, &challenge.member, (factor, Purpose::SignIn), address).await?;
+    let put = site.write_with((core.clone(), site.clone(), challenge, name, prepared), |tx, input| {
         boxed!({
-            let ToSend { challenge, name, .. } = to_send;
+            let (core, site, challenge, name, prepared) = input;
             let Some(member) = still_waits(tx, site, challenge).await? else { return Ok(None) };
-            if !factor::offered(tx, &site.id, &member).await?.contains(&FactorType::Email) {
-                return Err(not_taken());
-            }
-            factor::mailed::send(core, tx, &site.id, &member, name).await?;
-            let challenge = Challenge { mailed: Some(name.clone()), ..challenge.clone() };
-            Ok(Some(SentCode { challenge, email: member.email }))
+            let letter = prepared.put(core, tx, &site.id, &member, name).await?.ok_or_else(not_taken)?;
+            Ok(Some((Challenge { mailed: Some(name.clone()), ..challenge.clone() }, letter)))
         })
     });
-    let sent = sent.await?;
-    mail::deliver_soon(core, &site.id).await;
-    Ok(sent)
+    let Some((challenge, letter)) = put.await? else { return Ok(None) };
+    let to = letter.send(core, site).await?;
+    Ok(Some(SentCode { challenge, to }))
 }
 
 fn not_taken() -> Fault {
@@ -149,6 +150,7 @@ pub(crate) async fn verify(core: &Arc<Core>, site: &Arc<Site>, answer: FactorAns
     let challenge = &answer.challenge;
     let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, answer.address, "")?;
     let compared = factor::compare(core, site, &challenge.member, &answer.shown, challenge.mailed.as_deref()).await?;
+    let (factor, address) = (answer.shown.factor, answer.address);
     let verified = site.write_with((core.clone(), site.clone(), answer, compared), |tx, input| {
         boxed!({
             let (core, site, answer, compared) = input;
@@ -159,6 +161,7 @@ pub(crate) async fn verify(core: &Arc<Core>, site: &Arc<Site>, answer: FactorAns
     let verified = verified.await??;
     if verified.is_some() {
         core.throttle.refund(permit);
+        factor::shown(core, site, factor, address);
     }
     mail::deliver_soon(core, &site.id).await;
     Ok(verified)

@@ -87,7 +87,7 @@ pub enum SiteVerb {
         site: SiteChoice,
     },
     /// Say whether members of this site can add a second factor, or have to; those who have one are asked for it in any case
-    #[command(after_help = "Examples:\n  stoa site second-factors optional\n  \
+    #[command(after_help = "Examples:\n  stoa site second-factors optional --by-telephone true\n  \
                             stoa site second-factors required --grace 14d --role editor --json")]
     SecondFactors {
         /// `optional` lets members add one if they like; with `required` none signs in without
@@ -98,6 +98,9 @@ pub enum SiteVerb {
         /// Require it of members with this role only; several times for several, '' for all members
         #[arg(long, value_name = "KEY")]
         role: Vec<String>,
+        /// Whether members can add a number of a telephone as well, where the server sends codes to some [default: as before]
+        #[arg(long, value_name = "BOOL")]
+        by_telephone: Option<bool>,
         #[command(flatten)]
         site: SiteChoice,
     },

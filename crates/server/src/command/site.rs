@@ -82,14 +82,15 @@ pub async fn run(services: &Services, verb: &SiteVerb) -> Result<Value, Failure>
             services.content.auto_index_set(&site, is_on).await?;
             Ok(json!({ "autoIndex": services.content.auto_index_is_on(&site).await? }))
         }
-        SiteVerb::SecondFactors { state, grace, role, site } => {
+        SiteVerb::SecondFactors { state, grace, role, by_telephone, site } => {
             let site = services.choose_site(site.site.as_deref()).await?;
             let second_factor = match state {
                 SecondFactors::Off => SecondFactorPolicy::Off,
                 SecondFactors::Optional => SecondFactorPolicy::Optional,
                 SecondFactors::Required => SecondFactorPolicy::Required,
             };
-            let mut change = json!({ "secondFactor": second_factor.name(), "secondFactorGraceDays": grace });
+            let mut change = json!({ "secondFactor": second_factor.name(), "secondFactorGraceDays": grace,
+                "secondFactorByTelephone": by_telephone });
             if !role.is_empty() {
                 let keys: Vec<&String> = role.iter().filter(|it| !it.is_empty()).collect();
                 change["secondFactorRoles"] = json!(keys);
@@ -98,6 +99,9 @@ pub async fn run(services: &Services, verb: &SiteVerb) -> Result<Value, Failure>
             let change = PolicyChange::parse(&json!({ "signOnPolicy": change }))?;
             let policy = services.identity.policy_update(&site, &operator(), change).await?;
             let mut view = json!({ "secondFactor": policy.second_factor.name() });
+            if policy.second_factor_by_telephone {
+                view["secondFactorByTelephone"] = json!(true);
+            }
             if let Some(days) = policy.second_factor_grace_days {
                 view["secondFactorGraceDays"] = json!(days);
                 view["secondFactorRoles"] = json!(policy.second_factor_roles);

@@ -48,8 +48,9 @@ pub fn parse<K: Keys>(text: &str, name: &str, mistakes: &mut Vec<String>) -> K {
             continue;
         };
         let is_limit = matches!(table.as_deref(), Some("limits" | "identity"));
-        let is_known =
-            known.contains(&path) || is_limit || matches!(path.as_str(), "limits" | "identity" | "smtp" | "reach");
+        let is_known = known.contains(&path)
+            || is_limit
+            || matches!(path.as_str(), "limits" | "identity" | "smtp" | "reach" | "telephone");
         let what = match is_known {
             true => format!("{path}: {}", error.message()),
             false => format!("{path} is no key{}", hint(&path, known.iter().map(String::as_str))),

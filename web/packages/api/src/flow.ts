@@ -82,19 +82,19 @@ accentSurface: string, };
 /**
  * One question to the person, or the end of the flow.
  */
-export type Step = { "type": "SIGN_IN", email: string | null, canSignUp: boolean, canRecover: boolean, } | { "type": "SIGN_UP", email: string | null, fields: Array<ProfileField>, passwordMinLength: number, } | { "type": "VERIFY_EMAIL", emailHint: string, resendAfterSeconds: number, } | { "type": "AWAIT_APPROVAL", emailHint: string, } | { "type": "MISSING_FIELDS", fields: Array<ProfileField>, } | { "type": "SECOND_FACTOR", factors: Array<FactorType>, rememberDays: number, sentTo: string | null, resendAfterSeconds: number, } | { "type": "OFFER_FACTOR", until: string | null, } | { "type": "ENROL_FACTOR", secret: string, uri: string, until: string | null, } | { "type": "RECOVERY_CODES", codes: Array<string>, } | { "type": "RECOVER_REQUEST", email: string | null, } | { "type": "RECOVER_SENT", emailHint: string, } | { "type": "NEW_PASSWORD", emailHint: string | null, passwordMinLength: number, } | { "type": "CONFIRM_SIGN_OUT", displayName: string | null, } | { "type": "REDIRECT", url: string, } | { "type": "POST_MESSAGE", origin: string, code: string | null, state: string, error: string | null, errorDescription: string | null, } | { "type": "DONE", message: DoneMessage, } | { "type": "FAILED", code: string, message: string, };
+export type Step = { "type": "SIGN_IN", email: string | null, canSignUp: boolean, canRecover: boolean, } | { "type": "SIGN_UP", email: string | null, fields: Array<ProfileField>, passwordMinLength: number, } | { "type": "VERIFY_EMAIL", emailHint: string, resendAfterSeconds: number, } | { "type": "AWAIT_APPROVAL", emailHint: string, } | { "type": "MISSING_FIELDS", fields: Array<ProfileField>, } | { "type": "SECOND_FACTOR", factors: Array<FactorType>, rememberDays: number, sentTo: string | null, sentBy: FactorType | null, resendAfterSeconds: number, } | { "type": "OFFER_FACTOR", until: string | null, } | { "type": "ENROL_FACTOR", secret: string, uri: string, until: string | null, } | { "type": "RECOVERY_CODES", codes: Array<string>, } | { "type": "RECOVER_REQUEST", email: string | null, } | { "type": "RECOVER_SENT", emailHint: string, } | { "type": "NEW_PASSWORD", emailHint: string | null, passwordMinLength: number, } | { "type": "CONFIRM_SIGN_OUT", displayName: string | null, } | { "type": "REDIRECT", url: string, } | { "type": "POST_MESSAGE", origin: string, code: string | null, state: string, error: string | null, errorDescription: string | null, } | { "type": "DONE", message: DoneMessage, } | { "type": "FAILED", code: string, message: string, };
 
 export type DoneMessage = "SIGNED_IN" | "SIGNED_OUT" | "PASSWORD_CHANGED" | "OWNER_READY";
 
 /**
  * What can be shown as second factor, by the names of docs/protocol/identity.md §10.4.
  */
-export type FactorType = "TOTP" | "EMAIL" | "RECOVERY_CODE";
+export type FactorType = "TOTP" | "EMAIL" | "SMS" | "CALL" | "RECOVERY_CODE";
 
 /**
  * What the page sends.
  */
-export type FlowInput = { "type": "SIGN_IN", email: string, password: string, captcha: string | null, } | { "type": "SIGN_UP", email: string, password: string, profile: ProfileInput, captcha: string | null, } | { "type": "SWITCH", to: FlowKind, email: string | null, } | { "type": "VERIFY_EMAIL", code: string, } | { "type": "RESEND" } | { "type": "MISSING_FIELDS", profile: ProfileInput, } | { "type": "SECOND_FACTOR", factor: FactorType, code: string, 
+export type FlowInput = { "type": "SIGN_IN", email: string, password: string, captcha: string | null, } | { "type": "SIGN_UP", email: string, password: string, profile: ProfileInput, captcha: string | null, } | { "type": "SWITCH", to: FlowKind, email: string | null, } | { "type": "VERIFY_EMAIL", code: string, } | { "type": "RESEND", factor?: FactorType, } | { "type": "MISSING_FIELDS", profile: ProfileInput, } | { "type": "SECOND_FACTOR", factor: FactorType, code: string, 
 /**
  * Not to ask again in this browser for a while.
  */

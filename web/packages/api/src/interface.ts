@@ -2891,11 +2891,17 @@ export type MemberExport = {
   }>;
 };
 
-export type FactorType = 'TOTP' | 'EMAIL' | 'RECOVERY_CODE';
+export type FactorType = 'TOTP' | 'EMAIL' | 'SMS' | 'CALL' | 'RECOVERY_CODE';
 
 export type FactorCode = {
-  /** Without one the factor is only chosen; a code by e-mail is sent. */
+  /** Without one the factor is only chosen; where codes are sent, one is. */
   code?: string | null;
+};
+
+export type SmsCode = {
+  /** Without one a message is sent. */
+  code?: string | null;
+  deliveryMethod?: 'SMS' | null;
 };
 
 /** The object of the factor that the path names. */
@@ -2907,6 +2913,8 @@ export type FactorVerifyRequest = {
   rememberThisDevice?: boolean | null;
   totpData?: FactorCode;
   emailData?: FactorCode;
+  smsData?: SmsCode;
+  callData?: FactorCode;
   recoveryCodeData?: FactorCode;
 };
 
@@ -2946,20 +2954,23 @@ export type FactorRequired = {
   };
 };
 
-/** An authenticator of a member, or that codes by e-mail are asked for. */
+/** An authenticator of a member, or that codes are sent. */
 export type Factor = {
   id: string;
   type: AddedFactorType;
+  /** Of codes that go to a number: most of the number left out. */
   name: string;
   createdDate: string;
   lastUsedDate?: string;
 };
 
-export type AddedFactorType = 'TOTP' | 'EMAIL';
+export type AddedFactorType = 'TOTP' | 'EMAIL' | 'SMS' | 'CALL';
 
 export type FactorListResponse = {
   /** Whether the site lets members add one, or requires it of some. */
   policy: 'OFF' | 'OPTIONAL' | 'REQUIRED';
+  /** The kinds that can be added, as far as the member has room for them. */
+  addable: Array<AddedFactorType>;
   factors: Array<Factor>;
   recoveryCodesLeft: number;
   /** In which the member is not asked. */
@@ -2973,22 +2984,24 @@ export type FactorBeginRequest = {
   type?: AddedFactorType | null;
   /** What the member calls an authenticator. */
   name?: string | null;
+  /** The number that codes go to, with its calling code: of SMS and CALL. */
+  phone?: string | null;
 };
 
-export type FactorBeginResponse = FactorBegun | FactorByEmailBegun;
+export type FactorBeginResponse = FactorBegun | FactorSentBegun;
 
 /** A code is on its way. */
-export type FactorByEmailBegun = {
+export type FactorSentBegun = {
   factor: {
     id: string;
-    type: 'EMAIL';
+    type: 'EMAIL' | 'SMS' | 'CALL';
     name: string;
   };
   sentTo: AddressHint;
   expiresDate: string;
 };
 
-/** The address without most of its name. */
+/** The address without most of its name, or the number without most of its digits. */
 export type AddressHint = string;
 
 /** An authenticator to be set up. */
@@ -3027,6 +3040,8 @@ export type MemberProveRequest = {
   password?: string;
   totpData?: FactorCode;
   emailData?: FactorCode;
+  smsData?: SmsCode;
+  callData?: FactorCode;
   recoveryCodeData?: FactorCode;
 };
 
@@ -4157,6 +4172,8 @@ export type SignOnPolicy = {
   requireCaptcha?: boolean;
   /** Whether members can add second factors, or have to; `OFF` where it is absent. */
   secondFactor?: 'OPTIONAL' | 'REQUIRED';
+  /** Whether a number of a telephone is one of those that they can add; not where it is absent. */
+  secondFactorByTelephone?: boolean;
   /** For how many days members may put off what is required, from `secondFactorRequiredDate` or from when they registered. */
   secondFactorGraceDays?: number;
   /** The keys of the roles of whose members one is required; of all members where it is absent. */
@@ -4179,6 +4196,8 @@ export type SignOnPolicyUpdateRequest = {
     requiredFields?: Array<'firstName' | 'lastName' | 'nickname'> | null;
     requireCaptcha?: boolean | null;
     secondFactor?: 'OFF' | 'OPTIONAL' | 'REQUIRED' | null;
+    /** Where the server has a telephone provider. */
+    secondFactorByTelephone?: boolean | null;
     /** Goes with `REQUIRED` only; 14 where none is named. */
     secondFactorGraceDays?: number | null;
     /** Goes with `REQUIRED` only; none for all members. */
@@ -4607,6 +4626,7 @@ export type FlowStep = {
   factors: Array<FactorType>;
   rememberDays: number;
   sentTo: string | null;
+  sentBy: FactorType | null;
   resendAfterSeconds: number;
 } | {
   type: 'OFFER_FACTOR';
@@ -4668,6 +4688,8 @@ export type FlowInput = {
   code: string;
 } | {
   type: 'RESEND';
+  /** The second factor of which a code is to be sent; by e-mail where none is named. */
+  factor?: FactorType | null;
 } | {
   type: 'MISSING_FIELDS';
   profile: ProfileInput;

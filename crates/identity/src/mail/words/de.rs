@@ -73,14 +73,14 @@ pub(super) const TEXT: Language = Language {
     factor_added: Words {
         subject: "Ihr Konto bei {site} fragt jetzt nach einem Code",
         title: "Ein zweiter Schritt kam hinzu",
-        body: "Zur Anmeldung bei {site} brauchen Sie jetzt neben dem Passwort einen Code aus einer Authenticator-App oder einen, der per E-Mail kommt.\n{time}",
+        body: "Zur Anmeldung bei {site} brauchen Sie jetzt neben dem Passwort einen Code.\n{time}",
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden, und sagen Sie denen Bescheid, die {site} betreiben.",
     },
     factor_removed: Words {
         subject: "Ein zweiter Schritt Ihres Kontos bei {site} wurde entfernt",
         title: "Ein zweiter Schritt wurde entfernt",
-        body: "Eine Authenticator-App oder die Codes per E-Mail wurden von Ihrem Konto bei {site} entfernt. Wenn es keinen anderen zweiten Schritt gibt, genügt zur Anmeldung wieder das Passwort.\n{time}",
+        body: "Ein zweiter Schritt wurde von Ihrem Konto bei {site} entfernt. Wenn es keinen anderen gibt, genügt zur Anmeldung wieder das Passwort.\n{time}",
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden, und sagen Sie denen Bescheid, die {site} betreiben.",
     },

@@ -73,14 +73,14 @@ pub(super) const TEXT: Language = Language {
     factor_added: Words {
         subject: "Your account at {site} asks for a code now",
         title: "A second step was added",
-        body: "Signing in to your account at {site} now takes a code of an authenticator, or one that is sent by e-mail, as well as your password.\n{time}",
+        body: "Signing in to your account at {site} now takes a code as well as your password.\n{time}",
         action: "It was not me",
         note: "If it was you, there is nothing to do. If not, choose a new password, which signs out everybody, and tell the people who run {site}.",
     },
     factor_removed: Words {
         subject: "A second step was removed from your account at {site}",
         title: "A second step was removed",
-        body: "An authenticator, or the codes by e-mail, were removed from your account at {site}. If there is no other second step, your password alone signs you in.\n{time}",
+        body: "A second step was removed from your account at {site}. If there is no other one, your password alone signs you in.\n{time}",
         action: "It was not me",
         note: "If it was you, there is nothing to do. If not, choose a new password, which signs out everybody, and tell the people who run {site}.",
     },

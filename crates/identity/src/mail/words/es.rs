@@ -73,14 +73,14 @@ pub(super) const TEXT: Language = Language {
     factor_added: Words {
         subject: "Su cuenta en {site} pide ahora un código",
         title: "Se añadió un segundo paso",
-        body: "Para entrar en {site} ahora se necesita, además de la contraseña, un código de una aplicación de autenticación o uno enviado por correo.\n{time}",
+        body: "Para entrar en {site} ahora se necesita un código además de la contraseña.\n{time}",
         action: "No he sido yo",
         note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones, y avise a quienes llevan {site}.",
     },
     factor_removed: Words {
         subject: "Se quitó un segundo paso de su cuenta en {site}",
         title: "Se quitó un segundo paso",
-        body: "Se quitó una aplicación de autenticación, o los códigos por correo, de su cuenta en {site}. Si no hay otro segundo paso, basta la contraseña para entrar.\n{time}",
+        body: "Se quitó un segundo paso de su cuenta en {site}. Si no hay otro, basta la contraseña para entrar.\n{time}",
         action: "No he sido yo",
         note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones, y avise a quienes llevan {site}.",
     },

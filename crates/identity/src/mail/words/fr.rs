@@ -73,14 +73,14 @@ pub(super) const TEXT: Language = Language {
     factor_added: Words {
         subject: "Votre compte sur {site} demande désormais un code",
         title: "Une deuxième étape a été ajoutée",
-        body: "Pour vous connecter à {site}, il faut désormais, en plus du mot de passe, un code d’une application d’authentification ou un code envoyé par e-mail.\n{time}",
+        body: "Pour vous connecter à {site}, il faut désormais un code en plus du mot de passe.\n{time}",
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
     },
     factor_removed: Words {
         subject: "Une deuxième étape de votre compte sur {site} a été retirée",
         title: "Une deuxième étape a été retirée",
-        body: "Une application d’authentification, ou les codes par e-mail, ont été retirés de votre compte sur {site}. S’il n’y a pas d’autre deuxième étape, le mot de passe suffit pour vous connecter.\n{time}",
+        body: "Une deuxième étape a été retirée de votre compte sur {site}. S’il n’y en a pas d’autre, le mot de passe suffit pour vous connecter.\n{time}",
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
     },

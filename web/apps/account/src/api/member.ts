@@ -33,7 +33,8 @@ export interface Profile {
 
 export interface Factor {
   id: string;
-  type: 'TOTP' | 'EMAIL';
+  type: 'TOTP' | 'EMAIL' | 'SMS' | 'CALL';
+  /** Of codes that go to a number: most of its digits left out. */
   name: string;
   createdDate: string;
   lastUsedDate?: string;
@@ -41,12 +42,14 @@ export interface Factor {
 
 export interface Factors {
   policy: string;
+  /** The kinds that can be added here. */
+  addable: string[];
   factors: Factor[];
   recoveryCodesLeft: number;
   rememberedBrowsers: number;
 }
 
-/** A factor that waits for its first code: an authenticator to be set up, or codes by email, of which one was sent. */
+/** A factor that waits for its first code: an authenticator to be set up, or codes of which one was sent. */
 export type Enrolment = { factor: { id: string } } & ({ secret: string; uri: string } | { sentTo: string });
 
 export interface MemberSession {
@@ -63,6 +66,8 @@ export type Proof =
   | { password: string }
   | { totpData: { code: string } }
   | { emailData: { code: string } }
+  | { smsData: { code: string } }
+  | { callData: { code: string } }
   | { recoveryCodeData: { code: string } };
 
 /** The code of the refusal for who has to show first who they are. */
@@ -121,9 +126,13 @@ export const replacePassword = (ask: Ask, oldPassword: string, newPassword: stri
 export const prove = (ask: Ask, proof: Proof): Promise<Answer<object>> =>
   ask({ path: `${OWN}/proof`, body: proof, isValue: isObject });
 
+/** The member of a request that is about the codes of a kind. */
+export const dataName = (kind: 'EMAIL' | 'SMS' | 'CALL'): string =>
+  ({ EMAIL: 'emailData', SMS: 'smsData', CALL: 'callData' })[kind];
+
 /** Has a code sent by which the member proves who they are: where it went. */
-export async function sendProofCode(ask: Ask): Promise<Answer<string>> {
-  const answer = await ask({ path: `${OWN}/proof`, body: { emailData: {} }, isValue: isObject });
+export async function sendProofCode(ask: Ask, kind: 'EMAIL' | 'SMS' | 'CALL'): Promise<Answer<string>> {
+  const answer = await ask({ path: `${OWN}/proof`, body: { [dataName(kind)]: {} }, isValue: isObject });
   return 'failure' in answer ? answer : { value: String(answer.value['sentTo']) };
 }
 
@@ -134,6 +143,10 @@ export const beginFactor = (ask: Ask, name: string): Promise<Answer<Enrolment>> 
 
 export const beginEmailFactor = (ask: Ask): Promise<Answer<Enrolment>> =>
   ask({ path: `${OWN}/factors`, body: { type: 'EMAIL' }, isValue: isEnrolment });
+
+/** Begins to take codes at a number, of which the first is sent. */
+export const beginPhoneFactor = (ask: Ask, type: 'SMS' | 'CALL', phone: string): Promise<Answer<Enrolment>> =>
+  ask({ path: `${OWN}/factors`, body: { type, phone }, isValue: isEnrolment });
 
 /** Answers the recovery codes that come with the first one. */
 export async function confirmFactor(ask: Ask, id: string, code: string): Promise<Answer<string[]>> {
@@ -202,7 +215,7 @@ const isMember = (json: unknown): json is { member: Record<string, unknown> } =>
   isObject(json) && isObject(json['member']);
 
 const isFactors = (json: unknown): json is Factors =>
-  isObject(json) && Array.isArray(json['factors']) && isText(json['policy']);
+  isObject(json) && Array.isArray(json['factors']) && Array.isArray(json['addable']) && isText(json['policy']);
 
 const isEnrolment = (json: unknown): json is Enrolment =>
   isObject(json) &&

@@ -3,8 +3,8 @@ import { Button } from '@stoa/ui/Button';
 import { CodeField } from '@stoa/ui/CodeField';
 import { Form, FormActions } from '@stoa/ui/Form';
 import { TextField } from '@stoa/ui/TextField';
-import { beginEmailFactor, confirmFactor, type Ask, type Enrolment } from '../api/member.ts';
-import type { Failure } from '../api/request.ts';
+import { confirmFactor, type Ask, type Enrolment } from '../api/member.ts';
+import type { Answer, Failure } from '../api/request.ts';
 import { AuthenticatorSetup } from '../parts/AuthenticatorSetup.tsx';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
 import { Note, type Done } from './Frame.tsx';
@@ -57,6 +57,8 @@ export interface ConfirmFactorProps {
   ask: Ask;
   stepUp: StepUp;
   enrolment: Enrolment;
+  /** Has another code sent. */
+  again: () => Promise<Answer<Enrolment>>;
   /** Another code was sent. */
   onSentAgain: (enrolment: Enrolment) => void;
   /** With the recovery codes that come with the first one. */
@@ -77,8 +79,74 @@ export function AddEmailFactor({ isSending, onAdd }: { isSending: boolean; onAdd
   );
 }
 
+export interface AddPhoneFactorProps {
+  /** What the server sends, and the member has no number for. */
+  kinds: readonly ('SMS' | 'CALL')[];
+  isSending: boolean;
+  onAdd: (kind: 'SMS' | 'CALL', number: string) => void;
+}
+
+/** Codes by text message, or by a call, as a second factor: to which number. */
+export function AddPhoneFactor({ kinds, isSending, onAdd }: AddPhoneFactorProps) {
+  const text = useAllTexts();
+  const [number, setNumber] = useState('');
+  const [wrong, setWrong] = useState<string | undefined>();
+  const add = (kind: 'SMS' | 'CALL') => {
+    if (number.trim() === '') setWrong(text.problem.required);
+    else onAdd(kind, number.trim());
+  };
+  const ways = { SMS: text.addSmsFactor, CALL: text.addCallFactor };
+  const [first, ...others] = kinds;
+  if (first === undefined) return null;
+  return (
+    <Form
+      labelledBy="add-phone"
+      onSubmit={() => {
+        add(first);
+      }}
+    >
+      <h3 id="add-phone" className="my-head">
+        {text.phoneFactor}
+      </h3>
+      <p className="step-quiet">{text.phoneFactorHelp}</p>
+      <TextField
+        label={text.phoneNumber}
+        help={text.phoneNumberHelp}
+        name="phone"
+        type="tel"
+        maxLength={40}
+        autoComplete="tel"
+        ltr
+        value={number}
+        onChange={(typed) => {
+          setNumber(typed);
+          setWrong(undefined);
+        }}
+        error={wrong}
+      />
+      <FormActions>
+        <Button type="submit" pending={isSending}>
+          {ways[first]}
+        </Button>
+        {others.map((it) => (
+          <Button
+            key={it}
+            pending={isSending}
+            onPress={() => {
+              add(it);
+            }}
+          >
+            {ways[it]}
+          </Button>
+        ))}
+      </FormActions>
+    </Form>
+  );
+}
+
 /** What the authenticator is given, or where a code was sent, and the first code. */
-export function ConfirmFactor({ ask, stepUp, enrolment, onSentAgain, onConfirmed, onCancel }: ConfirmFactorProps) {
+export function ConfirmFactor(props: ConfirmFactorProps) {
+  const { ask, stepUp, enrolment, again, onSentAgain, onConfirmed, onCancel } = props;
   const text = useAllTexts();
   const [code, setCode] = useState('');
   const [wrong, setWrong] = useState<string | undefined>();
@@ -115,17 +183,15 @@ export function ConfirmFactor({ ask, stepUp, enrolment, onSentAgain, onConfirmed
     if (isSending) return;
     setIsSending(true);
     setDone(null);
-    void stepUp
-      .run(() => beginEmailFactor(ask))
-      .then((answer) => {
-        setIsSending(false);
-        if (answer === null) return;
-        setFailure('failure' in answer ? answer.failure : null);
-        if ('failure' in answer) return;
-        type('');
-        setDone({ text: text.resent });
-        onSentAgain(answer.value);
-      });
+    void stepUp.run(again).then((answer) => {
+      setIsSending(false);
+      if (answer === null) return;
+      setFailure('failure' in answer ? answer.failure : null);
+      if ('failure' in answer) return;
+      type('');
+      setDone({ text: text.resent });
+      onSentAgain(answer.value);
+    });
   };
   const type = (digits: string) => {
     setCode(digits);
@@ -134,7 +200,7 @@ export function ConfirmFactor({ ask, stepUp, enrolment, onSentAgain, onConfirmed
   return (
     <Form labelledBy="set-up-factor" onSubmit={send}>
       <h3 id="set-up-factor" className="my-head">
-        {'sentTo' in enrolment ? text.emailFactor : text.addFactor}
+        {'sentTo' in enrolment ? text.sentFactor : text.addFactor}
       </h3>
       <Note failure={failure} done={done} />
       {'sentTo' in enrolment ? (

@@ -3,6 +3,7 @@ import { Button } from '@stoa/ui/Button';
 import {
   beginEmailFactor,
   beginFactor,
+  beginPhoneFactor,
   forgetBrowsers,
   removeFactor,
   renewRecoveryCodes,
@@ -16,7 +17,7 @@ import type { Answer, Failure } from '../api/request.ts';
 import { RecoveryCodes } from '../parts/RecoveryCodes.tsx';
 import { writtenDate } from '../page/dates.ts';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
-import { AddEmailFactor, AddFactor, ConfirmFactor } from './AddFactor.tsx';
+import { AddEmailFactor, AddFactor, AddPhoneFactor, ConfirmFactor } from './AddFactor.tsx';
 import { Note, type Done } from './Frame.tsx';
 import type { StepUp } from './useStepUp.ts';
 
@@ -34,17 +35,21 @@ export interface FactorPartProps {
 type Step =
   | { at: 'list' }
   | { at: 'remove'; factor: Factor }
-  | { at: 'confirm'; enrolment: Enrolment }
+  | { at: 'confirm'; enrolment: Enrolment; again: () => Promise<Answer<Enrolment>> }
   /** Codes that are shown this once. */
   | { at: 'codes'; codes: readonly string[]; said: string };
 
-const isEmail = (factor: Factor) => factor.type === 'EMAIL';
+const PHONE_KINDS = ['SMS', 'CALL'] as const;
+
+/** What is wrong with a number has a sentence of its own. */
+const named = (failure: Failure): Failure =>
+  failure.problems.some((it) => it.field === 'phone') ? { ...failure, code: 'PHONE_NUMBER' } : failure;
 
 /** One that was removed meanwhile is as gone as it was to be. */
 const goneIsRemoved = (answer: Answer<object>): Answer<object> =>
   'failure' in answer && answer.failure.code === 'NOT_FOUND' ? { value: {} } : answer;
 
-/** Authenticators, codes by email, recovery codes, and browsers that don't ask for any. */
+/** Authenticators, codes that are sent, recovery codes, and browsers that don't ask for any. */
 export function FactorPart({ account, ask, stepUp, language, factors, onChanged }: FactorPartProps) {
   const text = useAllTexts();
   const [step, setStep] = useState<Step>({ at: 'list' });
@@ -69,7 +74,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
     void stepUp.run(send).then((answer) => {
       setIsSending(false);
       const isGone = answer !== null && 'failure' in answer && answer.failure.code === 'NOT_FOUND';
-      setFailure(answer !== null && 'failure' in answer && !isGone ? answer.failure : null);
+      setFailure(answer !== null && 'failure' in answer && !isGone ? named(answer.failure) : null);
       // What was acted on is not there any more: what is there is shown.
       if (isGone) onChanged();
       if (answer !== null && 'value' in answer) take(answer.value);
@@ -98,11 +103,12 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
             ask={ask}
             stepUp={stepUp}
             enrolment={step.enrolment}
+            again={step.again}
             onSentAgain={(enrolment) => {
-              setStep({ at: 'confirm', enrolment });
+              setStep({ ...step, enrolment });
             }}
             onConfirmed={(codes) => {
-              const said = 'sentTo' in step.enrolment ? text.emailFactorReady : text.factorReady;
+              const said = 'sentTo' in step.enrolment ? text.sentFactorReady : text.factorReady;
               if (codes.length === 0) {
                 over(said);
                 return;
@@ -142,25 +148,24 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
                 isVerified={account.emailVerified}
                 isSending={isSending}
                 onAdd={(name) => {
-                  act(
-                    () => beginFactor(ask, name),
-                    (enrolment) => {
-                      setStep({ at: 'confirm', enrolment });
-                    },
-                  );
+                  begin(() => beginFactor(ask, name));
                 }}
               />
             )}
-            {factors.policy !== 'OFF' && account.emailVerified && !factors.factors.some(isEmail) && (
+            {canAdd('EMAIL') && (
               <AddEmailFactor
                 isSending={isSending}
                 onAdd={() => {
-                  act(
-                    () => beginEmailFactor(ask),
-                    (enrolment) => {
-                      setStep({ at: 'confirm', enrolment });
-                    },
-                  );
+                  begin(() => beginEmailFactor(ask));
+                }}
+              />
+            )}
+            {PHONE_KINDS.some(canAdd) && (
+              <AddPhoneFactor
+                kinds={PHONE_KINDS.filter(canAdd)}
+                isSending={isSending}
+                onAdd={(kind, number) => {
+                  begin(() => beginPhoneFactor(ask, kind, number));
                 }}
               />
             )}
@@ -169,8 +174,29 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
     }
   }
 
+  function begin(send: () => Promise<Answer<Enrolment>>) {
+    act(send, (enrolment) => {
+      setStep({ at: 'confirm', enrolment, again: send });
+    });
+  }
+
+  /** Of codes that are sent a member has one factor of a kind. */
+  function canAdd(kind: Factor['type']) {
+    const has = factors.factors.some((it) => it.type === kind);
+    return account.emailVerified && factors.addable.includes(kind) && !has;
+  }
+
   function nameOf(factor: Factor) {
-    return isEmail(factor) ? text.emailFactor : factor.name;
+    switch (factor.type) {
+      case 'TOTP':
+        return factor.name;
+      case 'EMAIL':
+        return text.emailFactor;
+      case 'SMS':
+        return text.smsFactor({ number: factor.name });
+      case 'CALL':
+        return text.callFactor({ number: factor.name });
+    }
   }
 
   function list() {

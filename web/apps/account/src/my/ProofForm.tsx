@@ -8,6 +8,7 @@ import { PasswordField } from '@stoa/ui/PasswordField';
 import { TextField } from '@stoa/ui/TextField';
 import {
   PROOF_NEEDED,
+  dataName,
   prove,
   sendProofCode,
   type Ask,
@@ -20,7 +21,7 @@ import { startUrl } from '../flow/route.ts';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
 import { wrongText } from './problems.ts';
 import { Note } from './Frame.tsx';
-import { proofKinds, type ProofKind } from './proofKinds.ts';
+import { isSent, proofKinds, type ProofKind, type SentKind } from './proofKinds.ts';
 
 const LENGTH = 6;
 
@@ -36,13 +37,14 @@ export interface ProofFormProps {
 export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
   const text = useAllTexts();
   const box = useRef<HTMLElement>(null);
-  /** Whether codes by email may be sent; the server knows better. */
-  const [canSend, setCanSend] = useState(account.emailVerified);
-  const kinds = proofKinds(factors, canSend);
-  const [kind, setKind] = useState<ProofKind>(kinds[0]);
-  /** Where a code was sent. */
-  const [sentTo, setSentTo] = useState<string | null>(null);
-  const waitsToSend = kind === 'EMAIL' && sentTo === null;
+  /** The kinds of which the server sends no codes, as it has said. */
+  const [refused, setRefused] = useState<readonly ProofKind[]>([]);
+  const kinds = proofKinds(factors, account.emailVerified).filter((it) => !refused.includes(it));
+  const [kind, setKind] = useState<ProofKind>(kinds[0] ?? 'RECOVERY_CODE');
+  /** Where the last code was sent, and of which kind it is. */
+  const [sent, setSent] = useState<{ kind: SentKind; to: string } | null>(null);
+  const sentTo = sent?.kind === kind ? sent.to : null;
+  const waitsToSend = isSent(kind) && sentTo === null;
   const [value, setValue] = useState('');
   const [wrong, setWrong] = useState<string | undefined>();
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -56,20 +58,20 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
     };
   }, [kind, waitsToSend]);
   const sendCode = () => {
-    if (isSending) return;
+    if (isSending || !isSent(kind)) return;
     setIsSending(true);
-    void sendProofCode(ask).then((answer) => {
+    void sendProofCode(ask, kind).then((answer) => {
       setIsSending(false);
       change('');
       // The address is another one by now, or they were turned off: the other ways are left.
-      if ('failure' in answer && answer.failure.problems.some((it) => it.field === 'emailData')) {
-        setCanSend(false);
-        setSentTo(null);
-        setKind(proofKinds(factors, false)[0]);
+      if ('failure' in answer && answer.failure.problems.some((it) => it.field === dataName(kind))) {
+        setRefused([...refused, kind]);
+        setSent(null);
+        setKind(kinds.find((it) => it !== kind) ?? 'RECOVERY_CODE');
         return;
       }
       setFailure('failure' in answer ? answer.failure : null);
-      if ('value' in answer) setSentTo(answer.value);
+      if ('value' in answer) setSent({ kind, to: answer.value });
     });
   };
   const send = () => {
@@ -79,7 +81,7 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
       sendCode();
       return;
     }
-    const isOfDigits = kind === 'TOTP' || kind === 'EMAIL';
+    const isOfDigits = kind === 'TOTP' || isSent(kind);
     if (value.trim() === '' || (isOfDigits && value.length < LENGTH)) {
       setWrong(value.trim() === '' ? text.problem.required : text.problem.code);
       return;
@@ -107,6 +109,8 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
     PASSWORD: text.password,
     TOTP: text.useAuthenticator,
     EMAIL: text.useEmailCode,
+    SMS: text.useSmsCode,
+    CALL: text.useCallCode,
     RECOVERY_CODE: text.useRecoveryCode,
   };
   return (
@@ -132,7 +136,7 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
               {waitsToSend ? text.sendCode : text.verify}
             </Button>
           </FormActions>
-          {kind === 'EMAIL' && !waitsToSend && (
+          {isSent(kind) && !waitsToSend && (
             <Button variant="link" onPress={sendCode}>
               {text.resend}
             </Button>
@@ -167,14 +171,26 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
   );
 
   function explained() {
-    if (kind === 'PASSWORD') return text.proofText;
-    if (kind === 'EMAIL') return sentTo === null ? text.emailFactorText : text.codeSentTo({ where: sentTo });
-    return kind === 'TOTP' ? text.factorText({ site: account.site.name }) : text.recoveryCodeText;
+    if (sentTo !== null) return text.codeSentTo({ where: sentTo });
+    switch (kind) {
+      case 'PASSWORD':
+        return text.proofText;
+      case 'TOTP':
+        return text.factorText({ site: account.site.name });
+      case 'EMAIL':
+        return text.emailFactorText;
+      case 'SMS':
+        return text.smsFactorText;
+      case 'CALL':
+        return text.callFactorText;
+      case 'RECOVERY_CODE':
+        return text.recoveryCodeText;
+    }
   }
 
   function field() {
     const all = { name: 'proof', value, onChange: change, error: wrong };
-    if (kind === 'TOTP' || kind === 'EMAIL')
+    if (kind === 'TOTP' || isSent(kind))
       return <CodeField label={text.codeDigits({ n: LENGTH })} length={LENGTH} {...all} />;
     if (kind === 'PASSWORD')
       return (
@@ -200,6 +216,10 @@ function proofOf(kind: ProofKind, value: string): Proof {
       return { totpData: { code: value } };
     case 'EMAIL':
       return { emailData: { code: value } };
+    case 'SMS':
+      return { smsData: { code: value } };
+    case 'CALL':
+      return { callData: { code: value } };
     case 'RECOVERY_CODE':
       return { recoveryCodeData: { code: value } };
   }

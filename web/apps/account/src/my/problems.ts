@@ -13,6 +13,7 @@ const KEYS: Record<string, keyof AllTexts['wrong']> = {
   TOO_LATE: 'tooLate',
   DAYS_CHANGED: 'daysChanged',
   FORMAT: 'format',
+  PHONE_NUMBER: 'phone',
   INSUFFICIENT_USER_AUTHENTICATION: 'proofNeeded',
 };
 

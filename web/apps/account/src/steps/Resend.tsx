@@ -1,23 +1,31 @@
 import { useEffect, useState } from 'react';
+import type { FactorType } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import type { Flow } from '../flow/useFlow.ts';
 import { useText } from '../page/text.ts';
 
-/** Asks for a new code, once the server would send one. The count starts again with every answer. */
-export function Resend({ flow, afterSeconds }: { flow: Flow; afterSeconds: number }) {
-  return <Wait key={flow.round} flow={flow} seconds={afterSeconds} />;
+export interface ResendProps {
+  flow: Flow;
+  afterSeconds: number;
+  /** Of which second factor, where the code is of one. */
+  factor?: FactorType;
 }
 
-function Wait({ flow, seconds }: { flow: Flow; seconds: number }) {
+/** Asks for a new code, once the server would send one. The count starts again with every answer. */
+export function Resend(props: ResendProps) {
+  return <Wait key={props.flow.round} {...props} />;
+}
+
+function Wait({ flow, afterSeconds, factor }: ResendProps) {
   const text = useText();
-  const left = useCountdown(seconds);
+  const left = useCountdown(afterSeconds);
   if (left > 0) return <span className="step-quiet">{text.resendIn({ time: clock(left) })}</span>;
   return (
     <Button
       variant="link"
       pending={flow.sending === 'RESEND'}
       onPress={() => {
-        flow.send({ type: 'RESEND' });
+        flow.send({ type: 'RESEND', ...(factor === undefined ? {} : { factor }) });
       }}
     >
       {text.resend}

@@ -13,16 +13,22 @@ import { checkCode } from './VerifyEmail.tsx';
 
 const LENGTH = 6;
 
-/** A code of an authenticator, one that is sent by email, or one of the codes that were kept for the day of need. */
+/** The factors whose codes are sent. */
+const SENT: readonly FactorType[] = ['EMAIL', 'SMS', 'CALL'];
+
+/** A code of an authenticator, one that is sent, or one of the codes that were kept for the day of need. */
 export function SecondFactor({ view, step, flow }: StepProps<'SECOND_FACTOR'>) {
   const text = useText();
-  const [factor, setFactor] = useState<FactorType>(step.sentTo !== null ? 'EMAIL' : (step.factors[0] ?? 'TOTP'));
+  const [factor, setFactor] = useState<FactorType>(step.sentBy ?? step.factors[0] ?? 'TOTP');
   const [code, setCode] = useState('');
   const [remember, setRemember] = useState(false);
   /** What is wrong with a code is said of the one that was sent. */
   const [sent, setSent] = useState<FactorType | null>(null);
   const shown = sent === factor ? view : { ...view, problems: view.problems.filter((it) => it.field !== 'code') };
-  const waitsToSend = factor === 'EMAIL' && step.sentTo === null;
+  const isSent = SENT.includes(factor);
+  /** Where the last code of this factor went. */
+  const sentTo = step.sentBy === factor ? step.sentTo : null;
+  const waitsToSend = isSent && sentTo === null;
   const change = (other: FactorType) => {
     setCode('');
     setSent(null);
@@ -33,7 +39,7 @@ export function SecondFactor({ view, step, flow }: StepProps<'SECOND_FACTOR'>) {
   };
   const send = () => {
     if (waitsToSend) {
-      flow.send({ type: 'RESEND' });
+      flow.send({ type: 'RESEND', factor });
       return;
     }
     setSent(factor);
@@ -46,6 +52,8 @@ export function SecondFactor({ view, step, flow }: StepProps<'SECOND_FACTOR'>) {
   const ways: Record<FactorType, string> = {
     TOTP: text.useAuthenticator,
     EMAIL: text.useEmailCode,
+    SMS: text.useSmsCode,
+    CALL: text.useCallCode,
     RECOVERY_CODE: text.useRecoveryCode,
   };
   return (
@@ -94,13 +102,13 @@ export function SecondFactor({ view, step, flow }: StepProps<'SECOND_FACTOR'>) {
         }
       </StepForm>
       <div className="step-aside step-quiet">
-        {factor === 'EMAIL' && !waitsToSend && (
+        {isSent && !waitsToSend && (
           <>
-            <span>{text.spamHint}</span>
-            <Resend flow={flow} afterSeconds={step.resendAfterSeconds} />
+            {factor === 'EMAIL' && <span>{text.spamHint}</span>}
+            <Resend flow={flow} afterSeconds={step.resendAfterSeconds} factor={factor} />
           </>
         )}
-        {factor === 'EMAIL' && <ResentNote flow={flow} problems={view.problems.length} />}
+        {isSent && <ResentNote flow={flow} problems={view.problems.length} />}
         {step.factors
           .filter((it) => it !== factor)
           .map((it) => (
@@ -119,8 +127,18 @@ export function SecondFactor({ view, step, flow }: StepProps<'SECOND_FACTOR'>) {
   );
 
   function explained() {
-    if (factor === 'RECOVERY_CODE') return text.recoveryCodeText;
-    if (factor === 'TOTP') return text.factorText({ site: siteName(view, text) });
-    return step.sentTo === null ? text.emailFactorText : text.codeSentTo({ where: step.sentTo });
+    if (sentTo !== null) return text.codeSentTo({ where: sentTo });
+    switch (factor) {
+      case 'TOTP':
+        return text.factorText({ site: siteName(view, text) });
+      case 'EMAIL':
+        return text.emailFactorText;
+      case 'SMS':
+        return text.smsFactorText;
+      case 'CALL':
+        return text.callFactorText;
+      case 'RECOVERY_CODE':
+        return text.recoveryCodeText;
+    }
   }
 }

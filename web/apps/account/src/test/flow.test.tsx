@@ -236,11 +236,33 @@ describe('the other steps send what the server expects', () => {
     expect(screen.getByText(/We sent a 6-digit code to m\*\*\*@example\.org/)).toBeTruthy();
     await user.click(screen.getByRole('button', { name: 'Send a new code' }));
     await waitFor(() => {
-      expect(inputs()).toEqual([{ type: 'RESEND' }, { type: 'RESEND' }]);
+      const resend = { type: 'RESEND', factor: 'EMAIL' };
+      expect(inputs()).toEqual([resend, resend]);
     });
     await user.type(code, '123456{Enter}');
     await waitFor(() => {
       expect(inputs().at(-1)).toEqual({ type: 'SECOND_FACTOR', factor: 'EMAIL', code: '123456', remember: false });
+    });
+  });
+
+  it('a code by text message, and then by a call', async () => {
+    const [asks, message, call] = VIEWS.SECOND_FACTOR.slice(3).map((it) => it.view);
+    const { user, inputs } = openPage(FLOW, asks ?? signIn, message ?? signIn, call ?? signIn, call ?? signIn);
+    expect(await screen.findByText('We can send a code by text message to your phone.')).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Send a code' }));
+    await screen.findByRole('textbox', { name: '6-digit code' });
+    expect(screen.getByText(/We sent a 6-digit code to \+49\*\*\*78/)).toBeTruthy();
+    expect(screen.queryByText(/spam/)).toBeNull();
+    await user.click(screen.getByRole('button', { name: 'Use a code by phone call' }));
+    expect(screen.getByText('We can call your phone and say a code.')).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Send a code' }));
+    await user.type(await screen.findByRole('textbox', { name: '6-digit code' }), '123456{Enter}');
+    await waitFor(() => {
+      expect(inputs()).toEqual([
+        { type: 'RESEND', factor: 'SMS' },
+        { type: 'RESEND', factor: 'CALL' },
+        { type: 'SECOND_FACTOR', factor: 'CALL', code: '123456', remember: false },
+      ]);
     });
   });
 

@@ -43,7 +43,14 @@ const profile = (more: object = {}): Reply =>
 const MAIL = { id: 'email-m1', type: 'EMAIL', name: 'E-mail', createdDate: '2026-01-02T12:00:00.000Z' };
 const PHONE = { id: 'f1', type: 'TOTP', name: 'Phone', createdDate: '2026-01-02T12:00:00.000Z' };
 const factors = (more: object = {}): Reply =>
-  ok({ policy: 'OPTIONAL', factors: [], recoveryCodesLeft: 0, rememberedBrowsers: 0, ...more });
+  ok({
+    policy: 'OPTIONAL',
+    addable: ['TOTP', 'EMAIL'],
+    factors: [],
+    recoveryCodesLeft: 0,
+    rememberedBrowsers: 0,
+    ...more,
+  });
 
 const session = (id: string, more: object = {}) => ({
   id,
@@ -315,7 +322,7 @@ describe('sign-in', () => {
     await user.clear(code);
     await user.type(code, '123456{Enter}');
     await user.click(await screen.findByRole('button', { name: en.recoveryCodesKept }));
-    expect(await screen.findByText(en.emailFactorReady)).toBeTruthy();
+    expect(await screen.findByText(en.sentFactorReady)).toBeTruthy();
     expect(sent[2]).toMatchObject({ path: `/s/${SITE.id}${OWN}/factors`, body: { type: 'EMAIL' } });
     expect(sent[4]).toMatchObject({ path: `/s/${SITE.id}${OWN}/factors/email-m1/confirm`, body: { code: '123456' } });
     expect(screen.queryByRole('button', { name: en.addEmailFactor })).toBeNull();
@@ -330,6 +337,37 @@ describe('sign-in', () => {
     expect(sent[9]?.body).toEqual({ emailData: {} });
     expect(sent[10]?.body).toEqual({ emailData: { code: '654321' } });
     expect(sent[11]).toMatchObject({ method: 'DELETE', path: `/s/${SITE.id}${OWN}/factors/email-m1` });
+  });
+
+  it('adds a number, of which it shows little', async () => {
+    const SMS = { id: 'sms-1', type: 'SMS', name: '+49***78', createdDate: '2026-01-02T12:00:00.000Z' };
+    const addable = ['TOTP', 'EMAIL', 'SMS', 'CALL'];
+    const { sent, user } = openPage(
+      '/account/password',
+      account(),
+      factors({ addable }),
+      broken('phone', 'VALIDATION'),
+      ok({ factor: { id: 'sms-1', type: 'SMS', name: '+49***78' }, sentTo: '+49***78' }),
+      ok({ factor: SMS }),
+      factors({ addable, factors: [SMS], recoveryCodesLeft: 10 }),
+    );
+    await user.click(await screen.findByRole('button', { name: en.addSmsFactor }));
+    expect(await screen.findByText(en.problem.required)).toBeTruthy();
+    const number = screen.getByLabelText(en.phoneNumber);
+    await user.type(number, '0151 12345678{Enter}');
+    expect(await screen.findByText(en.wrong.phone)).toBeTruthy();
+    await user.clear(number);
+    await user.type(number, '+49 151 12345678');
+    await user.click(screen.getByRole('button', { name: en.addSmsFactor }));
+    await user.type(await screen.findByLabelText(en.codeDigits({ n: 6 })), '123456{Enter}');
+    expect(await screen.findByText(en.smsFactor({ number: '+49***78' }))).toBeTruthy();
+    const begin = { path: `/s/${SITE.id}${OWN}/factors`, body: { type: 'SMS', phone: '+49 151 12345678' } };
+    expect(sent[3]).toMatchObject(begin);
+    expect(sent[4]).toMatchObject({ path: `/s/${SITE.id}${OWN}/factors/sms-1/confirm`, body: { code: '123456' } });
+    // There is another one for calls, and no second one for messages.
+    expect(screen.getByRole('button', { name: en.addCallFactor })).toBeTruthy();
+    expect(screen.queryByRole('button', { name: en.addSmsFactor })).toBeNull();
+    await expectAccessible();
   });
 
   it('sends the first code by email again', async () => {

@@ -28,7 +28,7 @@ const account = (more: object = {}): Reply =>
     deletionDays: 14,
     ...more,
   });
-const factors = ok({ policy: 'OFF', factors: [], recoveryCodesLeft: 0, rememberedBrowsers: 0 });
+const factors = ok({ policy: 'OFF', addable: [], factors: [], recoveryCodesLeft: 0, rememberedBrowsers: 0 });
 const DUE = '2026-02-01T12:00:00.000Z';
 const OWN = `/s/${SITE.id}/_api/identity/v1`;
 

@@ -33,6 +33,18 @@ const byEmail = (sentTo: string | null): FlowView =>
     factors: ['EMAIL', 'RECOVERY_CODE'],
     rememberDays: 30,
     sentTo,
+    sentBy: sentTo === null ? null : 'EMAIL',
+    resendAfterSeconds: 0,
+  });
+
+/** Of a member who takes codes at a number. */
+const byPhone = (sentBy: 'SMS' | 'CALL' | null): FlowView =>
+  viewOf({
+    type: 'SECOND_FACTOR',
+    factors: ['SMS', 'CALL', 'RECOVERY_CODE'],
+    rememberDays: 30,
+    sentTo: sentBy === null ? null : '+49***78',
+    sentBy,
     resendAfterSeconds: 0,
   });
 
@@ -85,6 +97,7 @@ export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: Fl
           factors: ['TOTP', 'EMAIL', 'RECOVERY_CODE'],
           rememberDays: 30,
           sentTo: null,
+          sentBy: null,
           resendAfterSeconds: 30,
         },
         { canGoBack: true },
@@ -92,6 +105,9 @@ export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: Fl
     },
     { title: 'Confirm that it is you', view: byEmail(null) },
     { title: 'Confirm that it is you', view: byEmail('m***@example.org') },
+    { title: 'Confirm that it is you', view: byPhone(null) },
+    { title: 'Confirm that it is you', view: byPhone('SMS') },
+    { title: 'Confirm that it is you', view: byPhone('CALL') },
   ],
   OFFER_FACTOR: [
     {

@@ -72,7 +72,17 @@ export default {
   addEmailFactor: 'Codes per E-Mail verwenden',
   emailFactorHelp:
     'Wir senden jedes Mal einen Code an Ihre Adresse. Vor denen, die Ihre E-Mails lesen, schützt das nicht; eine Authenticator-App schon.',
-  emailFactorReady: 'Sie werden nach einem Code gefragt, den wir per E-Mail senden.',
+  sentFactor: 'Geben Sie Ihren ersten Code ein',
+  sentFactorReady: 'Sie werden nach einem Code gefragt, den wir Ihnen senden.',
+  phoneFactor: 'Codes per Telefon',
+  phoneFactorHelp:
+    'Wir senden jedes Mal einen Code an Ihr Telefon. Wer Ihre Nummer übernimmt, bekommt auch die Codes; eine Authenticator-App schützt besser.',
+  phoneNumber: 'Telefonnummer',
+  phoneNumberHelp: 'Mit Ländervorwahl, zum Beispiel +49 151 12345678.',
+  addSmsFactor: 'Codes per SMS verwenden',
+  addCallFactor: 'Codes per Anruf verwenden',
+  smsFactor: 'SMS an {number}',
+  callFactor: 'Anrufe an {number}',
   factorRemoved: 'Entfernt.',
   remove: 'Entfernen',
   removeTitle: '{name} entfernen?',
@@ -132,6 +142,8 @@ export default {
     emailUnverified: 'Bestätigen Sie zuerst Ihre E-Mail-Adresse.',
     notAllowed: 'Die Website erlaubt das nicht.',
     format: 'So kann das nicht gespeichert werden.',
+    phone:
+      'An diese Nummer können wir keine Codes senden. Schreiben Sie sie mit Ländervorwahl, oder nehmen Sie eine andere.',
     tooLate: 'Das hat zu lange gedauert. Brechen Sie ab und beginnen Sie von vorn.',
     daysChanged:
       'Die Website hat geändert, wann ein Konto gelöscht wird. Lesen Sie es noch einmal, bevor Sie fortfahren.',

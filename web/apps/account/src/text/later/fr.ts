@@ -74,7 +74,17 @@ export default {
   addEmailFactor: 'Utiliser des codes par e-mail',
   emailFactorHelp:
     'Nous envoyons chaque fois un code à votre adresse. Cela ne vous protège pas de ceux qui lisent vos e-mails ; une application d’authentification, si.',
-  emailFactorReady: 'Un code envoyé par e-mail vous sera demandé.',
+  sentFactor: 'Saisissez votre premier code',
+  sentFactorReady: 'Un code que nous vous envoyons vous sera demandé.',
+  phoneFactor: 'Codes par téléphone',
+  phoneFactorHelp:
+    'Nous envoyons chaque fois un code à votre téléphone. Qui s’empare de votre numéro reçoit aussi les codes ; une application d’authentification vous protège mieux.',
+  phoneNumber: 'Numéro de téléphone',
+  phoneNumberHelp: 'Avec l’indicatif du pays, par exemple +49 151 12345678.',
+  addSmsFactor: 'Utiliser des codes par SMS',
+  addCallFactor: 'Utiliser des codes par appel',
+  smsFactor: 'SMS au {number}',
+  callFactor: 'Appels au {number}',
   factorRemoved: 'Supprimée.',
   remove: 'Supprimer',
   removeTitle: 'Supprimer {name} ?',
@@ -135,6 +145,8 @@ export default {
     emailUnverified: 'Confirmez d’abord votre adresse e-mail.',
     notAllowed: 'Le site ne le permet pas.',
     format: 'Cela ne peut pas être enregistré tel quel.',
+    phone:
+      'Nous ne pouvons pas envoyer de codes à ce numéro. Écrivez-le avec l’indicatif du pays, ou utilisez-en un autre.',
     tooLate: 'Cela a pris trop de temps. Annulez et recommencez.',
     daysChanged: 'Le site a changé le délai de suppression des comptes. Relisez-le avant de continuer.',
     proofNeeded: 'Confirmez à nouveau votre identité, puis réessayez.',
