@@ -766,6 +766,7 @@ on_both_engines! {
 
 mod deletion;
 mod email;
+mod erasure;
 mod my_account;
 mod network;
 mod phone;

@@ -118,10 +118,10 @@ impl Identity {
         reach: Reach,
         config: Config,
     ) -> Result<Self> {
-        let keys = signing::Keys::load(store.catalog(), &world).await?;
         let revocations = revocation::Revocations::load(store.catalog(), &world).await?;
-        let passwords = password::Passwords::start(&config.password, config.hash_line, &world).await?;
         // After the revocations, by which is told that there are new ones.
+        let keys = signing::Keys::load(store.catalog(), &world).await?;
+        let passwords = password::Passwords::start(&config.password, config.hash_line, &world).await?;
         let ciphers = encryption::Ciphers::load(store.catalog(), &world).await?;
         operator_use::count_from_now(&store, world.now()).await?;
         let leaked_passwords = config.leaked_passwords_url.as_deref().map(|url| {

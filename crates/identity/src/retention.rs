@@ -1,6 +1,8 @@
 //! What is deleted because it is of no use any more: every table whose rows come to an end has its line here.
 
-use crate::{Config, Identity, app_key, limits::LONGEST_ACCESS, manage::deletion, session::visitor_merge};
+use crate::{
+    Config, Identity, app_key, limits::LONGEST_ACCESS, manage::deletion, session::visitor_merge, token::signing,
+};
 use std::collections::HashSet;
 use stoa_kernel::{Millis, Result, SiteId};
 use stoa_sql::Value;
@@ -10,6 +12,9 @@ use stoa_store::{Database, ReaderPool, Row, Site, boxed};
 const CHUNK: usize = 500;
 
 const DAY: Millis = 24 * 60 * 60_000;
+
+/// Keys that only verified, and verify nothing any more ([`signing::Purpose::is_short`]).
+const PAST_KEYS: &str = "retired < $1 and purpose in ('access', 'stage', 'captcha')";
 
 /// What is over in a site.
 fn of_site(config: &Config) -> [Rule; 21] {
@@ -49,7 +54,7 @@ fn of_site(config: &Config) -> [Rule; 21] {
 }
 
 /// What is over in the catalogue.
-fn of_catalog(config: &Config) -> [Rule; 7] {
+fn of_catalog(config: &Config) -> [Rule; 8] {
     let id = Key::Text("id");
     // Its row refuses the tokens of a session that was left alone for too long: it stays as long as they could live.
     let unused = config.operator_idle + LONGEST_ACCESS;
@@ -57,6 +62,8 @@ fn of_catalog(config: &Config) -> [Rule; 7] {
         // The tokens have expired by themselves.
         Rule { table: "revocation", key: Key::Text("subject"), over: "expires < $1", kept: 0 },
         Rule { table: "app_key", key: id, over: "retired < $1", kept: app_key::RETIRED_SHOWN },
+        // What these have signed has expired by itself; the other two sign what lives for years.
+        Rule { table: "signing_key", key: id, over: PAST_KEYS, kept: signing::VERIFIES },
         // How copies between environments ended is told for a while.
         Rule { table: "environment_copy", key: id, over: "ended < $1", kept: 30 * DAY },
         Rule { table: "person_session", key: id, over: "ended < $1 or expires < $1", kept: DAY },

@@ -227,6 +227,14 @@ impl Database {
         }
     }
 
+    /// Writes all tables anew, without what was deleted from them; on PostgreSQL those of all sites.
+    pub(crate) async fn compact(&self) -> Result<()> {
+        match &self.engine {
+            Engine::Sqlite { writer, .. } => Ok(writer.compact().await?),
+            Engine::Postgres(pool, _) => pool.compact().await,
+        }
+    }
+
     /// Runs a read. Each statement sees what was committed when it began.
     pub async fn read<T, F>(&self, pool: ReaderPool, body: F) -> Result<T>
     where

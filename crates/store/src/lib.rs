@@ -4,6 +4,7 @@
 //! closure that may be run again, that awaits nothing but its `Tx`, and whose answer is given only
 //! after the commit is durable (docs/hazards.md §Writers sharing a commit, §Two kinds of transaction).
 
+mod compact;
 mod consumers;
 mod database;
 mod deadline;

@@ -31,7 +31,11 @@ impl Store {
         }
     }
 
-    async fn log_tend(&self, site: &Site, now: Millis) -> Result<()> {
+    /// Removes the rows of a site's log that are over.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub async fn log_tend(&self, site: &Site, now: Millis) -> Result<()> {
         if let Some(pool) = self.pool() {
             let has_moved = *site.origin.lock() != pool.origin_text();
             if has_moved {

@@ -219,6 +219,30 @@ on_both_engines! {
         assert_eq!(pair.export(&pair.sandbox).await, pair.export(&pair.world.site).await);
     }
 
+    async fn drafts_that_nothing_restores_go(engine) {
+        let pair = Pair::with_items(engine, 1).await;
+        let (world, content, site) = (&pair.world, pair.content(), &pair.world.site);
+        let levels = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
+        let with_drafts = || json!({ "dataPermissions": levels, "plugins": [{ "type": "DRAFT_ITEMS" }] });
+        for id in ["lives", "deleted", "anew"] {
+            world.create_with(id, with_drafts()).await;
+        }
+        let action = json!("DISCARD_EXISTING_DRAFT_ITEMS");
+        content.plugin_delete(site, &app(), "lives", "DRAFT_ITEMS", Some(&action)).await.unwrap();
+        for id in ["deleted", "anew"] {
+            content.collection_delete(site, &app(), id).await.unwrap();
+        }
+        world.create_with("anew", json!({ "dataPermissions": levels })).await;
+        // c, lives, deleted with its drafts, which come back with it, and the new one.
+        assert_eq!(pair.tables(site).await, 8);
+        for _ in 0..3 {
+            pair.tend().await;
+        }
+        assert_eq!(pair.tables(site).await, 5);
+        content.collection_restore(site, &app(), "deleted").await.unwrap();
+        content.collection_get(site, &app(), "deleted__drafts", &[], false).await.unwrap();
+    }
+
     async fn collection_made_anew_is_in_the_way_of_undo(engine) {
         let pair = Pair::with_items(engine, 5).await;
         pair.copy(TO_SANDBOX, &[]).await.unwrap();

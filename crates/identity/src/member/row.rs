@@ -273,6 +273,8 @@ pub(crate) async fn forget(tx: &mut Tx<'_>, write: &MemberWrite, site: &SiteId, 
         "delete from stoa.factor_guard where site = $1 and member = $2",
         "delete from stoa.recovery_code where site = $1 and member = $2",
         "delete from stoa.remembered_browser where site = $1 and member = $2",
+        // What was still to be sent, and of what couldn't be, why: a mail server names the address.
+        "delete from stoa.mail where site = $1 and member = $2",
     ] {
         tx.send(sql, params![site, &member.id]).await?;
     }

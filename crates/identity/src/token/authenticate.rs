@@ -53,6 +53,8 @@ pub(crate) struct Verified {
     is_looked_up: bool,
     /// [`Revocations::withdrawals`] when the role of an operator was read.
     role_read: Option<u64>,
+    /// The generation of the signing keys at which it was read.
+    keys: u64,
     /// The generation of the revocations at which it was last found good.
     seen: AtomicU64,
 }
@@ -70,8 +72,10 @@ impl Verified {
     }
 
     /// Whether it need not be looked up again.
-    fn is_current(&self, revocations: &Revocations, now: Millis) -> bool {
-        !self.is_looked_up || now < self.until && self.role_read.is_none_or(|it| it == revocations.withdrawals())
+    fn is_current(&self, core: &Core, now: Millis) -> bool {
+        let withdrawals = || core.revocations.withdrawals();
+        self.keys == core.keys.generation()
+            && (!self.is_looked_up || now < self.until && self.role_read.is_none_or(|it| it == withdrawals()))
     }
 
     fn is_refused(&self, revocations: &Revocations) -> bool {
@@ -199,7 +203,7 @@ pub(crate) async fn check(core: &Core, token: &str) -> Result<Authenticated> {
     let now = core.now();
     let cached = core.verified.0.get(&TokenText(token));
     let verified = match cached {
-        Some(verified) if verified.is_current(&core.revocations, now) => verified,
+        Some(verified) if verified.is_current(core, now) => verified,
         _ if token.is_empty() => return Err(Fault::new(Code::Unauthenticated)),
         _ => {
             let verified = Arc::new(verify(core, token, now).await?);
@@ -223,12 +227,12 @@ pub(crate) async fn check(core: &Core, token: &str) -> Result<Authenticated> {
 
 /// The first check of a token or key.
 async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
-    let seen = AtomicU64::new(0);
+    let (seen, keys) = (AtomicU64::new(0), core.keys.generation());
     if token::site_number(token::Kind::ApiKey, token).is_some() {
         let (caller, site) = find_api_key(core, token).await?.ok_or_else(refused)?;
         let authenticated = Authenticated { site, caller, client: None, visitor: None, ends: None, grant: None };
         let until = now + KEY_LIFE;
-        return Ok(Verified { authenticated, until, is_looked_up: true, role_read: None, seen });
+        return Ok(Verified { authenticated, until, is_looked_up: true, role_read: None, keys, seen });
     }
     let mut claims = token::read_access(core, token).ok_or_else(refused)?;
     let ends = token::accepted_until(core, &claims);
@@ -251,7 +255,7 @@ async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
     let (site, caller, client, grant) = (claims.site, claims.caller, claims.client, claims.grant);
     let authenticated = Authenticated { site, caller, client, visitor, ends: Some(ends), grant };
     let is_looked_up = role_read.is_some();
-    Ok(Verified { authenticated, until, is_looked_up, role_read, seen })
+    Ok(Verified { authenticated, until, is_looked_up, role_read, keys, seen })
 }
 
 /// The App caller that a key is, held to the key's scopes.

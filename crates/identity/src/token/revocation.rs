@@ -28,9 +28,9 @@ const MAX_AGE: Millis = 2_000;
 const OVERLAP: Millis = 60_000;
 /// Rows a statement.
 const CHUNK: usize = 100;
-/// With what a subject begins that refuses nothing, and tells other nodes that there are new keys to seal with. They
-/// learn of it without a statement of its own.
-const NEW_SEALING_KEYS: &str = "sealing-keys-";
+/// With what a subject begins that refuses nothing, and tells other nodes that there are new keys, to seal or to sign with.
+/// They learn of it without a statement of its own.
+const NEW_KEYS: &str = "sealing-keys-";
 /// When what refuses a token that has no end is no longer needed.
 pub(crate) const NEVER: Millis = Millis::MAX;
 
@@ -43,7 +43,7 @@ pub(crate) struct Revocations {
     withdrawals: AtomicU64,
     read_at: AtomicI64,
     read_all_at: AtomicI64,
-    /// Whether sealing keys were made that this node hasn't read.
+    /// Whether keys were made that this node hasn't read.
     has_new_keys: AtomicBool,
     /// Held while they are read.
     reading_keys: tokio::sync::Mutex<()>,
@@ -94,7 +94,7 @@ impl Revocations {
         let mut known = self.subjects.write();
         let before = known.len();
         for (subject, expires) in subjects {
-            let tells_of_keys = subject.starts_with(NEW_SEALING_KEYS);
+            let tells_of_keys = subject.starts_with(NEW_KEYS);
             if known.insert(subject.into_boxed_str(), expires).is_none() && tells_of_keys {
                 self.has_new_keys.store(true, Ordering::Release);
             }
@@ -196,7 +196,13 @@ impl Memory for Core {
     }
 }
 
-/// Reads what other nodes revoked, and the sealing keys if one of them made new ones.
+/// Reads the keys of tokens again, after who reads them now: no older list takes the place of a newer one.
+pub(crate) async fn read_signing_keys(core: &Core) -> Result<()> {
+    let _turn = core.revocations.reading_keys.lock().await;
+    core.keys.reload(core.store.catalog()).await
+}
+
+/// Reads what other nodes revoked, and the keys if one of them made new ones.
 async fn refresh(core: &Core) -> Result<()> {
     let list = &core.revocations;
     list.refresh(core.store.catalog(), core.world.now()).await?;
@@ -204,16 +210,19 @@ async fn refresh(core: &Core) -> Result<()> {
     if !list.has_new_keys.swap(false, Ordering::AcqRel) {
         return Ok(());
     }
-    let read = core.ciphers.reload(core.store.catalog()).await;
+    let read = match core.keys.reload(core.store.catalog()).await {
+        Ok(()) => core.ciphers.reload(core.store.catalog()).await,
+        other => other,
+    };
     if read.is_err() {
         list.has_new_keys.store(true, Ordering::Release);
     }
     read
 }
 
-/// Tells other nodes, in a transaction of the catalogue, that it makes new sealing keys; [`announce_all`] follows.
+/// Tells other nodes, in a transaction of the catalogue, that it makes new keys; [`announce_all`] follows.
 pub(crate) async fn tell_of_keys(core: &Core, tx: &mut Tx<'_>, rotation: &str) -> Result<()> {
-    insert(tx, &format!("{NEW_SEALING_KEYS}{rotation}"), core.now(), end(core)).await
+    insert(tx, &format!("{NEW_KEYS}{rotation}"), core.now(), end(core)).await
 }
 
 /// Whether one of these is refused, by the list or, when that is too old, by the catalogue.

@@ -7,16 +7,25 @@
 //! address that a client writes is ever followed. Each purpose has keys and a `typ` of its own, so a
 //! token made for one purpose can't pass for another. What the claims mean is in `token`.
 
+use crate::limits::LONGEST_ACCESS;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ed25519_dalek::{Signature, Signer as _, SigningKey};
+use parking_lot::RwLock;
 use ring::hmac;
 use serde_json::{Value, json};
-use stoa_kernel::{Fault, Result, World};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+use stoa_kernel::{Fault, Millis, Result, World, limit::DAY};
 use stoa_sql::params;
-use stoa_store::{Database, boxed};
+use stoa_store::{Database, ReaderPool, Row, Tx, boxed};
 
 /// Tokens longer than this were not made here: what they are held to takes most of the longest.
 const LONGEST: usize = 8192;
+
+/// How long the keys of [`Purpose::is_short`] verify once they are retired: what they signed has ended by then.
+pub(crate) const VERIFIES: Millis = LONGEST_ACCESS + DAY;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
@@ -33,9 +42,10 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    const ALL: [Self; 5] = [Self::Access, Self::Visitor, Self::PendingAuthentication, Self::Captcha, Self::Instance];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Access, Self::Visitor, Self::PendingAuthentication, Self::Captcha, Self::Instance];
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Access => "access",
             Self::Visitor => "visitor",
@@ -43,6 +53,11 @@ impl Purpose {
             Self::Captcha => "captcha",
             Self::Instance => "instance",
         }
+    }
+
+    /// Whether its tokens live no longer than an access token.
+    pub(crate) fn is_short(self) -> bool {
+        matches!(self, Self::Access | Self::PendingAuthentication | Self::Captcha)
     }
 
     fn typ(self) -> &'static str {
@@ -56,14 +71,24 @@ impl Purpose {
     }
 }
 
-/// All signing keys of the installation.
-pub struct Keys(Vec<Key>);
+/// All signing keys of the installation, as this node has read them last.
+pub struct Keys {
+    list: RwLock<Arc<KeyList>>,
+    /// Goes up whenever they are read again.
+    generation: AtomicU64,
+    world: World,
+}
+
+/// In the order of their making.
+struct KeyList(Vec<Key>);
 
 struct Key {
     id: String,
     purpose: Purpose,
     signer: Signer,
-    is_retired: bool,
+    signs: bool,
+    /// From when on it doesn't verify any more, whether its row is there or not.
+    ends: Option<Millis>,
     /// The first segment of every token that this key signed.
     header: String,
 }
@@ -76,51 +101,116 @@ enum Signer {
 impl Keys {
     /// Reads the keys and makes those that are missing; several nodes may do so at once.
     pub(crate) async fn load(catalog: &Database, world: &World) -> Result<Self> {
-        let rows = catalog
+        let stored = catalog
             .write_with(world.clone(), move |tx, world| {
                 boxed!({
                     for purpose in Purpose::ALL {
                         let sql = "select 1 from stoa.signing_key where purpose = $1 and retired is null";
                         if tx.row(sql, &params![purpose.name()], |_| Ok(())).await?.is_none() {
-                            let (id, seed) = (world.uuid(), world.bytes::<32>());
-                            let pair = key_pair(&seed)?;
-                            let public = pair.verifying_key().to_bytes().to_vec();
-                            let sql = "insert into stoa.signing_key (id, purpose, private, public, created) \
-                                       values ($1, $2, $3, $4, $5)";
-                            let row = params![id, purpose.name(), seed.to_vec(), public, world.now()];
-                            tx.send(sql, row).await?;
+                            insert(tx, world, purpose, None).await?;
                         }
                     }
-                    let sql = "select id, purpose, private, retired from stoa.signing_key order by created, id";
-                    let rows = tx.rows(sql, &[], |row| {
-                        let retired: Option<i64> = row.get(3)?;
-                        Ok((row.get(0)?, row.get(1)?, row.get(2)?, retired.is_some()))
-                    });
-                    Ok(rows.await?)
+                    read(tx).await
                 })
             })
             .await?;
-        let mut keys = Vec::new();
-        for (id, purpose, seed, is_retired) in rows {
-            let (id, purpose, seed): (String, String, Vec<u8>) = (id, purpose, seed);
-            let Some(purpose) = Purpose::ALL.into_iter().find(|it| it.name() == purpose) else {
-                continue;
-            };
-            let pair = Signer::Pair(key_pair(&seed)?);
-            if purpose == Purpose::Access {
-                keys.push(Key::new(id, purpose, pair, is_retired));
-                continue;
-            }
-            // Once these were signed as well, and visitors live long.
-            keys.push(Key::new(id.clone(), purpose, pair, true));
-            keys.push(Key::new(id, purpose, Signer::mac(&seed), is_retired));
-        }
-        Ok(Self(keys))
+        let list = RwLock::new(Arc::new(KeyList::of(stored)?));
+        Ok(Self { list, generation: AtomicU64::new(0), world: world.clone() })
+    }
+
+    /// Reads the keys again. One at a time: whoever began later would otherwise be overtaken
+    /// ([`super::revocation::read_signing_keys`]).
+    pub(crate) async fn reload(&self, catalog: &Database) -> Result<()> {
+        let stored = catalog.read(ReaderPool::Point, |tx| boxed!(read(tx).await)).await?;
+        *self.list.write() = Arc::new(KeyList::of(stored)?);
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// A number that changes when other keys may count: taken before what is verified is remembered.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
     }
 
     /// `header.claims.signature`, with the newest key of the purpose.
     pub(crate) fn sign(&self, purpose: Purpose, claims: &impl serde::Serialize) -> Result<String> {
-        let newest = self.0.iter().rev().find(|it| it.purpose == purpose && !it.is_retired);
+        self.list().sign(purpose, claims)
+    }
+
+    /// The claims' bytes, when the token was signed here for this purpose.
+    pub(crate) fn verify(&self, purpose: Purpose, token: &str) -> Option<Vec<u8>> {
+        self.verify_until(purpose, token).map(|(claims, _)| claims)
+    }
+
+    /// The same, with when the key ends that signed it, in UTC milliseconds.
+    pub(crate) fn verify_until(&self, purpose: Purpose, token: &str) -> Option<(Vec<u8>, Millis)> {
+        self.list().verify(purpose, token, self.world.now())
+    }
+
+    /// The public keys that check access tokens, as RFC 7517 writes them (docs/protocol/identity.md §4.8).
+    pub fn jwks(&self) -> Value {
+        self.list().jwks(self.world.now())
+    }
+
+    fn list(&self) -> Arc<KeyList> {
+        self.list.read().clone()
+    }
+}
+
+/// A key as the catalogue has it.
+struct StoredKey {
+    id: String,
+    purpose: String,
+    seed: Vec<u8>,
+    retired: Option<Millis>,
+}
+
+async fn read(tx: &mut Tx<'_>) -> Result<Vec<StoredKey>> {
+    let sql = "select id, purpose, private, retired from stoa.signing_key order by created, id";
+    let each = |row: &Row<'_>| {
+        Ok(StoredKey { id: row.get(0)?, purpose: row.get(1)?, seed: row.get(2)?, retired: row.get(3)? })
+    };
+    Ok(tx.rows(sql, &[], each).await?)
+}
+
+/// Makes a key, and answers its id. One that is retired signs nothing.
+pub(super) async fn insert(
+    tx: &mut Tx<'_>,
+    world: &World,
+    purpose: Purpose,
+    retired: Option<Millis>,
+) -> Result<String> {
+    let (id, seed) = (world.uuid(), world.bytes::<32>());
+    let public = key_pair(&seed)?.verifying_key().to_bytes().to_vec();
+    let sql = "insert into stoa.signing_key (id, purpose, private, public, created, retired) \
+               values ($1, $2, $3, $4, $5, $6)";
+    tx.send(sql, params![&id, purpose.name(), seed.to_vec(), public, world.now(), retired]).await?;
+    Ok(id)
+}
+
+impl KeyList {
+    fn of(stored: Vec<StoredKey>) -> Result<Self> {
+        let mut keys = Vec::new();
+        for StoredKey { id, purpose, seed, retired } in stored {
+            let Some(purpose) = Purpose::ALL.into_iter().find(|it| it.name() == purpose) else {
+                continue;
+            };
+            let ends = retired.filter(|_| purpose.is_short()).map(|it| it.saturating_add(VERIFIES));
+            let key = |signer, signs| Key::new(id.clone(), purpose, signer, signs, ends);
+            let pair = Signer::Pair(key_pair(&seed)?);
+            if purpose == Purpose::Access {
+                keys.push(key(pair, retired.is_none()));
+                continue;
+            }
+            // Once these were signed as well, and visitors live long.
+            keys.push(key(pair, false));
+            keys.push(key(Signer::mac(&seed), retired.is_none()));
+        }
+        Ok(Self(keys))
+    }
+
+    fn sign(&self, purpose: Purpose, claims: &impl serde::Serialize) -> Result<String> {
+        let newest = self.0.iter().rev().find(|it| it.purpose == purpose && it.signs);
         let key = newest.ok_or_else(|| Fault::internal("there is no signing key"))?;
         let claims = serde_json::to_vec(claims).map_err(Fault::internal)?;
         let mut token = String::with_capacity(key.header.len() + claims.len() * 4 / 3 + 92);
@@ -133,24 +223,22 @@ impl Keys {
         Ok(token)
     }
 
-    /// The claims' bytes, when the token was signed here for this purpose.
-    pub(crate) fn verify(&self, purpose: Purpose, token: &str) -> Option<Vec<u8>> {
+    fn verify(&self, purpose: Purpose, token: &str, now: Millis) -> Option<(Vec<u8>, Millis)> {
         if token.len() > LONGEST {
             return None;
         }
         let (signed, signature) = token.rsplit_once('.')?;
         let (header, claims) = signed.split_once('.')?;
-        let key = self.0.iter().find(|it| it.purpose == purpose && it.header == header)?;
+        let key = self.0.iter().find(|it| it.purpose == purpose && it.header == header && it.counts(now))?;
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
         match key.signer.has_signed(signed.as_bytes(), &signature) {
-            true => URL_SAFE_NO_PAD.decode(claims).ok(),
+            true => Some((URL_SAFE_NO_PAD.decode(claims).ok()?, key.ends.unwrap_or(Millis::MAX))),
             false => None,
         }
     }
 
-    /// The public keys that check access tokens, as RFC 7517 writes them (docs/protocol/identity.md §4.8).
-    pub fn jwks(&self) -> Value {
-        let access = self.0.iter().filter(|it| it.purpose == Purpose::Access);
+    fn jwks(&self, now: Millis) -> Value {
+        let access = self.0.iter().filter(|it| it.purpose == Purpose::Access && it.counts(now));
         let public = access.filter_map(|it| match &it.signer {
             Signer::Pair(pair) => Some((&it.id, pair.verifying_key().to_bytes())),
             Signer::Mac(_) => None,
@@ -166,11 +254,15 @@ impl Keys {
 }
 
 impl Key {
-    fn new(id: String, purpose: Purpose, signer: Signer, is_retired: bool) -> Self {
+    fn new(id: String, purpose: Purpose, signer: Signer, signs: bool, ends: Option<Millis>) -> Self {
         let algorithm = if matches!(signer, Signer::Pair(_)) { "EdDSA" } else { "HS256" };
         let header = json!({ "alg": algorithm, "kid": id, "typ": purpose.typ() });
         let header = URL_SAFE_NO_PAD.encode(header.to_string());
-        Self { id, purpose, signer, is_retired, header }
+        Self { id, purpose, signer, signs, ends, header }
+    }
+
+    fn counts(&self, now: Millis) -> bool {
+        self.ends.is_none_or(|it| now < it)
     }
 }
 
@@ -209,12 +301,12 @@ fn key_pair(seed: &[u8]) -> Result<SigningKey> {
 mod tests {
     use super::*;
 
-    fn keys() -> Keys {
+    fn keys() -> KeyList {
         let seed = [7; 32];
-        let of = |purpose, signer| Key::new("k".to_owned(), purpose, signer, false);
+        let of = |purpose, signer| Key::new("k".to_owned(), purpose, signer, true, None);
         let mut old = of(Purpose::Visitor, Signer::Pair(key_pair(&seed).expect("a pair")));
-        old.is_retired = true;
-        Keys(vec![
+        old.signs = false;
+        KeyList(vec![
             of(Purpose::Access, Signer::Pair(key_pair(&seed).expect("a pair"))),
             old,
             of(Purpose::Visitor, Signer::mac(&seed)),
@@ -228,7 +320,7 @@ mod tests {
         for purpose in [Purpose::Access, Purpose::Visitor, Purpose::PendingAuthentication] {
             let token = keys.sign(purpose, &json!({ "sub": "x" })).expect("signed");
             for other in Purpose::ALL {
-                let claims = keys.verify(other, &token);
+                let claims = keys.verify(other, &token, 0);
                 assert_eq!(claims.is_some(), other == purpose, "{purpose:?} as {other:?}");
             }
             // One character of the signature, of the claims and of the header.
@@ -236,7 +328,7 @@ mod tests {
                 let mut forged = token.clone().into_bytes();
                 forged[at] = if forged[at] == b'A' { b'B' } else { b'A' };
                 let forged = String::from_utf8(forged).expect("text");
-                assert!(keys.verify(purpose, &forged).is_none(), "{forged}");
+                assert!(keys.verify(purpose, &forged, 0).is_none(), "{forged}");
             }
         }
     }
@@ -275,7 +367,7 @@ mod tests {
         let old = &keys.0[1];
         let text = format!("{}.{}", old.header, URL_SAFE_NO_PAD.encode(br#"{"sub":"x"}"#));
         let token = format!("{text}.{}", URL_SAFE_NO_PAD.encode(old.signer.sign(text.as_bytes())));
-        assert!(keys.verify(Purpose::Visitor, &token).is_some());
+        assert!(keys.verify(Purpose::Visitor, &token, 0).is_some());
         assert!(keys.sign(Purpose::Visitor, &json!({})).expect("signed").starts_with(&keys.0[2].header));
     }
 
@@ -289,7 +381,7 @@ mod tests {
                 let text = format!("{header}.{}", URL_SAFE_NO_PAD.encode(br#"{"sub":"x"}"#));
                 let mac = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes());
                 let token = format!("{text}.{}", URL_SAFE_NO_PAD.encode(mac.as_ref()));
-                assert!([Purpose::Access, Purpose::Visitor].iter().all(|it| keys.verify(*it, &token).is_none()));
+                assert!([Purpose::Access, Purpose::Visitor].iter().all(|it| keys.verify(*it, &token, 0).is_none()));
             }
         }
     }

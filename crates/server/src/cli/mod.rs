@@ -16,6 +16,7 @@ mod member;
 mod owner;
 mod seal;
 mod site;
+mod tokens;
 mod transfer;
 mod webhook;
 
@@ -34,6 +35,7 @@ pub use member::{Member, MemberVerb};
 pub use owner::{Owner, OwnerVerb, RoleName};
 pub use seal::SealVerb;
 pub use site::{AutoIndexState, CaptchaSet, CaptchaVerb, Face, SecondFactors, SiteVerb};
+pub use tokens::TokensVerb;
 pub use transfer::{Export, Format, Import};
 pub use webhook::{EndpointUpdate, Listen, MessageFormat, NewEndpoint, PullOrder, ReplayChoice, Webhook, WebhookVerb};
 
@@ -117,6 +119,12 @@ pub enum Verb {
     /// Keys with which secrets are sealed in the database
     #[command(subcommand)]
     Seal(SealVerb),
+    /// Keys with which tokens are signed
+    #[command(subcommand)]
+    Tokens(TokensVerb),
+    /// Write the data anew without what was deleted, so that no file holds it any more
+    #[command(after_help = "Examples:\n  stoa compact\n  stoa compact --data /srv/stoa --json")]
+    Compact,
     /// Webhooks: what happens on a site is posted to its applications
     Webhook(Webhook),
     /// A site's own code, asked before and after what is done with its items

@@ -5,6 +5,7 @@ mod audit;
 mod captcha;
 mod client;
 mod collection;
+mod compact;
 mod environments;
 mod hooks;
 mod import;
@@ -19,6 +20,7 @@ mod owner;
 mod seal;
 mod site;
 mod terminal;
+mod tokens;
 mod webhook;
 
 use terminal::Terminal;
@@ -143,6 +145,8 @@ pub fn run(
         }
         Verb::Item(it) => runtime.block_on(item::run(services, &*choose_content(&it.site)?, &it.verb, input)),
         Verb::Seal(it) => runtime.block_on(seal::run(services, *it, output)),
+        Verb::Tokens(it) => runtime.block_on(tokens::run(services, it)),
+        Verb::Compact => runtime.block_on(compact::run(services, output)),
         Verb::Webhook(it) => runtime.block_on(webhook::run(services, &choose(&it.site)?, &it.verb)),
         Verb::Hooks(it) => runtime.block_on(hooks::run(services, &*choose(&it.site)?, &it.verb, input)),
         Verb::Log(it) => log::run(services, runtime, &choose(&it.site)?, &it.verb, output),

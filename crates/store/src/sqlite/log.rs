@@ -5,6 +5,7 @@
 //! that have not begun wait, those that run come to their end (they are bounded), and the writer empties
 //! the log. Writes go on all the time, and so do point reads.
 
+use crate::Error;
 use parking_lot::{Condvar, Mutex};
 use rusqlite::Connection;
 use std::{
@@ -18,6 +19,8 @@ use stoa_kernel::clock::{Millis, elapsing};
 const LIMIT: u64 = 32 << 20;
 /// How long what was erased stays in the log at most, while there are commits.
 const KEPT: Millis = 60 * 60_000;
+/// How long a scan is waited for before the log is emptied: longer than any takes.
+const LONGEST_SCAN: Millis = 35_000;
 /// Commits between two looks at its length.
 const COMMITS: u32 = 16;
 /// How often the writer looks whether the scans are over, when it has nothing else to do.
@@ -89,6 +92,27 @@ impl Log {
     /// Whether the writer waits for scans to end.
     pub(super) fn is_waiting(&self) -> bool {
         self.is_closing
+    }
+
+    /// Empties it now. Scans that have not begun wait until it is done.
+    ///
+    /// # Errors
+    /// [`Error::Retry`] when somebody reads in it for longer than is waited.
+    pub(super) fn empty(&mut self, conn: &Connection) -> Result<(), Error> {
+        let until = elapsing() + LONGEST_SCAN;
+        while !self.gate.close() && elapsing() < until {
+            std::thread::sleep(LONGEST_WAIT);
+        }
+        let emptied = conn.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get::<_, i64>(0));
+        self.is_closing = false;
+        self.gate.open();
+        match emptied.map_err(|it| Error::from_sqlite(&it))? {
+            0 => {
+                self.erased = None;
+                Ok(())
+            }
+            _ => Err(Error::Retry("somebody reads in the log".to_owned())),
+        }
     }
 
     /// Called between two commits; whether the last one erased what the log may still have.

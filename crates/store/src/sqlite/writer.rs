@@ -29,7 +29,7 @@ const QUEUE: usize = 4096;
 
 /// A handle to the writer thread; dropping the last one ends the thread after what it was given.
 pub(crate) struct Writer {
-    queue: Option<Sender<Box<dyn Job>>>,
+    queue: Option<Sender<Work>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -73,12 +73,23 @@ impl Writer {
             has_erased: false,
             answer: Some(answer),
         });
+        self.give(Work::Transaction(job))?;
+        answered.await.unwrap_or_else(|_| Err(stopped().into()))
+    }
+
+    /// Writes the file anew without what was deleted from it, and empties its log. Those who write wait meanwhile.
+    pub(crate) async fn compact(&self) -> Result<(), Error> {
+        let (answer, answered) = oneshot::channel();
+        self.give(Work::Compaction(answer))?;
+        answered.await.unwrap_or_else(|_| Err(stopped()))
+    }
+
+    fn give(&self, work: Work) -> Result<(), Error> {
         let queue = self.queue.as_ref().ok_or_else(|| Error::Unavailable("closed".to_owned()))?;
-        queue.try_send(job).map_err(|it| match it {
+        queue.try_send(work).map_err(|it| match it {
             TrySendError::Full(_) => Error::Crowded,
-            TrySendError::Disconnected(_) => Error::Unavailable("the writer has stopped".to_owned()),
-        })?;
-        answered.await.unwrap_or_else(|_| Err(Error::Unavailable("the writer has stopped".to_owned()).into()))
+            TrySendError::Disconnected(_) => stopped(),
+        })
     }
 
     /// See [`crate::Database::change_schema`]. One transaction, whose answer is in the engine's words.
@@ -119,6 +130,17 @@ impl Drop for Writer {
             }
         }
     }
+}
+
+fn stopped() -> Error {
+    Error::Unavailable("the writer has stopped".to_owned())
+}
+
+/// What the thread is given.
+enum Work {
+    Transaction(Box<dyn Job>),
+    /// Who asks is told how it ended.
+    Compaction(oneshot::Sender<Result<(), Error>>),
 }
 
 /// A transaction in the queue, its result type erased.
@@ -196,19 +218,25 @@ pub(super) fn complete<T>(mut future: TxFuture<'_, T>) -> Result<T> {
     }
 }
 
-fn run(mut conn: Connection, mut log: Log, jobs: &Receiver<Box<dyn Job>>, announcer: &Announcer) {
+fn run(mut conn: Connection, mut log: Log, queue: &Receiver<Work>, announcer: &Announcer) {
     let mut is_fenced = false;
-    let mut batch = Vec::with_capacity(BATCH);
+    let (mut batch, mut compactions) = (Vec::with_capacity(BATCH), Vec::new());
     loop {
-        match if log.is_waiting() { jobs.recv_timeout(LONGEST_WAIT) } else { jobs.recv().map_err(Into::into) } {
-            Ok(first) => batch.push(first),
-            Err(RecvTimeoutError::Timeout) => {
-                log.tend(&conn, false);
-                continue;
+        let first =
+            match if log.is_waiting() { queue.recv_timeout(LONGEST_WAIT) } else { queue.recv().map_err(Into::into) } {
+                Ok(first) => first,
+                Err(RecvTimeoutError::Timeout) => {
+                    log.tend(&conn, false);
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+        for it in std::iter::once(first).chain(queue.try_iter().take(BATCH - 1)) {
+            match it {
+                Work::Transaction(job) => batch.push(job),
+                Work::Compaction(answer) => compactions.push(answer),
             }
-            Err(RecvTimeoutError::Disconnected) => return,
         }
-        batch.extend(jobs.try_iter().take(BATCH - 1));
         let outcome = match is_fenced.then(|| fence(&mut conn)) {
             Some(Err(error)) => Err(Error::Unavailable(format!("waiting for the disk: {error:?}"))),
             _ => commit_batch(&mut conn, &mut batch),
@@ -228,7 +256,25 @@ fn run(mut conn: Connection, mut log: Log, jobs: &Receiver<Box<dyn Job>>, announ
             announcer.announce();
         }
         log.tend(&conn, has_erased);
+        for answer in compactions.drain(..) {
+            let done = if is_fenced {
+                Err(Error::Unavailable("waiting for the disk".to_owned()))
+            } else {
+                compact(&conn, &mut log)
+            };
+            let _ = answer.send(done);
+        }
     }
+}
+
+/// `vacuum` makes the new file beside the old one: on the disk, since a large one doesn't fit into memory.
+fn compact(conn: &Connection, log: &mut Log) -> Result<(), Error> {
+    let batch = |sql: &str| conn.execute_batch(sql).map_err(|it| Error::from_sqlite(&it));
+    batch("pragma temp_store = file")?;
+    let done = batch("vacuum");
+    batch("pragma temp_store = memory")?;
+    done?;
+    log.empty(conn)
 }
 
 /// Runs all jobs in one physical transaction. A job whose body refuses is undone alone; if SQLite
@@ -368,6 +414,39 @@ mod tests {
             let left: Vec<_> = all.iter().filter(|n| *n % 3 == 0).collect();
             assert!(all.len() > 2_000 && left.len() <= 20, "{} in all, {left:?}", all.len());
         }
+    }
+
+    /// Written anew, the file has nothing left of what was deleted, nor has its log, whoever reads meanwhile.
+    #[tokio::test]
+    async fn what_was_deleted_is_gone_after_a_compaction() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("writer.sqlite");
+        let writer = Writer::start(&path, Arc::default(), Arc::default()).expect("a writer");
+        let execute = async |sql: &'static str| {
+            let done = writer.write(sql, |tx, sql| crate::boxed!(Ok(tx.execute(sql, &[]).await?)));
+            done.await.expect("done")
+        };
+        execute("create table t (a integer primary key, word text)").await;
+        execute(
+            "insert into t with recursive m(i) as (select 1 union all select i + 1 from m where i < 5000) \
+             select i, 'secret' || hex(randomblob(200)) from m",
+        )
+        .await;
+        execute("insert into t values (9999, 'stays')").await;
+        let files = || {
+            let all = std::fs::read_dir(dir.path()).expect("files").map(|it| std::fs::read(it.expect("a file").path()));
+            all.flat_map(|it| it.expect("bytes")).collect::<Vec<u8>>()
+        };
+        let has = |word: &[u8]| files().windows(word.len()).any(|it| it == word);
+        execute("delete from t where word like 'secret%'").await;
+        assert!(has(b"secret"));
+        let reader = Connection::open(&path).expect("a reader");
+        let stays = || reader.query_row("select word from t", [], |row| row.get::<_, String>(0)).expect("a row");
+        assert_eq!(stays(), "stays");
+        writer.compact().await.expect("compacted");
+        assert!(!has(b"secret") && has(b"stays"));
+        assert_eq!(stays(), "stays");
+        assert_eq!(execute("delete from t").await, 1);
     }
 
     #[tokio::test]
