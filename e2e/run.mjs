@@ -15,6 +15,7 @@ import { runTests } from './lib/run-tests.mjs';
 import { waitForSearch } from './lib/search.mjs';
 import { tests as stories } from './tests/stories.mjs';
 import { tests as account } from './tests/account.mjs';
+import { tests as captcha } from './tests/captcha.mjs';
 import { tests as factors } from './tests/factors.mjs';
 import { tests as live } from './tests/live.mjs';
 import { tests as sites } from './tests/sites.mjs';
@@ -74,10 +75,11 @@ async function runEngine(engine, browser) {
     const world = { browser, stoa, url: server.url, shots, engine };
     // The look does not depend on the engine: pictures are taken once. Tests of sites come last: once they have made
     // some, commands ask which is meant.
+    const last = [...sites, ...captcha];
     const all =
       engine === engines[0]
-        ? [...stories, ...live, ...factors, ...account, ...mail, ...access, ...looks, ...mailLooks, ...sites]
-        : [...stories, ...live, ...factors, ...account, ...mail, ...sites];
+        ? [...stories, ...live, ...factors, ...account, ...mail, ...access, ...looks, ...mailLooks, ...last]
+        : [...stories, ...live, ...factors, ...account, ...mail, ...last];
     return await runTests(
       all.filter(({ name }) => name.includes(options.only ?? '')),
       world,

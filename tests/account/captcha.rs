@@ -43,6 +43,7 @@ fn draft(url: &str) -> ProviderSettings {
         visible_key: Some("key-visible".to_owned()),
         invisible_key: Some("key-invisible".to_owned()),
         minimum_score: None,
+        script_url: None,
     }
 }
 
@@ -186,7 +187,7 @@ async fn keep(site: &Site, name: &'static str, value: String) {
     write.await.unwrap();
 }
 
-async fn require(identity: &Identity, site: &Site) {
+pub(super) async fn require(identity: &Identity, site: &Site) {
     let change = PolicyChange { require_captcha: Some(true), ..PolicyChange::default() };
     identity.policy_update(site, &Caller::App { id: "key".into() }, change).await.unwrap();
 }
@@ -206,7 +207,9 @@ on_both_engines! {
 
         identity.captcha_provider_set(&world.app.site, &draft(&provider.url)).await.unwrap();
         let keys = json!({ "kind": "PROVIDER", "visibleSiteKey": "key-visible", "invisibleSiteKey": "key-invisible" });
-        assert_eq!((settings().await, get("/_api/account/v1/captcha").await), (keys.clone(), keys));
+        let mut with_widget = keys.clone();
+        (with_widget["widget"], with_widget["scriptUrl"]) = (json!(null), json!(null));
+        assert_eq!((settings().await, get("/_api/account/v1/captcha").await), (keys, with_widget));
         assert_eq!(world.verdict(REGISTER, &credentials("a@example.org")).await, "200", "nobody asked for one yet");
         world.policy(json!({ "requireCaptcha": true })).await;
 

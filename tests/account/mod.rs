@@ -20,6 +20,7 @@ mod sign_out;
 mod sites;
 mod standings;
 mod ways_on;
+mod widget;
 
 use axum::{
     body::Body,

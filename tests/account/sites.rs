@@ -7,7 +7,7 @@ use stoa_testkit::on_both_engines;
 
 impl World {
     /// Another site, with a client of its own.
-    async fn beside(&self) -> (Arc<Site>, Client) {
+    pub(super) async fn beside(&self) -> (Arc<Site>, Client) {
         let site = self.app.kit.store.site_create("Beside", &self.app.kit.world).await.unwrap();
         let draft = NewClient {
             name: "Beside".to_owned(),

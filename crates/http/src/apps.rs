@@ -11,6 +11,8 @@ use axum::{
 };
 use rust_embed::RustEmbed;
 use std::borrow::Cow;
+use stoa_identity::defence::captcha_widget::Sources;
+use stoa_kernel::TokenHash;
 
 #[derive(RustEmbed)]
 #[folder = "../../web/apps/account/dist"]
@@ -25,6 +27,22 @@ struct Atlas;
 /// What pages may load and who may frame them. Inline styles are set by the component library.
 const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https:; \
     connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// The same for a page that may show the widget of a captcha provider: that one's sources beside ours.
+fn policy(widget: Option<&Sources>) -> Cow<'static, str> {
+    let Some(widget) = widget else { return POLICY.into() };
+    let mut policy = POLICY.to_owned();
+    for (directive, more) in [
+        ("script-src 'self'", &widget.script),
+        ("style-src 'self'", &widget.style),
+        ("connect-src 'self'", &widget.connect),
+    ] {
+        if !more.is_empty() {
+            policy = policy.replacen(directive, &format!("{directive} {more}"), 1);
+        }
+    }
+    format!("{policy}; frame-src {}", widget.frame).into()
+}
 
 /// The pages that the apps have; `*` stands for one name. Other addresses get the same page, which says that nothing
 /// is there, with 404.
@@ -67,16 +85,25 @@ struct File {
     hash: [u8; 32],
 }
 
+/// What is asked for, and what its page may show.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    path: &'a str,
+    headers: &'a HeaderMap,
+    accepts_html: bool,
+    widget: Option<&'a Sources>,
+}
+
 /// The file of an app by its name.
 type Files = fn(&str) -> Option<File>;
 
-/// Answers a file of an app, or the app's page for paths that only its router knows.
-pub fn serve(path: &str, headers: &HeaderMap, accepts_html: bool) -> Response {
+/// Answers a file of an app, or the app's page for paths that only its router knows. `widget` is what an account page may
+/// show of a captcha provider.
+pub fn serve(path: &str, headers: &HeaderMap, accepts_html: bool, widget: Option<&Sources>) -> Response {
+    let asked = Asked { path, headers, accepts_html, widget };
     match path.strip_prefix("/account") {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-            serve_app(embedded::<Account>, rest, path, headers, accepts_html)
-        }
-        _ => serve_app(embedded::<Atlas>, path, path, headers, accepts_html),
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => serve_app(embedded::<Account>, rest, asked),
+        _ => serve_app(embedded::<Atlas>, path, Asked { widget: None, ..asked }),
     }
 }
 
@@ -93,7 +120,8 @@ fn embedded<App: RustEmbed>(name: &str) -> Option<File> {
 }
 
 /// `rest` is what the path is within the app.
-fn serve_app(get: Files, rest: &str, path: &str, headers: &HeaderMap, accepts_html: bool) -> Response {
+fn serve_app(get: Files, rest: &str, asked: Asked<'_>) -> Response {
+    let Asked { path, headers, accepts_html, widget } = asked;
     let file = rest.trim_start_matches('/');
     // What is compressed is answered for the file that it was made of, and has no address of its own.
     let is_file = !file.is_empty() && !BUILT.iter().any(|(_, suffix)| file.ends_with(suffix));
@@ -101,15 +129,22 @@ fn serve_app(get: Files, rest: &str, path: &str, headers: &HeaderMap, accepts_ht
     // No router knows a path there: what is missing was replaced by a newer build.
     let wants_page = file.is_empty() || accepts_html && !file.starts_with("assets/");
     match (found, wants_page) {
-        (Some(found), _) => answer(get, file, found, headers),
+        (Some(found), _) => answer(get, file, found, headers, None),
         (None, true) => match get("index.html") {
-            Some(page) if is_page(path) => answer(get, "index.html", page, headers),
+            Some(page) if is_page(path) => answer(get, "index.html", page, headers, widget),
             Some(page) => {
-                let mut response = answer(get, "index.html", page, &without_tags(headers));
+                let mut response = answer(get, "index.html", page, &without_tags(headers), None);
                 *response.status_mut() = StatusCode::NOT_FOUND;
                 response
             }
-            None => plain(StatusCode::NOT_FOUND, "the web apps were not built into this program; run make build"),
+            None => {
+                let why = "the web apps were not built into this program; run make build";
+                let mut response = plain(StatusCode::NOT_FOUND, why);
+                // As the page would have it.
+                let policy = policy(widget.filter(|_| is_page(path)));
+                response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy_value(&policy));
+                response
+            }
         },
         (None, false) => plain(StatusCode::NOT_FOUND, "not found"),
     }
@@ -135,9 +170,12 @@ fn without_tags(headers: &HeaderMap) -> HeaderMap {
     headers
 }
 
-fn answer(get: Files, name: &str, file: File, asked: &HeaderMap) -> Response {
+fn answer(get: Files, name: &str, file: File, asked: &HeaderMap, widget: Option<&Sources>) -> Response {
+    let policy = policy(widget);
+    // A browser that kept the page must not go on with another policy than this one.
+    let of_policy = widget.map_or_else(String::new, |_| hex(&TokenHash::of(&policy).to_vec()[..6]));
     // Weak, because it is sent in several encodings.
-    let tag = format!("W/\"{}\"", hex(&file.hash[..12]));
+    let tag = format!("W/\"{}{of_policy}\"", hex(&file.hash[..12]));
     let mut response = Response::new(Body::empty());
     let headers = response.headers_mut();
     // Names in assets/ carry a hash of their content.
@@ -146,7 +184,7 @@ fn answer(get: Files, name: &str, file: File, asked: &HeaderMap) -> Response {
     if let Ok(media_type) = HeaderValue::from_str(&file.media_type) {
         headers.insert(header::CONTENT_TYPE, media_type);
     }
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy_value(&policy));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     if let Ok(value) = HeaderValue::from_str(&tag) {
@@ -166,6 +204,11 @@ fn answer(get: Files, name: &str, file: File, asked: &HeaderMap) -> Response {
         None => Body::from(file.data),
     };
     response
+}
+
+/// The strict policy where a text can't be a header.
+fn policy_value(policy: &str) -> HeaderValue {
+    HeaderValue::from_str(policy).unwrap_or(HeaderValue::from_static(POLICY))
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -203,7 +246,8 @@ mod tests {
     async fn sent(path: &str, accepted: &str) -> (u16, String, String) {
         let mut asked = HeaderMap::new();
         asked.insert(header::ACCEPT_ENCODING, HeaderValue::from_str(accepted).expect("header"));
-        let response = serve_app(files, path, path, &asked, false);
+        let asked = Asked { path, headers: &asked, accepts_html: false, widget: None };
+        let response = serve_app(files, path, asked);
         let (parts, body) = response.into_parts();
         let text = |name| parts.headers.get(name).and_then(|it| it.to_str().ok()).unwrap_or_default().to_owned();
         if !text(header::CONTENT_ENCODING).is_empty() {
@@ -235,6 +279,36 @@ mod tests {
     #[test]
     fn pages_are_framed_by_no_other() {
         assert!(POLICY.contains("frame-ancestors 'none'"), "what an owner agrees to there is not clicked unseen");
+    }
+
+    #[test]
+    fn page_with_a_widget_loads_from_its_provider_and_is_another_page() {
+        let of = |it: &'static str| Cow::Borrowed(it);
+        let (script, frame) = (of("https://a.example/x/ https://b.example"), of("https://c.example"));
+        let widget = Sources { script, frame, style: of(""), connect: of("https://d.example") };
+        let headers = |widget: Option<&Sources>, path: &str, tag: &str| {
+            let mut asked = HeaderMap::new();
+            asked.insert(header::IF_NONE_MATCH, HeaderValue::from_str(tag).expect("a header"));
+            let asked = Asked { path, headers: &asked, accepts_html: true, widget };
+            let response = serve_app(files, path.strip_prefix("/account").expect("an account page"), asked);
+            let text = |name| response.headers()[name].to_str().expect("a text").to_owned();
+            (response.status().as_u16(), text(header::CONTENT_SECURITY_POLICY), text(header::ETAG))
+        };
+        let (_, strict, tag) = headers(None, "/account/sign-in", "");
+        assert_eq!(strict, POLICY);
+        let (status, policy, other) = headers(Some(&widget), "/account/sign-in", &tag);
+        assert_eq!(status, 200, "what was kept had another policy");
+        assert_eq!(
+            policy,
+            "default-src 'self'; script-src 'self' https://a.example/x/ https://b.example; style-src 'self' 'unsafe-inline'; \
+             img-src 'self' data: https:; connect-src 'self' https://d.example; object-src 'none'; base-uri 'none'; \
+             form-action 'self'; frame-ancestors 'none'; frame-src https://c.example"
+        );
+        assert_eq!(headers(Some(&widget), "/account/sign-in", &other).0, 304);
+        assert_eq!(headers(None, "/account/sign-in", &other).0, 200);
+        // What is no page, and what is no page's, loads nothing.
+        assert_eq!(headers(Some(&widget), "/account/nothing", "").1, POLICY);
+        assert_eq!(headers(Some(&widget), "/account/assets/a.js", "").1, POLICY);
     }
 
     #[test]

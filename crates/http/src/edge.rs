@@ -7,7 +7,8 @@ use crate::{
     App, Problem, RequestInfo, aliases,
     content::lost,
     encoding::Encoding,
-    extract::{NamedSite, sender, text},
+    extract::{NamedSite, parts_of, sender, text},
+    identity::widget,
     opening::Opening,
     router::{is_api, router},
     tag,
@@ -17,11 +18,11 @@ use crate::{
 use axum::{
     BoxError,
     body::{Body, Bytes, HttpBody},
-    extract::{ConnectInfo, Request, State},
+    extract::{Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header, request::Parts},
     response::{IntoResponse, Redirect, Response},
 };
-use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 use stoa_content::within_request;
 use stoa_kernel::{Fault, Network, SiteId, clock::Counter};
 use tokio::time::Instant;
@@ -231,7 +232,8 @@ async fn fallback(State(app): State<App>, request: Request) -> Response {
         {
             return welcome;
         }
-        return crate::apps::serve(path, request.headers(), accepts_html);
+        let widget = if accepts_html { widget::of_page(&app, parts_of(&request)).await } else { None };
+        return crate::apps::serve(path, request.headers(), accepts_html, widget.as_ref());
     }
     Problem(Fault::because(
         stoa_kernel::Code::NotFound,
@@ -253,15 +255,7 @@ fn website_visit(app: &App, request: &Request) -> Option<RequestInfo> {
     if path == "/account" || path.starts_with("/account/") || path.starts_with("/assets/") {
         return None;
     }
-    let mut parts = Request::new(Body::empty()).into_parts().0;
-    (parts.uri, parts.headers) = (request.uri().clone(), request.headers().clone());
-    if let Some(peer) = request.extensions().get::<ConnectInfo<SocketAddr>>() {
-        parts.extensions.insert(*peer);
-    }
-    if let Some(site) = request.extensions().get::<NamedSite>() {
-        parts.extensions.insert(site.clone());
-    }
-    RequestInfo::of(&parts, app).ok()
+    RequestInfo::of(&parts_of(request), app).ok()
 }
 
 /// A path that exists, asked with a method that it does not take.

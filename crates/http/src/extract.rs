@@ -2,7 +2,8 @@
 
 use crate::{App, Problem, authority::Authority, traffic::Route};
 use axum::{
-    extract::{ConnectInfo, FromRequestParts},
+    body::Body,
+    extract::{ConnectInfo, FromRequestParts, Request},
     http::{HeaderMap, header, request::Parts},
 };
 use cookie::Cookie;
@@ -92,6 +93,19 @@ impl FromRequestParts<App> for Authorization {
     }
 }
 
+/// The head of a request, as extractors read it; the request stays whole.
+pub(crate) fn parts_of(request: &Request) -> Parts {
+    let mut parts = Request::new(Body::empty()).into_parts().0;
+    (parts.uri, parts.headers) = (request.uri().clone(), request.headers().clone());
+    if let Some(peer) = request.extensions().get::<ConnectInfo<SocketAddr>>() {
+        parts.extensions.insert(*peer);
+    }
+    if let Some(site) = request.extensions().get::<NamedSite>() {
+        parts.extensions.insert(site.clone());
+    }
+    parts
+}
+
 /// The site that stood before the path; the edge took it off.
 #[derive(Debug, Clone)]
 pub(crate) struct NamedSite(pub SiteId);
@@ -169,6 +183,11 @@ impl RequestInfo {
             Some(id) => app.store.site(id).await,
             None => app.store.site_by_host(&self.host).await,
         }
+    }
+
+    /// Whether the host name was given to another site than this one.
+    pub(crate) async fn is_host_of_another(&self, app: &App, site: &SiteId) -> Result<bool, Fault> {
+        Ok(app.store.site_of_host(&self.host).await?.is_some_and(|it| it != *site))
     }
 }
 

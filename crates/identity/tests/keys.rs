@@ -136,6 +136,7 @@ impl Sealed {
             visible_key: Some("v".to_owned()),
             invisible_key: None,
             minimum_score: None,
+            script_url: None,
         };
         identity.captcha_provider_set(&site, &provider).await.unwrap();
         let kit = Self { base, identity, mail, site, app, key };

@@ -2,7 +2,7 @@
 //! site a host name shows.
 
 use crate::{
-    Area, DataDirectory, ReaderPool, Row, Site, SiteChange, Store, boxed,
+    Area, DataDirectory, ReaderPool, Row, Site, SiteChange, Store, Tx, boxed,
     site_change::{apply, sandbox_delete, sandbox_restore},
     site_log,
 };
@@ -254,20 +254,31 @@ impl Store {
         let host = host.to_owned();
         let read = self.catalog().read(ReaderPool::Point, move |tx| {
             boxed!({
-                let sql = "select h.site from stoa.host h join stoa.site s on s.id = h.site \
-                           where h.host = $1 and s.deleted is null";
-                if let Some(id) = tx.row(sql, &params![&host], |row| row.get::<String>(0)).await? {
+                if let Some(id) = given_to(tx, &host).await? {
                     return Ok(Some(id));
                 }
                 let sql = "select id, is_default + is_demo from stoa.site where deleted is null and sandbox_of is null \
                            order by is_default desc, is_demo desc, number limit 2";
                 let all: Vec<(String, i64)> = tx.rows(sql, &[], |row| Ok((row.get(0)?, row.get(1)?))).await?;
                 let is_alone = all.len() == 1;
-                Ok(all.into_iter().next().filter(|it| is_alone || it.1 > 0).map(|it| it.0))
+                Ok(all.into_iter().next().filter(|it| is_alone || it.1 > 0).map(|it| SiteId::from(it.0)))
             })
         });
-        self.site(&SiteId::from(read.await?.ok_or_else(|| Fault::new(Code::SiteUnknown))?)).await
+        self.site(&read.await?.ok_or_else(|| Fault::new(Code::SiteUnknown))?).await
     }
+
+    /// The site that a host name was given to. None where it shows one only because no other is meant, as
+    /// [`Store::site_by_host`] says.
+    pub async fn site_of_host(&self, host: &str) -> Result<Option<SiteId>> {
+        let host = host.to_owned();
+        self.catalog().read(ReaderPool::Point, move |tx| boxed!(Ok(given_to(tx, &host).await?))).await
+    }
+}
+
+async fn given_to(tx: &mut Tx<'_>, host: &str) -> Result<Option<SiteId>, crate::Error> {
+    let sql =
+        "select h.site from stoa.host h join stoa.site s on s.id = h.site where h.host = $1 and s.deleted is null";
+    tx.row(sql, &params![host.to_owned()], |row| Ok(SiteId::from(row.text(0)?))).await
 }
 
 fn from_row(row: &Row<'_>) -> Result<SiteRecord, crate::Error> {

@@ -112,7 +112,7 @@ pub(crate) async fn refuse_password(State(app): State<App>, call: ApiCall) -> An
 }
 
 /// `GET /_api/account/v1/captcha`: a challenge, or the keys of the provider, of the site that the caller's
-/// token or the host name says.
+/// token or the host name says. At a host of another site the account pages draw no widget.
 pub(crate) async fn captcha_challenge(
     State(app): State<App>,
     call: Result<Call, Problem>,
@@ -123,7 +123,13 @@ pub(crate) async fn captcha_challenge(
         // The account pages have no token.
         Err(_) => info.find_site(&app).await?,
     };
-    let mut response = body::ok(&app.identity.captcha_challenge(&site).await?);
+    let mut needed = app.identity.captcha_challenge(&site).await?;
+    if needed["widget"].is_string() && info.is_host_of_another(&app, &site.id).await? {
+        for name in ["widget", "scriptUrl"] {
+            needed[name] = Value::Null;
+        }
+    }
+    let mut response = body::ok(&needed);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
 }

@@ -27,3 +27,4 @@ pub mod redirect;
 pub(crate) mod sessions;
 pub mod token;
 pub mod verification;
+pub(crate) mod widget;

@@ -12,6 +12,7 @@ use crate::{
     defence::{
         attempt::Attempt,
         captcha_provider::{self, LONGEST, Provider, ProviderSettings},
+        captcha_widget,
         throttle::AttemptKind,
     },
     policy,
@@ -52,15 +53,15 @@ type IsUsed = bool;
 
 impl Identity {
     /// What is needed for an answer: `{kind: "PROOF_OF_WORK", challenge, bits, expires}`, or with a
-    /// provider `{kind: "PROVIDER", visibleSiteKey, invisibleSiteKey}`. Without work a challenge gives nothing,
-    /// so all may have one.
+    /// provider `{kind: "PROVIDER", visibleSiteKey, invisibleSiteKey, widget, scriptUrl}`. Without work a challenge gives
+    /// nothing, so all may have one.
     ///
     /// # Errors
     /// [`Code::Internal`] when there is no key to sign with.
     pub async fn captcha_challenge(&self, site: &Site) -> Result<Value> {
         let core = &self.core;
         if let Some(provider) = captcha_provider::of_site(site).await? {
-            return Ok(provider.public());
+            return Ok(captcha_widget::with_keys(&provider));
         }
         let until = core.now() + LIFE;
         let nonce = core.world().token::<16>();

@@ -8,7 +8,7 @@
 //! What the provider says of host and action is not compared with anything: pages of a site may lie
 //! anywhere, and which of them may show its widget is said and checked at the provider, by key.
 
-use crate::{Core, encryption::Cipher};
+use crate::{Core, defence::captcha_script, encryption::Cipher};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -38,6 +38,8 @@ pub struct ProviderSettings {
     pub invisible_key: Option<String>,
     /// Answers with a lower score, or none, are refused: for providers whose every answer is a success.
     pub minimum_score: Option<f64>,
+    /// The script that draws the widget on the account pages, for providers whose script isn't known.
+    pub script_url: Option<String>,
 }
 
 /// A site's provider, as it is stored.
@@ -48,6 +50,7 @@ pub struct Provider {
     pub visible_key: Option<String>,
     pub invisible_key: Option<String>,
     pub minimum_score: Option<f64>,
+    pub script_url: Option<String>,
     /// Encrypted, and in base64.
     secret: String,
 }
@@ -85,8 +88,18 @@ impl ProviderSettings {
         if self.visible_key.is_none() && self.invisible_key.is_none() {
             refuse("visibleSiteKey", "a visible or an invisible site key is needed, or no page can show a widget");
         }
-        if self.minimum_score.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
-            refuse("minimumScore", "a number from 0 to 1 is expected");
+        if let Some(score) = self.minimum_score {
+            if !(0.0..=1.0).contains(&score) {
+                refuse("minimumScore", "a number from 0 to 1 is expected");
+            } else if let Err(why) = captcha_script::check_scored(&self.url, self.invisible_key.is_some()) {
+                refuse("minimumScore", why);
+            }
+        }
+        if let Some(script) = &self.script_url {
+            let checked = captcha_script::check_script(&self.url, script).and_then(|()| siteverifier.check(script));
+            if let Err(why) = checked {
+                refuse("scriptUrl", &why);
+            }
         }
         if wrong.is_empty() { Ok(()) } else { Err(Fault::invalid(wrong)) }
     }
@@ -109,6 +122,7 @@ impl ProviderClient {
             visible_key: settings.visible_key.clone(),
             invisible_key: settings.invisible_key.clone(),
             minimum_score: settings.minimum_score,
+            script_url: settings.script_url.clone(),
             secret: STANDARD.encode(encrypted),
         })
     }
@@ -255,16 +269,64 @@ mod tests {
             visible_key: None,
             invisible_key: Some("a key".into()),
             minimum_score: Some(f64::NAN),
+            script_url: Some("http://example.org/api.js".into()),
         };
         let siteverifier = siteverifier(false);
         let named = |it: &ProviderSettings| -> Vec<String> {
             it.check(&siteverifier).err().iter().flat_map(|it| it.violations()).map(|it| it.field.clone()).collect()
         };
-        assert_eq!(named(&settings), ["url", "secret", "invisibleSiteKey", "minimumScore"]);
+        assert_eq!(named(&settings), ["url", "secret", "invisibleSiteKey", "minimumScore", "scriptUrl"]);
         let url = "https://example.org/".to_owned();
-        let bare =
-            ProviderSettings { url, secret: Secret::new("s"), invisible_key: None, minimum_score: None, ..settings };
+        let bare = ProviderSettings {
+            url,
+            secret: Secret::new("s"),
+            visible_key: None,
+            invisible_key: None,
+            minimum_score: None,
+            script_url: None,
+        };
         assert_eq!(named(&bare), ["visibleSiteKey"]);
-        assert!(ProviderSettings { visible_key: Some("k".into()), ..bare }.check(&siteverifier).is_ok());
+        let bare = ProviderSettings { visible_key: Some("k".into()), ..bare };
+        assert!(bare.check(&siteverifier).is_ok());
+        for (script, is_good) in [
+            ("https://static.example.org/api.js", true),
+            ("https://static.example.org/api.js?render=explicit", false),
+            ("http://127.0.0.1/api.js", false),
+            ("https://10.0.0.7/api.js", false),
+        ] {
+            let settings = ProviderSettings { script_url: Some(script.into()), ..bare.clone() };
+            assert_eq!(settings.check(&siteverifier).is_ok(), is_good, "{script}");
+        }
+    }
+
+    #[test]
+    fn lowest_score_is_refused_where_every_answer_would_be() {
+        let siteverifier = siteverifier(false);
+        let named = |url: &str, visible: Option<&str>, invisible: Option<&str>| -> Vec<String> {
+            let settings = ProviderSettings {
+                url: url.into(),
+                secret: Secret::new("s"),
+                visible_key: visible.map(str::to_owned),
+                invisible_key: invisible.map(str::to_owned),
+                minimum_score: Some(0.5),
+                script_url: None,
+            };
+            let checked = settings.check(&siteverifier).err();
+            checked.iter().flat_map(|it| it.violations()).map(|it| it.field.clone()).collect()
+        };
+        let (google, mirror) =
+            ("https://www.google.com/recaptcha/api/siteverify", "https://www.recaptcha.net/siteverify");
+        for (url, visible, invisible, is_good) in [
+            (google, None, Some("i"), true),
+            (mirror, Some("v"), Some("i"), true),
+            (google, Some("v"), None, false),
+            (mirror, Some("v"), None, false),
+            ("https://api.hcaptcha.com/siteverify", Some("v"), Some("i"), false),
+            ("https://challenges.cloudflare.com/turnstile/v0/siteverify", None, Some("i"), false),
+            ("https://captcha.example.org/siteverify", Some("v"), None, true),
+        ] {
+            let wants: &[&str] = if is_good { &[] } else { &["minimumScore"] };
+            assert_eq!(named(url, visible, invisible), wants, "{url}");
+        }
     }
 }

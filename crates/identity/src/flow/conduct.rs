@@ -14,7 +14,7 @@ use crate::{
         state::{Completion, Effect, EffectResult, Event, Grant, State, Transition},
         step,
         view::{self, Visit},
-        wire::{DoneMessage, FlowInput, Step},
+        wire::{DoneMessage, FlowInput, FlowKind, Step},
     },
     mail,
     oauth::{authorization::AuthorizationResult, code},
@@ -40,6 +40,17 @@ impl Identity {
         let face = face::of_site(site).await?;
         let visit = Visit { site, token, browser, issuer: &issuer, face: &face };
         conduct(core, visit, find(core, visit).await?, Event::Refresh).await
+    }
+
+    /// What a flow is for, in the browser where it was begun.
+    ///
+    /// # Errors
+    /// [`Code::StateTokenInvalid`] as for [`Identity::flow_show`].
+    pub async fn flow_kind(&self, site: &Site, token: &str, browser: &Browser) -> Result<FlowKind> {
+        if token::site_number(Kind::Flow, token) != Some(site.number) {
+            return Err(Fault::new(Code::StateTokenInvalid));
+        }
+        Ok(record::find(site, TokenHash::of(token), browser.flow.as_deref(), self.core.now()).await?.kind)
     }
 
     /// Takes what the person sent and answers what comes next.

@@ -154,10 +154,12 @@ pub enum CaptchaVerb {
     Show,
     /// Take tokens of reCAPTCHA, hCaptcha, Turnstile or any other provider with a siteverify address
     ///
-    /// For sites with sign-in pages of their own: the hosted account pages have no widget.
+    /// The account pages draw the widgets of reCAPTCHA, hCaptcha and Turnstile. That of another provider they draw with
+    /// --script-url; without it the provider is for sites with sign-in pages of their own.
     #[command(after_help = "Examples:\n  \
-        stoa site captcha set --verify-url https://api.hcaptcha.com/siteverify --secret-file secret.txt\n  \
-        stoa site captcha set --verify-url https://www.google.com/recaptcha/api/siteverify --secret-file - --minimum-score 0.5")]
+        stoa site captcha set --verify-url https://api.hcaptcha.com/siteverify --visible-key KEY --secret-file secret.txt\n  \
+        stoa site captcha set --verify-url https://www.google.com/recaptcha/api/siteverify --invisible-key KEY --secret-file - --minimum-score 0.5\n  \
+        stoa site captcha set --verify-url https://captcha.example.org/siteverify --script-url https://captcha.example.org/api.js --visible-key KEY --secret-file secret.txt")]
     Set(CaptchaSet),
     /// Go back to the proof of work and forget the provider and its secret
     #[command(after_help = "Examples:\n  stoa site captcha remove\n  stoa site captcha remove --site Mine")]
@@ -183,6 +185,9 @@ pub struct CaptchaSet {
     /// Refuse answers with a lower score or none (reCAPTCHA v3, which calls every answer a success)
     #[arg(long, value_name = "0..1", value_parser = score)]
     pub minimum_score: Option<f64>,
+    /// Script that draws the widget on the account pages, with the calls of reCAPTCHA v2; for providers that aren't known
+    #[arg(long, value_name = "URL")]
+    pub script_url: Option<String>,
 }
 
 /// NaN and infinities have no JSON, and would reach a running server as no score at all.

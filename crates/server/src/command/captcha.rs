@@ -8,7 +8,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 use std::{io::Read, path::Path};
-use stoa_identity::defence::captcha_provider::ProviderSettings;
+use stoa_identity::defence::{captcha_provider::ProviderSettings, captcha_widget};
 use stoa_kernel::Secret;
 use stoa_store::Site;
 
@@ -50,6 +50,7 @@ async fn set(
         visible_key: wanted.visible_key.clone(),
         invisible_key: wanted.invisible_key.clone(),
         minimum_score: wanted.minimum_score,
+        script_url: wanted.script_url.clone(),
     };
     services.identity.captcha_provider_set(site, &settings).await?;
     show(services, site).await
@@ -63,7 +64,10 @@ async fn remove(services: &Services, site: &Site) -> Result<Value, Failure> {
 async fn show(services: &Services, site: &Site) -> Result<Value, Failure> {
     let identity = &services.identity;
     let provider = identity.captcha_provider(site).await?;
-    let mut shown = identity.captcha_public(site).await?;
+    let mut shown = match &provider {
+        Some(it) => captcha_widget::with_keys(it),
+        None => identity.captcha_public(site).await?,
+    };
     if let Some(it) = provider {
         shown["verifyUrl"] = json!(it.url);
         shown["minimumScore"] = json!(it.minimum_score);

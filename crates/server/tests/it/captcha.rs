@@ -47,7 +47,7 @@ fn provider_is_set(engine: Engine) {
     std::fs::remove_file(&file).unwrap();
     let shown = deployment.json(&["site", "captcha", "show"]);
     let wants = json!({ "kind": "PROVIDER", "visibleSiteKey": "key-v", "invisibleSiteKey": null,
-        "verifyUrl": provider.url, "minimumScore": null, "isRequired": false });
+        "widget": null, "scriptUrl": null, "verifyUrl": provider.url, "minimumScore": null, "isRequired": false });
     assert_eq!(shown, wants);
 
     // What can't be one is refused, and the one that is there stays.
@@ -56,6 +56,7 @@ fn provider_is_set(engine: Engine) {
         (["--verify-url", "https://api.example.org/siteverify?secret=x"], "url: "),
         (["--minimum-score", "2"], "minimumScore: "),
         (["--visible-key", "two words"], "visibleSiteKey: "),
+        (["--script-url", "http://api.example.org/api.js"], "scriptUrl: "),
     ] {
         let usual = [["--verify-url", &provider.url], ["--visible-key", "key-v"]];
         let usual = usual.into_iter().filter(|it| it[0] != wrong[0]).flatten();

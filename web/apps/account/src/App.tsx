@@ -4,7 +4,7 @@ import { LoadingState } from '@stoa/ui/States';
 import { accountUrl, routeOf } from './flow/route.ts';
 import { useFlow } from './flow/useFlow.ts';
 import { Boundary } from './page/Boundary.tsx';
-import { AddressPage, FailurePage, RefusalPage } from './page/FailurePage.tsx';
+import { FailurePage } from './page/FailurePage.tsx';
 import { Shell } from './page/Shell.tsx';
 import { TextProvider } from './page/text.ts';
 import { StepPage, WaysOut } from './steps/StepPage.tsx';
@@ -12,6 +12,8 @@ import { type Catalogue, loadCatalogue, pickLanguage, rememberLanguage } from '.
 
 /** Few people open these; the others need not load them. */
 const WithLaterTexts = lazy(() => import('./page/WithLaterTexts.tsx').then((it) => ({ default: it.WithLaterTexts })));
+const AddressPage = lazy(() => import('./page/AddressPage.tsx').then((it) => ({ default: it.AddressPage })));
+const RefusalPage = lazy(() => import('./page/AddressPage.tsx').then((it) => ({ default: it.RefusalPage })));
 const AccountGate = lazy(() => import('./my/AccountGate.tsx').then((it) => ({ default: it.AccountGate })));
 const OwnerPage = lazy(() => import('./my/OwnerPage.tsx').then((it) => ({ default: it.OwnerPage })));
 const ApprovalPage = lazy(() => import('./page/ApprovalPage.tsx').then((it) => ({ default: it.ApprovalPage })));
@@ -127,9 +129,10 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
         />,
       );
     }
-    if (route.to === 'noInvite') return <AddressPage title={text.inviteTitle}>{text.inviteText}</AddressPage>;
-    if (route.to === 'unknown') return <AddressPage title={text.unknownPageTitle}>{text.unknownPageText}</AddressPage>;
-    if (route.to === 'error') return <RefusalPage code={route.code} clientId={route.clientId} />;
+    if (route.to === 'noInvite') return later(<AddressPage title={text.inviteTitle}>{text.inviteText}</AddressPage>);
+    if (route.to === 'unknown')
+      return later(<AddressPage title={text.unknownPageTitle}>{text.unknownPageText}</AddressPage>);
+    if (route.to === 'error') return later(<RefusalPage code={route.code} clientId={route.clientId} />);
     if (flow.view)
       return <StepPage view={flow.view} flow={flow} linkIsOver={route.to === 'start' && route.linkIsOver} />;
     if (flow.failure) return <FailurePage failure={flow.failure} start={flow.start} onRetry={flow.refresh} />;

@@ -1,29 +1,59 @@
-/** The site's captcha: work instead of a question. The server says how much; the person notices nothing. */
+/** The site's captcha: work that the person doesn't notice, or the widget of a provider. The server says which. */
 import { isObject, request } from './request.ts';
 
 const PATH = '/_api/account/v1/captcha';
 /** Hashes that are under way at a time. */
 const AT_ONCE = 512;
 
+const KINDS = ['RECAPTCHA', 'RECAPTCHA_SCORE', 'HCAPTCHA', 'TURNSTILE', 'OTHER'] as const;
+
+/** The widget of a site's provider. */
+export interface Widget {
+  kind: (typeof KINDS)[number];
+  /** An address without a query. */
+  scriptUrl: string;
+  siteKey: string;
+  /** Whether the person sees it and does something. */
+  isVisible: boolean;
+}
+
 interface Challenge {
   challenge: string;
   bits: number;
 }
 
-/** An answer to a fresh challenge, or null when none could be had. */
-export async function captchaAnswer(): Promise<string | null> {
-  const answer = await request({ path: PATH, isValue: isChallenge });
+type Captcha = Challenge | Widget | 'unknown widget';
+
+/** How a site's captcha is answered: with this text, by the person in a widget, or not on these pages. */
+export type CaptchaWay = { answer: string } | { widget: Widget } | 'none here';
+
+/** The way to answer the captcha of a site; null when none could be had. */
+export async function captchaWay(site: string): Promise<CaptchaWay | null> {
+  const answer = await request({ path: PATH, site, isValue: isAnswer });
   if ('failure' in answer) return null;
+  const captcha = captchaOf(answer.value);
+  if (captcha === null) return null;
+  if (captcha === 'unknown widget') return 'none here';
+  if (!('challenge' in captcha)) return { widget: captcha };
   try {
-    return await solve(answer.value.challenge, answer.value.bits);
+    return { answer: await solve(captcha.challenge, captcha.bits) };
   } catch {
     // Without a secure context the browser makes no hashes.
     return null;
   }
 }
 
-function isChallenge(json: unknown): json is Challenge {
-  return isObject(json) && typeof json['challenge'] === 'string' && typeof json['bits'] === 'number';
+const isAnswer = (json: unknown): json is Record<string, unknown> => isObject(json);
+
+function captchaOf(json: Record<string, unknown>): Captcha | null {
+  const { kind, challenge, bits, widget, scriptUrl, visibleSiteKey, invisibleSiteKey } = json;
+  if (kind !== 'PROVIDER')
+    return typeof challenge === 'string' && typeof bits === 'number' ? { challenge, bits } : null;
+  const known = KINDS.find((it) => it === widget);
+  const isVisible = typeof visibleSiteKey === 'string' && known !== 'RECAPTCHA_SCORE';
+  const siteKey = isVisible ? visibleSiteKey : invisibleSiteKey;
+  if (known === undefined || typeof scriptUrl !== 'string' || typeof siteKey !== 'string') return 'unknown widget';
+  return { kind: known, scriptUrl, siteKey, isVisible };
 }
 
 /** The first number that makes the hash of `challenge~number` begin with so many zero bits. */

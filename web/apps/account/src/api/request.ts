@@ -25,6 +25,8 @@ export type Answer<Value> = { value: Value } | { failure: Failure };
 
 export interface RequestOptions<Value> {
   path: string;
+  /** The id of the site that is asked; without one it is that of the page's address. */
+  site?: string;
   /** Sent with POST where no other method is named; without one the request is a GET. */
   body?: object;
   method?: Method;
@@ -38,6 +40,7 @@ export interface RequestOptions<Value> {
 
 export async function request<Value>({
   path,
+  site,
   body,
   method = body === undefined ? 'GET' : 'POST',
   token,
@@ -47,7 +50,7 @@ export async function request<Value>({
   let response: Response;
   let text: string;
   try {
-    response = await fetch(sitePath() + path, {
+    response = await fetch((site === undefined ? sitePath() : `/s/${encodeURIComponent(site)}`) + path, {
       method,
       credentials: 'same-origin',
       cache: 'no-store',

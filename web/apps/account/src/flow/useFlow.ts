@@ -1,8 +1,9 @@
 /** A flow as a page holds it: the view the server gave last, and what is under way. The server decides what comes next. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { FlowInput, FlowStart, FlowView } from '@stoa/api';
-import { answerFlow, readFlow, startFlow } from '../api/flow.ts';
-import type { Answer, Failure } from '../api/request.ts';
+import type { Widget } from '../api/captcha.ts';
+import { answerFlow, readFlow, startFlow, type FlowReply } from '../api/flow.ts';
+import type { Failure } from '../api/request.ts';
 import { flowUrl, type Route } from './route.ts';
 
 export interface FlowState {
@@ -13,6 +14,8 @@ export interface FlowState {
   sending: FlowInput['type'] | null;
   /** What was answered last. */
   answered: FlowInput['type'] | null;
+  /** By which the person answers the site's captcha, before what was sent last is sent again. */
+  widget: Widget | null;
   /** Grows with every view. */
   round: number;
 }
@@ -39,7 +42,7 @@ export interface Flow extends FlowState {
   poll: () => Promise<void>;
 }
 
-const INITIAL: FlowState = { view: null, failure: null, sending: null, answered: null, round: 0 };
+const INITIAL: FlowState = { view: null, failure: null, sending: null, answered: null, widget: null, round: 0 };
 
 export function useFlow(route: Route): Flow {
   const [state, setState] = useState<FlowState>(INITIAL);
@@ -48,16 +51,17 @@ export function useFlow(route: Route): Flow {
   /** Grows with every input: the answer to an older poll is dropped. */
   const inputs = useRef(0);
 
-  const take = useCallback((answer: Answer<FlowView>, sent: FlowInput['type'] | null) => {
+  const take = useCallback((answer: FlowReply, sent: FlowInput['type'] | null) => {
     busy.current = false;
     if ('value' in answer) {
       const { value: view } = answer;
       token.current = view.token;
       if (location.pathname !== flowUrl(view.token) || location.hash !== '' || location.search !== '')
         history.replaceState(null, '', flowUrl(view.token));
-      setState((old) => ({ view, failure: null, sending: null, answered: sent, round: old.round + 1 }));
+      const widget = answer.widget ?? null;
+      setState((old) => ({ view, failure: null, sending: null, answered: sent, widget, round: old.round + 1 }));
     } else {
-      setState((old) => ({ ...old, failure: answer.failure, sending: null }));
+      setState((old) => ({ ...old, failure: answer.failure, sending: null, widget: null }));
     }
   }, []);
 

@@ -77,7 +77,7 @@ export function FailurePage({ failure, start, onRetry }: { failure: Failure; sta
 }
 
 /** Codes that say that the address itself leads nowhere: starting again with it would end here too. */
-const NOWHERE = new Set(['CLIENT_NOT_FOUND', 'SITE_NOT_FOUND']);
+export const NOWHERE = new Set(['CLIENT_NOT_FOUND', 'SITE_NOT_FOUND']);
 
 function restartAfter(code: string, start: FlowStart): ReactNode {
   if (NOWHERE.has(code)) return null;
@@ -90,40 +90,6 @@ export function Restart({ start }: { start: FlowStart }) {
   return (
     <Link href={startUrl(start)} variant="primary">
       {text.startAgain}
-    </Link>
-  );
-}
-
-/** What the server refused when its address was opened. */
-export function RefusalPage({ code, clientId }: { code: string; clientId: string | null }) {
-  const text = useText();
-  return (
-    <MessagePage title={text.failedTitle} action={wayOn()}>
-      <p>{problemText(text, code, text.brokenText)}</p>
-    </MessagePage>
-  );
-
-  function wayOn() {
-    if (clientId !== null) return <Restart start={{ kind: 'SIGN_IN', clientId }} />;
-    return NOWHERE.has(code) ? null : <SignInLink />;
-  }
-}
-
-/** The address itself lacks something, so that the server was not asked. */
-export function AddressPage({ title, children }: { title: string; children: string }) {
-  return (
-    <MessagePage title={title} action={<SignInLink />}>
-      <p>{children}</p>
-    </MessagePage>
-  );
-}
-
-/** Where a person begins whose address named no client. */
-function SignInLink() {
-  const text = useText();
-  return (
-    <Link href={startUrl({ kind: 'SIGN_IN' })} variant="primary">
-      {text.signIn}
     </Link>
   );
 }

@@ -24,8 +24,8 @@ export function SignIn({ view, step, flow }: StepProps<'SIGN_IN'>) {
         submit={text.signIn}
         fields={['email', 'password']}
         check={() => missing({ email, password })}
-        onSubmit={() => {
-          flow.send({ type: 'SIGN_IN', email: email.trim(), password, captcha: null });
+        onSubmit={(captcha) => {
+          flow.send({ type: 'SIGN_IN', email: email.trim(), password, captcha });
         }}
       >
         {(errorAt) => (

@@ -32,8 +32,8 @@ export function SignUp({ view, step, flow }: StepProps<'SIGN_UP'>) {
           ...shortPassword(password, least),
           ...missing({ email, password, ...requiredValues(step.fields, profile) }),
         })}
-        onSubmit={() => {
-          flow.send({ type: 'SIGN_UP', email: email.trim(), password, profile: profileInput(profile), captcha: null });
+        onSubmit={(captcha) => {
+          flow.send({ type: 'SIGN_UP', email: email.trim(), password, profile: profileInput(profile), captcha });
         }}
       >
         {(errorAt) => (

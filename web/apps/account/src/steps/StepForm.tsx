@@ -1,10 +1,15 @@
-import { useState, type ReactNode } from 'react';
+import { Suspense, lazy, useRef, useState, type ReactNode } from 'react';
 import type { FlowView } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Form, FormActions, ProblemSummary } from '@stoa/ui/Form';
+import type { Widget } from '../api/captcha.ts';
 import type { Flow } from '../flow/useFlow.ts';
 import { useText } from '../page/text.ts';
 import { focusFirstProblem, problemsFor, type LocalProblems } from './step.ts';
+import type { WidgetHandle } from './WidgetPart.tsx';
+
+/** Few sites have one. */
+const WidgetPart = lazy(() => import('./WidgetPart.tsx').then((it) => ({ default: it.WidgetPart })));
 
 const NONE: LocalProblems = {};
 
@@ -16,7 +21,8 @@ export interface StepFormProps {
   fields: readonly string[];
   /** Checked before sending: what the server would refuse anyway. */
   check?: () => LocalProblems;
-  onSubmit: () => void;
+  /** `captcha`: what the widget of the site's provider gave; null where none stands there. */
+  onSubmit: (captcha: string | null) => void;
   passwordMinLength?: number;
   children: (errorAt: (field: string) => string | undefined) => ReactNode;
 }
@@ -26,17 +32,48 @@ export function StepForm({ view, flow, submit, fields, check, onSubmit, password
   const text = useText();
   const [local, setLocal] = useState(NONE);
   const { at, summary } = problemsFor(view, text, fields, local, passwordMinLength);
-  const send = () => {
-    if (flow.sending !== null) return;
+  const widget = useRef<WidgetHandle>(null);
+  /** An answer that was given while a field was wrong. */
+  const kept = useRef<{ of: Widget; token: string } | null>(null);
+  /** Whether it was sent. */
+  const send = (answer: string | null): boolean => {
+    if (flow.sending !== null) return false;
+    const captcha = answer ?? (kept.current !== null && kept.current.of === flow.widget ? kept.current.token : null);
+    kept.current = null;
     const found = check?.() ?? NONE;
     setLocal(found);
-    if (Object.keys(found).length > 0) focusFirstProblem();
-    else onSubmit();
+    if (Object.keys(found).length > 0) {
+      if (flow.widget !== null && captcha !== null) kept.current = { of: flow.widget, token: captcha };
+      focusFirstProblem();
+      return false;
+    }
+    if (flow.widget !== null && captcha === null) {
+      widget.current?.insist();
+      return false;
+    }
+    onSubmit(captcha);
+    return true;
   };
   return (
-    <Form onSubmit={send}>
+    <Form
+      onSubmit={() => {
+        send(null);
+      }}
+    >
       <ProblemSummary title={text.problemsTitle} problems={summary} round={flow.round} />
       {children(at)}
+      {flow.widget && (
+        <Suspense fallback={<p role="status">{text.loading}</p>}>
+          <WidgetPart
+            ref={widget}
+            widget={flow.widget}
+            onAnswer={send}
+            onExpired={() => {
+              kept.current = null;
+            }}
+          />
+        </Suspense>
+      )}
       <FormActions>
         <Button
           type="submit"

@@ -1,6 +1,7 @@
 /** The usual steps besides sign-in, in one file that is fetched once the first page stands. */
 export { AwaitApproval } from './AwaitApproval.tsx';
 export { ConfirmSignOut } from './ConfirmSignOut.tsx';
+export { Done, Failed, PostMessage, Redirect } from './End.tsx';
 export { Enrolment } from './Enrolment.tsx';
 export { MissingFields } from './MissingFields.tsx';
 export { NewPassword } from './NewPassword.tsx';

@@ -39,7 +39,7 @@ describe('captcha', () => {
     expect(await answerFlow('t', input)).toEqual({ value: signIn });
     expect(sent).toEqual([
       input,
-      '/_api/account/v1/captcha',
+      '/s/s1/_api/account/v1/captcha',
       { ...input, captcha: expect.stringMatching(/^c~\d+$/) as string },
     ]);
     sent.length = 0;

@@ -180,6 +180,8 @@ export default {
     deletionWaits: 'Dieses Konto wird bald gelöscht. Mit dem Link in der Nachricht darüber bleibt es bestehen.',
     link: 'Dieser Link ist abgelaufen oder wurde schon benutzt.',
     captcha: 'Wir konnten nicht erkennen, dass Sie ein Mensch sind. Bitte noch einmal versuchen.',
+    captchaElsewhere:
+      'Diese Website verlangt eine Prüfung, die diese Seite nicht zeigen kann. Bitte fragen Sie die Betreiber der Website.',
     busy: 'Der Dienst ist ausgelastet. Bitte gleich noch einmal versuchen.',
     movedOn: 'In einem anderen Fenster ging es schon weiter. Hier ist der jetzige Stand.',
     expired: 'Diese Anmeldung ist abgelaufen oder schon abgeschlossen. Beginnen Sie neu.',

@@ -177,6 +177,7 @@ export default {
     deletionWaits: 'This account is about to be deleted. The link in the message about it keeps the account.',
     link: 'This link has expired or was used already.',
     captcha: 'We could not tell that you are a person. Please try again.',
+    captchaElsewhere: 'This site asks for a check that this page cannot show. Please ask the people who run the site.',
     busy: 'The service is busy. Please try again in a moment.',
     movedOn: 'This had already moved on in another window. This is where it stands.',
     expired: 'This sign-in has expired or was finished. Start again.',

@@ -178,6 +178,8 @@ export default {
     deletionWaits: 'Esta cuenta se va a eliminar. El enlace del mensaje sobre ello la conserva.',
     link: 'Este enlace ha caducado o ya se usó.',
     captcha: 'No pudimos comprobar que eres una persona. Inténtalo de nuevo.',
+    captchaElsewhere:
+      'Este sitio pide una comprobación que esta página no puede mostrar. Pregunta a quienes gestionan el sitio.',
     busy: 'El servicio está ocupado. Inténtalo de nuevo en un momento.',
     movedOn: 'Esto ya avanzó en otra ventana. Así está ahora.',
     expired: 'Este inicio de sesión ha caducado o ya terminó. Empieza de nuevo.',

@@ -179,6 +179,8 @@ export default {
     deletionWaits: 'Ce compte va être supprimé. Le lien du message à ce sujet permet de le garder.',
     link: 'Ce lien a expiré ou a déjà servi.',
     captcha: 'Nous n’avons pas pu vérifier que vous êtes une personne. Réessayez.',
+    captchaElsewhere:
+      'Ce site demande une vérification que cette page ne peut pas afficher. Adressez-vous aux responsables du site.',
     busy: 'Le service est occupé. Réessayez dans un instant.',
     movedOn: 'La suite a déjà eu lieu dans une autre fenêtre. Voici où vous en êtes.',
     expired: 'Cette connexion a expiré ou est terminée. Recommencez.',

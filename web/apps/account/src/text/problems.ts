@@ -34,6 +34,7 @@ const KEYS: Record<string, ProblemKey> = {
   INVALID_LINK: 'link',
   '-19971': 'captcha',
   '-19970': 'captcha',
+  CAPTCHA_ELSEWHERE: 'captchaElsewhere',
   UNAVAILABLE: 'busy',
 };
 

@@ -146,4 +146,13 @@ export default {
     daysChanged: 'غيّر الموقع موعد حذف الحسابات. اقرأه مرة أخرى قبل المتابعة.',
     proofNeeded: 'أثبت هويتك مرة أخرى ثم أعد المحاولة.',
   },
+
+  captchaTitle: 'أثبت أنك إنسان',
+  captchaText: 'أجب عن فحص {provider}، وبعدها تتم المتابعة تلقائيًا.',
+  captchaUnseen: 'يفحص {provider} هذا المتصفح وقد يطرح عليك سؤالًا.',
+  captchaChecking: 'جارٍ الفحص…',
+  captchaAnswered: 'شكرًا. تجري المتابعة…',
+  captchaExpired: 'انتهت صلاحية الإجابة. أجب مرة أخرى.',
+  captchaFailed: 'لم ينجح الفحص.',
+  captchaBlocked: 'تعذّر تحميل فحص {provider}. ربما يمنعه مانع الإعلانات أو الشبكة.',
 } satisfies Translation<typeof en>;

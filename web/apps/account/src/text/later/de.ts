@@ -149,4 +149,14 @@ export default {
       'Die Website hat geändert, wann ein Konto gelöscht wird. Lesen Sie es noch einmal, bevor Sie fortfahren.',
     proofNeeded: 'Zeigen Sie noch einmal, wer Sie sind, und versuchen Sie es erneut.',
   },
+
+  captchaTitle: 'Bitte zeigen Sie, dass Sie ein Mensch sind',
+  captchaText: 'Beantworten Sie die Prüfung von {provider}. Danach geht es von selbst weiter.',
+  captchaUnseen: 'Die Prüfung von {provider} sieht sich diesen Browser an und fragt Sie vielleicht etwas.',
+  captchaChecking: 'Wird geprüft …',
+  captchaAnswered: 'Danke. Es geht weiter …',
+  captchaExpired: 'Die Antwort ist abgelaufen. Bitte noch einmal antworten.',
+  captchaFailed: 'Die Prüfung hat nicht funktioniert.',
+  captchaBlocked:
+    'Die Prüfung von {provider} konnte nicht geladen werden. Vielleicht hält ein Werbeblocker oder das Netz sie fern.',
 } satisfies Translation<typeof en>;

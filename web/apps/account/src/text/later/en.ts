@@ -144,4 +144,13 @@ export default {
     daysChanged: 'The site has changed when an account goes. Read it again before you go on.',
     proofNeeded: 'Show once more who you are, and try again.',
   },
+
+  captchaTitle: 'Please show that you are a person',
+  captchaText: 'Answer the check by {provider}. Then this goes on by itself.',
+  captchaUnseen: 'The check by {provider} looks at this browser, and may ask you something.',
+  captchaChecking: 'Checking…',
+  captchaAnswered: 'Thank you. Going on…',
+  captchaExpired: 'The answer has expired. Please answer again.',
+  captchaFailed: 'The check did not work.',
+  captchaBlocked: 'The check by {provider} could not be loaded. An ad blocker or the network may keep it away.',
 } as const;

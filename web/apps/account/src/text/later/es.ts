@@ -147,4 +147,14 @@ export default {
     daysChanged: 'El sitio ha cambiado cuándo se elimina una cuenta. Vuelve a leerlo antes de continuar.',
     proofNeeded: 'Demuestra otra vez quién eres e inténtalo de nuevo.',
   },
+
+  captchaTitle: 'Demuestra que eres una persona',
+  captchaText: 'Responde a la comprobación de {provider}. Después se continúa automáticamente.',
+  captchaUnseen: 'La comprobación de {provider} examina este navegador y puede que te pregunte algo.',
+  captchaChecking: 'Comprobando…',
+  captchaAnswered: 'Gracias. Continuando…',
+  captchaExpired: 'La respuesta ha caducado. Responde de nuevo.',
+  captchaFailed: 'La comprobación no ha funcionado.',
+  captchaBlocked:
+    'No se pudo cargar la comprobación de {provider}. Puede que la impida un bloqueador de anuncios o la red.',
 } satisfies Translation<typeof en>;

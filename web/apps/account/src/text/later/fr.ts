@@ -151,4 +151,14 @@ export default {
     daysChanged: 'Le site a changé le délai de suppression des comptes. Relisez-le avant de continuer.',
     proofNeeded: 'Confirmez à nouveau votre identité, puis réessayez.',
   },
+
+  captchaTitle: 'Montrez que vous êtes une personne',
+  captchaText: 'Répondez à la vérification de {provider}. La suite est automatique.',
+  captchaUnseen: 'La vérification de {provider} examine ce navigateur et peut vous poser une question.',
+  captchaChecking: 'Vérification…',
+  captchaAnswered: 'Merci. On continue…',
+  captchaExpired: 'La réponse a expiré. Répondez de nouveau.',
+  captchaFailed: 'La vérification n’a pas fonctionné.',
+  captchaBlocked:
+    'La vérification de {provider} n’a pas pu être chargée. Un bloqueur de publicité ou le réseau l’empêche peut-être.',
 } satisfies Translation<typeof en>;

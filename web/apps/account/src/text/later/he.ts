@@ -145,4 +145,13 @@ export default {
     daysChanged: 'האתר שינה את מועד המחיקה של חשבונות. יש לקרוא שוב לפני שממשיכים.',
     proofNeeded: 'יש לאמת שוב את הזהות ולנסות שוב.',
   },
+
+  captchaTitle: 'צריך לוודא שמדובר באדם',
+  captchaText: 'יש לענות על הבדיקה של {provider}. לאחר מכן התהליך ימשיך מעצמו.',
+  captchaUnseen: 'הבדיקה של {provider} בוחנת את הדפדפן הזה, וייתכן שתוצג שאלה.',
+  captchaChecking: 'בבדיקה…',
+  captchaAnswered: 'תודה. ממשיכים…',
+  captchaExpired: 'התשובה פגה. יש לענות שוב.',
+  captchaFailed: 'הבדיקה לא הצליחה.',
+  captchaBlocked: 'לא ניתן היה לטעון את הבדיקה של {provider}. ייתכן שחוסם פרסומות או הרשת מונעים זאת.',
 } satisfies Translation<typeof en>;

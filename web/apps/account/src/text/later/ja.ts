@@ -146,4 +146,14 @@ export default {
     daysChanged: 'アカウントが削除される時期がサイト側で変更されました。続ける前にもう一度お読みください。',
     proofNeeded: 'もう一度本人確認をしてから、やり直してください。',
   },
+
+  captchaTitle: '人による操作であることを確認します',
+  captchaText: '{provider} の確認に答えてください。その後は自動的に進みます。',
+  captchaUnseen: '{provider} がこのブラウザーを確認します。質問が表示されることがあります。',
+  captchaChecking: '確認中…',
+  captchaAnswered: 'ありがとうございます。続行しています…',
+  captchaExpired: '回答の期限が切れました。もう一度お答えください。',
+  captchaFailed: '確認できませんでした。',
+  captchaBlocked:
+    '{provider} の確認を読み込めませんでした。広告ブロッカーまたはネットワークが妨げている可能性があります。',
 } satisfies Translation<typeof en>;
