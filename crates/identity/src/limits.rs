@@ -11,6 +11,8 @@ use stoa_kernel::{
 pub(crate) const LONGEST_ACCESS: Millis = ACCESS_LIFE + 2 * ACCESS_GRACE;
 const ACCESS_LIFE: Millis = DAY;
 const ACCESS_GRACE: Millis = 10 * MINUTE;
+/// How long keys of tokens that live shortly verify once they are retired: what they signed has ended by then.
+pub(crate) const PAST_KEYS: Millis = LONGEST_ACCESS + DAY;
 /// No visitor's refresh token lives longer, those included that don't say when they end.
 pub(crate) const LONGEST_VISITOR: Millis = 3_650 * DAY;
 

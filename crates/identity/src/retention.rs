@@ -1,7 +1,10 @@
 //! What is deleted because it is of no use any more: every table whose rows come to an end has its line here.
 
 use crate::{
-    Config, Identity, app_key, limits::LONGEST_ACCESS, manage::deletion, session::visitor_merge, token::signing,
+    Config, Identity, app_key,
+    limits::{LONGEST_ACCESS, PAST_KEYS},
+    manage::deletion,
+    session::visitor_merge,
 };
 use std::collections::HashSet;
 use stoa_kernel::{Millis, Result, SiteId};
@@ -13,8 +16,8 @@ const CHUNK: usize = 500;
 
 const DAY: Millis = 24 * 60 * 60_000;
 
-/// Keys that only verified, and verify nothing any more ([`signing::Purpose::is_short`]).
-const PAST_KEYS: &str = "retired < $1 and purpose in ('access', 'stage', 'captcha')";
+/// Keys that only verified, and verify nothing any more.
+const SHORT_KEYS: &str = "retired < $1 and purpose in ('access', 'stage', 'captcha')";
 
 /// What is over in a site.
 fn of_site(config: &Config) -> [Rule; 21] {
@@ -63,7 +66,7 @@ fn of_catalog(config: &Config) -> [Rule; 8] {
         Rule { table: "revocation", key: Key::Text("subject"), over: "expires < $1", kept: 0 },
         Rule { table: "app_key", key: id, over: "retired < $1", kept: app_key::RETIRED_SHOWN },
         // What these have signed has expired by itself; the other two sign what lives for years.
-        Rule { table: "signing_key", key: id, over: PAST_KEYS, kept: signing::VERIFIES },
+        Rule { table: "signing_key", key: id, over: SHORT_KEYS, kept: PAST_KEYS },
         // How copies between environments ended is told for a while.
         Rule { table: "environment_copy", key: id, over: "ended < $1", kept: 30 * DAY },
         Rule { table: "person_session", key: id, over: "ended < $1 or expires < $1", kept: DAY },

@@ -76,7 +76,7 @@ async fn give_up_unreachable(site: &Arc<Site>, now: Millis) -> Result<()> {
 
 async fn has_unreachable(site: &Site, now: Millis) -> Result<bool> {
     let id = site.id.clone();
-    let found = site.read(ReaderPool::Point, move |tx| boxed!(Ok(unreachable(tx, &id, now).await?)));
+    let found = site.read(ReaderPool::Point, move |tx| boxed!(unreachable(tx, &id, now).await));
     Ok(!found.await?.is_empty())
 }
 
@@ -87,7 +87,8 @@ async fn unreachable(tx: &mut Tx<'_>, site: &SiteId, now: Millis) -> Result<Vec<
                and later.number > earlier.number) and not exists (select 1 from stoa.environment_swap swap \
                where swap.site = earlier.site and (swap.staged = earlier.number or swap.replaced = earlier.number)) \
                order by number limit $3";
-    let mut found = tx.rows(sql, &params![site, now - READ_OUT, PIECE], |row| Ok((row.get(0)?, row.get(1)?))).await?;
+    let mut found: Vec<(i64, String)> =
+        tx.rows(sql, &params![site, now - READ_OUT, PIECE], |row| Ok((row.get(0)?, row.get(1)?))).await?;
     for it in deleted_drafts(tx, site, now).await? {
         if !found.contains(&it) && is_without_published(tx, site, &it).await? {
             found.push(it);

@@ -22,6 +22,7 @@ mod sent;
 mod sent_enrolment;
 mod totp;
 
+pub(crate) use crate::telephone::Purpose;
 pub(crate) use check::{Compared, Verdict, compare, count};
 pub(crate) use dispatch::{prepare, shown};
 pub(crate) use draft::Setup;

@@ -3,7 +3,7 @@
 use crate::{
     Core, Identity,
     defence::throttle::AttemptKind,
-    factor::{self, FactorType, PasswordSet, Shown, Verdict},
+    factor::{self, FactorType, PasswordSet, Purpose, Shown, Verdict},
     mail,
     member::{self, Member},
     password::Fingerprint,
@@ -14,7 +14,6 @@ use crate::{
         outcome::{Origin, Outcome, SecondFactor},
         pending::{self, PendingAuthentication},
     },
-    telephone::Purpose,
 };
 use std::{net::IpAddr, sync::Arc};
 use stoa_kernel::{Code, Fault, Result, Secret, Violation};

@@ -7,7 +7,7 @@
 //! address that a client writes is ever followed. Each purpose has keys and a `typ` of its own, so a
 //! token made for one purpose can't pass for another. What the claims mean is in `token`.
 
-use crate::limits::LONGEST_ACCESS;
+use crate::limits::PAST_KEYS;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ed25519_dalek::{Signature, Signer as _, SigningKey};
 use parking_lot::RwLock;
@@ -17,15 +17,12 @@ use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
 };
-use stoa_kernel::{Fault, Millis, Result, World, limit::DAY};
+use stoa_kernel::{Fault, Millis, Result, World};
 use stoa_sql::params;
 use stoa_store::{Database, ReaderPool, Row, Tx, boxed};
 
 /// Tokens longer than this were not made here: what they are held to takes most of the longest.
 const LONGEST: usize = 8192;
-
-/// How long the keys of [`Purpose::is_short`] verify once they are retired: what they signed has ended by then.
-pub(crate) const VERIFIES: Millis = LONGEST_ACCESS + DAY;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
@@ -195,7 +192,7 @@ impl KeyList {
             let Some(purpose) = Purpose::ALL.into_iter().find(|it| it.name() == purpose) else {
                 continue;
             };
-            let ends = retired.filter(|_| purpose.is_short()).map(|it| it.saturating_add(VERIFIES));
+            let ends = retired.filter(|_| purpose.is_short()).map(|it| it.saturating_add(PAST_KEYS));
             let key = |signer, signs| Key::new(id.clone(), purpose, signer, signs, ends);
             let pair = Signer::Pair(key_pair(&seed)?);
             if purpose == Purpose::Access {
