@@ -158,7 +158,6 @@ pub enum CaptchaVerb {
     /// --script-url; without it the provider is for sites with sign-in pages of their own.
     #[command(after_help = "Examples:\n  \
         stoa site captcha set --verify-url https://api.hcaptcha.com/siteverify --visible-key KEY --secret-file secret.txt\n  \
-        stoa site captcha set --verify-url https://www.google.com/recaptcha/api/siteverify --invisible-key KEY --secret-file - --minimum-score 0.5\n  \
         stoa site captcha set --verify-url https://captcha.example.org/siteverify --script-url https://captcha.example.org/api.js --visible-key KEY --secret-file secret.txt")]
     Set(CaptchaSet),
     /// Go back to the proof of work and forget the provider and its secret

@@ -47,6 +47,7 @@ fn role_that_does_not_own_the_database_is_told_so() {
     let run = |sql: &str| runtime.block_on(owner.batch_execute(sql)).unwrap();
     run("create role stoa_not_owner in role pg_read_all_data, pg_write_all_data");
     run("do $$ begin execute format('grant create on database %I to stoa_not_owner', current_database()); end $$");
+    run("grant all on schema stoa to stoa_not_owner; grant all on all tables in schema stoa to stoa_not_owner");
     let answer = refusal(&Deployment::with_database(&url), &["compact"]);
     run("drop owned by stoa_not_owner; drop role stoa_not_owner");
     assert_eq!(answer["code"], "PERMISSION_DENIED", "{answer}");

@@ -2572,9 +2572,9 @@ export type ProviderChallenge = {
   visibleSiteKey: string | null;
   invisibleSiteKey: string | null;
   /** The widget that the account pages draw, RECAPTCHA_SCORE with the invisible key, the others with the visible one where there is one; null where they draw none. */
-  widget: 'RECAPTCHA' | 'RECAPTCHA_SCORE' | 'HCAPTCHA' | 'TURNSTILE' | 'OTHER' | null;
+  widget?: 'RECAPTCHA' | 'RECAPTCHA_SCORE' | 'HCAPTCHA' | 'TURNSTILE' | 'OTHER' | null;
   /** Address of the script that draws it. */
-  scriptUrl: string | null;
+  scriptUrl?: string | null;
 };
 
 export type EmailValidateRequest = {
