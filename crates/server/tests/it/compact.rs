@@ -1,7 +1,7 @@
 //! `stoa compact`, beside a server and without one: files get smaller, and all that was not deleted is there. That words of
 //! people are in no file afterwards is shown by `tests/account/factors/erasure.rs`.
 
-use crate::process::{Deployment, all_things, make_things, post, refusal};
+use crate::process::{Deployment, all_things, make_things, post};
 use serde_json::json;
 use std::{process::Stdio, thread::sleep, time::Duration};
 use stoa_testkit::{Engine, TestDatabase};
@@ -32,25 +32,6 @@ fn compaction_waits_for_who_may_see_deleted_rows() {
     assert!(compaction.try_wait().unwrap().is_none(), "the reader may see what was deleted");
     run("commit");
     assert!(compaction.wait().unwrap().success());
-}
-
-#[test]
-fn role_that_does_not_own_the_database_is_told_so() {
-    let database = TestDatabase::blocking_create();
-    let deployment = Deployment::with_database(database.url());
-    deployment.site_with_things();
-    let separator = if database.url().contains('?') { '&' } else { '?' };
-    let url = format!("{}{separator}options=-c%20role%3Dstoa_not_owner", database.url());
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let (owner, connection) = runtime.block_on(tokio_postgres::connect(database.url(), tokio_postgres::NoTls)).unwrap();
-    runtime.spawn(connection);
-    let run = |sql: &str| runtime.block_on(owner.batch_execute(sql)).unwrap();
-    run("create role stoa_not_owner in role pg_read_all_data, pg_write_all_data");
-    run("do $$ begin execute format('grant create on database %I to stoa_not_owner', current_database()); end $$");
-    run("grant all on schema stoa to stoa_not_owner; grant all on all tables in schema stoa to stoa_not_owner");
-    let answer = refusal(&Deployment::with_database(&url), &["compact"]);
-    run("drop owned by stoa_not_owner; drop role stoa_not_owner");
-    assert_eq!(answer["code"], "PERMISSION_DENIED", "{answer}");
 }
 
 fn compact(engine: Engine) {
