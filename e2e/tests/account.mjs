@@ -62,7 +62,7 @@ export const tests = [
         await page.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, credentials.email, 2));
         await looks(page, `${shots}/account-email-factor-390-${engine}`);
         await page.keyboard.press('Enter');
-        await page.getByText('You will be asked for a code that we send by email.').waitFor();
+        await page.getByText('You will be asked for a code that we send you.').waitFor();
         await looks(page, `${shots}/account-factors-390-${engine}`);
 
         // Another browser signs in, which takes a code now, and is signed out from here.
