@@ -78,7 +78,7 @@ on_both_engines! {
         world.provider(&beside, &settings(TURNSTILE)).await;
         let browser = world.browser();
         for path in [format!("{here}/account/sign-in"), format!("{there}/account/sign-up")] {
-            assert_eq!(browser.admits(&path).await, Admits::Nothing, "nobody asks for a captcha yet: {path}");
+            assert_eq!(browser.admits(&path).await, Admits::Nothing, "no captcha is asked for yet: {path}");
         }
         world.policy(json!({ "requireCaptcha": true })).await;
         assert_eq!(browser.admits(&format!("{there}/account/sign-up")).await, Admits::Nothing);
@@ -100,8 +100,8 @@ on_both_engines! {
             (format!("{there}/{}", of(&world.client)), Admits::Nothing),
             (format!("{here}/{}", of(&client)), Admits::Nothing),
             ("/account/sign-in".to_owned(), Admits::Nothing),
-            ("/account/sign-in?clientId=nobody".to_owned(), Admits::Nothing),
-            ("/s/nobody/account/sign-in".to_owned(), Admits::Nothing),
+            ("/account/sign-in?clientId=unknown".to_owned(), Admits::Nothing),
+            ("/s/unknown/account/sign-in".to_owned(), Admits::Nothing),
         ] {
             assert_eq!(browser.admits(&path).await, wants, "{path}");
         }
@@ -135,7 +135,7 @@ on_both_engines! {
         for prefix in ["", here.as_str(), there.as_str()] {
             assert_eq!(browser.admits(&format!("{prefix}/account/flow/{token}")).await, Admits::Nothing);
         }
-        // Those who run the site answer no captcha, and load nobody's script.
+        // Those who run the site answer no captcha, and load no provider's script.
         let owner = browser.begin_at(&here, json!({ "kind": "OWNER_SIGN_IN" })).await;
         assert_eq!(browser.admits(&format!("{here}/account/flow/{owner}")).await, Admits::Nothing);
     }

@@ -38,7 +38,7 @@ fn of_site(config: &Config) -> [Rule; 21] {
         Rule { table: "redirect_session", key: Key::Hash, over: "expires < $1", kept: 0 },
         // How many there were lately is counted.
         Rule { table: "verification", key: Key::Hash, over: "expires < $1", kept: DAY },
-        // Counts of codes by telephone begin anew after a day.
+        // Counts of codes by telephone start again after a day.
         Rule { table: "phone_count", key: Key::Hash, over: "since < $1", kept: DAY },
         Rule { table: "link", key: Key::Hash, over: "expires < $1", kept: DAY },
         Rule { table: "captcha", key: Key::Hash, over: "expires < $1", kept: 0 },

@@ -1,9 +1,9 @@
 //! Sends text messages and makes calls by the HTTP interface of Twilio, which other providers have as well: a form to
 //! `URL/Accounts/ACCOUNT/Messages.json` or `…/Calls.json`, with the account's name and secret (RFC 7617).
 //!
-//! What is sent costs money and reaches a person, so nothing is sent twice: there is one try, and what came of it when its
+//! What is sent costs money and reaches a person, so nothing is sent twice: there is one try, and the outcome when its
 //! answer is lost is not known. A provider that fails several times in a row is left alone for a while. A number that it does
-//! not take is no failure of it: who chooses numbers keeps nobody else from being sent a message.
+//! not take is no failure of it: who chooses numbers keeps no other person from being sent a message.
 
 use crate::{
     reach::{Answer, Call, Reach, Target, Unreached},
@@ -219,7 +219,7 @@ impl TelephoneGateway {
             return Err(Unsent::Busy);
         };
         leave.is_used.store(true, Relaxed);
-        // A task of its own: who hangs up has had it sent all the same, and what it came to is noted and counted.
+        // A task of its own: who hangs up has had it sent all the same, and its outcome is noted and counted.
         let sending = tokio::spawn(async move {
             let Leave { inner, site, .. } = &*leave;
             let sent = inner.call(&to, &dispatch).await;

@@ -1,7 +1,7 @@
 //! Data without what was deleted from them.
 //!
 //! Rows that are deleted leave bytes behind: on SQLite in pages that no row uses any more and in the log, on PostgreSQL until
-//! others take their place. A compaction writes everything anew.
+//! others take their place. A compaction rewrites everything.
 
 use crate::Store;
 use stoa_kernel::{Code, Fault, Result};

@@ -227,7 +227,7 @@ impl Database {
         }
     }
 
-    /// Writes all tables anew, without what was deleted from them; on PostgreSQL those of all sites.
+    /// Rewrites all tables without what was deleted from them; on PostgreSQL those of all sites.
     pub(crate) async fn compact(&self) -> Result<()> {
         match &self.engine {
             Engine::Sqlite { writer, .. } => Ok(writer.compact().await?),

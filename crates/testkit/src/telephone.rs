@@ -35,7 +35,7 @@ pub struct TelephoneExchange {
     shared: Arc<Shared>,
 }
 
-/// What came to a number.
+/// What was sent to a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rung {
     pub to: String,
@@ -113,7 +113,7 @@ impl TelephoneExchange {
         *self.shared.mode.lock().unwrap() = Mode::Refuses(status, error);
     }
 
-    /// From now on nobody is told what became of a message.
+    /// From now on the sender is not told what became of a message.
     pub fn hangs(&self) {
         *self.shared.mode.lock().unwrap() = Mode::Hangs;
     }

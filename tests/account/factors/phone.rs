@@ -197,7 +197,7 @@ on_both_engines! {
         assert_eq!(rung.to, NUMBER);
         assert_eq!(sent["mfaChallengeData"]["verificationChallengeData"]["hint"], MASK);
         assert!(text(&sent["stateToken"]).len() <= 1_000);
-        // It counts with the state token that came with it.
+        // It counts with the state token sent with it.
         assert_eq!(world.verify(&asked["stateToken"], "SMS", &rung.code).await.verdict(), WRONG);
         assert_eq!(world.verify(&sent["stateToken"], "SMS", &wrong(&rung.code)).await.verdict(), WRONG);
         let signed = world.verify(&sent["stateToken"], "SMS", &rung.code).await.json();
@@ -377,7 +377,7 @@ on_both_engines! {
         assert_eq!(world.call(&stolen, "/v2/change-password", &json!({ "newPassword": ANOTHER })).await.verdict(), "200");
         assert_eq!(world.prove(&stolen, json!({ "password": ANOTHER })).await, NEEDED);
         assert_eq!(world.begin(&stolen, "SMS", NUMBER).await.verdict(), NEEDED);
-        // Nor does one whose address nobody has shown.
+        // Nor does one whose address is not confirmed.
         let unproven = world.unproven_access("dora@example.org").await;
         assert_eq!(world.prove(&unproven, json!({ "password": PASSWORD })).await, "200");
         assert_eq!(world.begin(&unproven, "SMS", NUMBER).await.verdict(), UNPROVEN);

@@ -85,7 +85,7 @@ on_both_engines! {
         assert!(tries.iter().all(|it| ["200", THROTTLED].contains(&it.verdict().as_str())));
         let sent = world.exchange.rung().len();
         assert!((1..=7).contains(&sent), "{sent}");
-        // Whatever came between them: there is room for the rest, and for no more.
+        // With others between them: there is room for the rest, and for no more.
         for n in sent..7 {
             assert_eq!(world.ask(&tokens[n % 3], "SMS").await.verdict(), "200");
         }
@@ -168,7 +168,7 @@ on_both_engines! {
                 verdicts.push(world.begin(access, "CALL", number).await.verdict() == "200");
             }
             let expected = match what {
-                // Three to one number, whoever asks.
+                // Three to one number, from any member.
                 "number" => [true, true, false, true, true, true, true, true],
                 // Anna has had one to begin with.
                 "member" => [true, true, true, true, true, false, false, false],

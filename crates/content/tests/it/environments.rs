@@ -224,15 +224,15 @@ on_both_engines! {
         let (world, content, site) = (&pair.world, pair.content(), &pair.world.site);
         let levels = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
         let with_drafts = || json!({ "dataPermissions": levels, "plugins": [{ "type": "DRAFT_ITEMS" }] });
-        for id in ["lives", "deleted", "anew"] {
+        for id in ["lives", "deleted", "made_again"] {
             world.create_with(id, with_drafts()).await;
         }
         let action = json!("DISCARD_EXISTING_DRAFT_ITEMS");
         content.plugin_delete(site, &app(), "lives", "DRAFT_ITEMS", Some(&action)).await.unwrap();
-        for id in ["deleted", "anew"] {
+        for id in ["deleted", "made_again"] {
             content.collection_delete(site, &app(), id).await.unwrap();
         }
-        world.create_with("anew", json!({ "dataPermissions": levels })).await;
+        world.create_with("made_again", json!({ "dataPermissions": levels })).await;
         // c, lives, deleted with its drafts, which come back with it, and the new one.
         assert_eq!(pair.tables(site).await, 8);
         for _ in 0..3 {

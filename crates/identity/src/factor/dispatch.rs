@@ -1,6 +1,6 @@
 //! How a code that a member asks for gets to them, in three steps: what has to be known before the transaction ([`prepare`]), what
 //! is written in it ([`Prepared::put`]), and the sending once it is kept ([`Letter::send`]). Mail waits in a queue; a telephone is
-//! sent one message, which whoever asks waits for.
+//! sent one message, which the request waits for.
 
 use crate::{
     Core,

@@ -115,7 +115,7 @@ impl Keys {
         Ok(Self { list, generation: AtomicU64::new(0), world: world.clone() })
     }
 
-    /// Reads the keys again. One at a time: whoever began later would otherwise be overtaken
+    /// Reads the keys again. One at a time: a later reading would otherwise be overtaken
     /// ([`super::revocation::read_signing_keys`]).
     pub(crate) async fn reload(&self, catalog: &Database) -> Result<()> {
         let stored = catalog.read(ReaderPool::Point, |tx| boxed!(read(tx).await)).await?;

@@ -37,7 +37,7 @@ impl Identity {
     /// have signed for as long as such tokens live.
     ///
     /// # Errors
-    /// What the catalogue answers, also when other nodes can't be waited for: asked again, it begins anew.
+    /// What the catalogue answers, also when other nodes can't be waited for: asked again, it starts over.
     pub async fn token_keys_rotate(&self) -> Result<Vec<String>> {
         let core = &self.core;
         let next = core.store().catalog().write_with(core.clone(), |tx, core| {

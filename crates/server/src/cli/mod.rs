@@ -122,7 +122,7 @@ pub enum Verb {
     /// Keys with which tokens are signed
     #[command(subcommand)]
     Tokens(TokensVerb),
-    /// Write the data anew without what was deleted, so that no file holds it any more
+    /// Rewrite the data without what was deleted, so that no file holds it any more
     #[command(after_help = "Examples:\n  stoa compact\n  stoa compact --data /srv/stoa --json")]
     Compact,
     /// Webhooks: what happens on a site is posted to its applications

@@ -17,7 +17,7 @@ const MEMBERS: usize = 6;
 /// Between what one of them asks.
 const PAUSE: Duration = Duration::from_millis(20);
 /// How long a client asks again where no server answers, in milliseconds: longer than one takes to start on a busy machine.
-const PATIENCE: i64 = 60_000;
+const LONGEST_WAIT: i64 = 60_000;
 /// What the operator changes from one restart to the next.
 const CONFIGURATIONS: [[(&str, &str); 3]; 2] = [
     [("STOA_IDENTITY_ACCESS_LIFE", "4h"), ("STOA_IDENTITY_SESSION_IDLE", "60d"), ("STOA_LIMITS_QUERY_LIMIT", "900")],
@@ -106,7 +106,7 @@ impl Load {
     fn wait_for_refreshes(&self) {
         let (begun, since) = (self.refreshes.load(Ordering::SeqCst), elapsing());
         while self.refreshes.load(Ordering::SeqCst) < begun + 2 * MEMBERS {
-            assert!(elapsing() - since < PATIENCE, "those who call go on");
+            assert!(elapsing() - since < LONGEST_WAIT, "those who call go on");
             std::thread::sleep(PAUSE);
         }
     }
@@ -197,7 +197,7 @@ impl Person {
             match self.ask_one(&url, token, body) {
                 Some((200, answer)) => return answer,
                 Some((status, answer)) => panic!("{path} answers {status}: {answer}"),
-                None => assert!(elapsing() - since < PATIENCE, "no server answers {path}"),
+                None => assert!(elapsing() - since < LONGEST_WAIT, "no server answers {path}"),
             }
             std::thread::sleep(PAUSE);
         }

@@ -24,7 +24,7 @@ const FETCH: &str = "fetch 1000 from stoa_fold";
 const ROWS: usize = 1000;
 const BYTES: usize = 1 << 20;
 
-/// What is handed to the thread that works: rows as they came, so that it reads them as well.
+/// What is handed to the thread that works: rows as they arrived, so that it reads them as well.
 enum Portion {
     Rows(Vec<Row>),
     End,

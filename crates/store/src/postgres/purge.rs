@@ -27,8 +27,8 @@ impl Postgres {
         Ok(())
     }
 
-    /// Writes every table anew without the rows that were deleted, and looks at their values anew for the planner. One table
-    /// after another is locked against everybody while it is written; whoever asks for it while the lock is waited for waits a
+    /// Rewrites every table without the rows that were deleted, and renews what the planner knows of their values. One table
+    /// after another is locked against everybody while it is written; requests for it while the lock is waited for wait a
     /// second at most.
     ///
     /// # Errors
@@ -45,10 +45,10 @@ impl Postgres {
         let found = client.query(sql, &[]).await.map_err(map)?;
         client.batch_execute("set lock_timeout = '1s'").await.map_err(map)?;
         for row in found {
-            write_anew(client, "full, analyze", row.get(0)).await?;
+            rewrite(client, "full, analyze", row.get(0)).await?;
         }
         // What the planner knew of values that are gone.
-        write_anew(client, "full", "pg_catalog.pg_statistic").await
+        rewrite(client, "full", "pg_catalog.pg_statistic").await
     }
 
     /// Removes the collections of a site and its rows in the shared tables, in pieces, each a transaction. Run
@@ -122,7 +122,7 @@ async fn transactions(client: &Client) -> Result<BTreeSet<(String, String)>> {
 }
 
 /// Vacuums a table that others may hold, or remove meanwhile.
-async fn write_anew(client: &Client, how: &str, table: &str) -> Result<()> {
+async fn rewrite(client: &Client, how: &str, table: &str) -> Result<()> {
     let mut pause = END_PAUSE;
     for _ in 0..LOCK_TURNS {
         let Err(error) = client.batch_execute(&format!("vacuum ({how}) {table}")).await else { return Ok(()) };

@@ -77,7 +77,7 @@ impl Writer {
         answered.await.unwrap_or_else(|_| Err(stopped().into()))
     }
 
-    /// Writes the file anew without what was deleted from it, and empties its log. Those who write wait meanwhile.
+    /// Rewrites the file without what was deleted from it, and empties its log. Those who write wait meanwhile.
     pub(crate) async fn compact(&self) -> Result<(), Error> {
         let (answer, answered) = oneshot::channel();
         self.give(Work::Compaction(answer))?;
@@ -416,7 +416,7 @@ mod tests {
         }
     }
 
-    /// Written anew, the file has nothing left of what was deleted, nor has its log, whoever reads meanwhile.
+    /// Rewritten, the file has nothing left of what was deleted, nor has its log, with readers beside it.
     #[tokio::test]
     async fn what_was_deleted_is_gone_after_a_compaction() {
         let dir = tempfile::tempdir().expect("a directory");

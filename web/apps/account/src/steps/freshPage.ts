@@ -1,10 +1,10 @@
 /**
- * Whether this tab loaded its page anew for a widget already: a policy that still refuses the script isn't an old one, and
+ * Whether this tab reloaded its page for a widget already: a policy that still refuses the script isn't an old one, and
  * loading once more would change nothing.
  */
 const KEY = 'stoa.account.fresh';
 
-/** Loads the page anew for the widget of a script. */
+/** Reloads the page for the widget of a script. */
 export function loadFresh(scriptUrl: string): void {
   try {
     sessionStorage.setItem(KEY, scriptUrl);

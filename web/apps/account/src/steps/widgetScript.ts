@@ -1,4 +1,4 @@
-/** The scripts of captcha providers: each is loaded once a page, draws its widget, and says what came of it. */
+/** The scripts of captcha providers: each is loaded once a page, draws its widget, and tells the outcome. */
 import type { Widget } from '../api/captcha.ts';
 
 export interface Look {

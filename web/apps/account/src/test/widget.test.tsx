@@ -218,7 +218,7 @@ describe('a widget that is seen', () => {
     await screen.findByRole('heading', { name: 'You are signed in' });
   });
 
-  it('loads the page anew when the policy refuses its script', async () => {
+  it('reloads the page when the policy refuses its script', async () => {
     const [asked, url] = captcha('OTHER', { visible: 'key-v' });
     const { user } = openPage(FLOW, signIn, missing, asked);
     await sendForm(user);
@@ -230,11 +230,11 @@ describe('a widget that is seen', () => {
     expect(scripts(url), 'the page that is going asks for nothing').toHaveLength(0);
   });
 
-  it('does not load the page anew again and again when the policy refuses its script', async () => {
+  it('does not reload the page again and again when the policy refuses its script', async () => {
     const [asked, url] = captcha('OTHER', { visible: 'key-v' });
     const { user } = openPage(FLOW, signIn, missing, asked, done);
     await sendForm(user);
-    // As the page that was loaded anew finds it.
+    // As the reloaded page finds it.
     sessionStorage.setItem('stoa.account.fresh', url);
     const { src } = await script(url);
     refuse('script-src-elem', src);
@@ -277,7 +277,7 @@ describe('a widget that is seen', () => {
     expect(inputs()[1]).toMatchObject({ password: 'half and half', captcha: 'early' });
   });
 
-  it('asks anew when an answer that was kept has expired', async () => {
+  it('asks again when an answer that was kept has expired', async () => {
     const [asked, url] = captcha('RECAPTCHA', { visible: 'key-v' });
     const { user, inputs } = openPage(FLOW, signIn, missing, asked, done);
     await sendForm(user);
@@ -300,10 +300,10 @@ describe('a widget that is seen', () => {
     });
     expect(inputs(), 'nothing was sent with it').toHaveLength(1);
     act(() => {
-      drawn[1]?.callback('anew');
+      drawn[1]?.callback('second');
     });
     await screen.findByRole('heading', { name: 'You are signed in' });
-    expect(inputs()[1]).toMatchObject({ captcha: 'anew' });
+    expect(inputs()[1]).toMatchObject({ captcha: 'second' });
   });
 
   it('goes on with the form when the answer could not be sent', async () => {
