@@ -323,6 +323,7 @@ on_both_engines! {
             ("install_code", "hash:b client:t expires:i"),
             ("link", "hash:b purpose:t member:t created:i expires:i"),
             ("mail", "id:t kind:t created:i expires:i attempts:i"),
+            ("passkey_challenge", "hash:b expires:i"),
             ("phone_count", "hash:b since:i sent:i"),
             ("redirect_session", "hash:b plan:t expires:i"),
             ("refresh_token", "hash:b session:t children:i expires:i"),

@@ -1,9 +1,10 @@
 // The identity modules besides sign-in: token endpoint as a module, keys, logout, recovery, and what
 // only version 1.0.164 still publishes.
 import { createPublicKey, verify } from 'node:crypto';
-import { assert, failsWithStatus, failure, member, present, untyped } from '../lib/expect.mjs';
+import { assert, codeOf, failsWithStatus, failure, member, present, untyped } from '../lib/expect.mjs';
 import { messagesTo } from '../lib/mail.mjs';
 import { text } from '../lib/parse.mjs';
+import { SoftwarePasskey } from '../lib/passkey.mjs';
 import { codesTo } from '../lib/telephone.mjs';
 import { codeAt, currentStep } from '../lib/totp.mjs';
 
@@ -390,6 +391,55 @@ function oldRows() {
         });
       },
     ),
+    row('authentication.verify', 'a passkey is asked for in both forms and signs in, once', true, async (world) => {
+      await world.withPolicy(untyped({ secondFactor: 'OPTIONAL' }), async () => {
+        const { own, email, password } = await provedMember(world, 'a passkey');
+        const passkey = new SoftwarePasskey('https://www.wixapis.com');
+        const begun = await own('factors', { type: 'WEBAUTHN' });
+        const credential = JSON.stringify(passkey.create(untyped(member(begun, 'options'))));
+        await own(`factors/${text(member(begun, 'factor'), 'id')}/confirm`, { credential });
+        const visitor = world.oldVisitor().authentication;
+        const asked = await visitor.loginV2({ email }, { password });
+        assert.equal(asked.state, 'MFA_CHALLENGE');
+        const questionOf = (/** @type {unknown} */ answer) => {
+          const challenge = member(answer, 'mfaChallengeData');
+          assert.equal(text(challenge, 'factorType'), 'WEBAUTHN');
+          return member(member(challenge, 'verificationChallengeData'), 'webauthnData');
+        };
+        const question = questionOf(asked);
+        const options = JSON.parse(text(question, 'publicKeyCredentialRequestOptionsJson'));
+        // This version makes bytes of what it knows, and gives ids another name.
+        const base64url = (/** @type {unknown} */ bytes) => Buffer.from(untyped(bytes)).toString('base64url');
+        assert.equal(base64url(member(question, 'challenge')), options.challenge);
+        const [allowed] = /** @type {unknown[]} */ (member(question, 'allowCredentials'));
+        assert.equal(base64url(member(allowed, '_id')), options.allowCredentials[0].id);
+        assert.equal(text(question, 'userVerification'), 'USER_VERIFICATION_REQUIRED');
+        const show = (
+          /** @type {unknown} */ data,
+          /** @type {SoftwarePasskey} */ by,
+          /** @type {object} */ options,
+        ) => ({
+          stateToken: present(asked.stateToken),
+          webauthnData: {
+            challengeId: text(data, 'challengeId'),
+            credential: JSON.stringify(by.get(untyped(options))),
+          },
+        });
+        const other = new SoftwarePasskey('https://www.wixapis.com');
+        const wrong = await failure(
+          visitor.verify('WEBAUTHN', show(question, other, { ...options, allowCredentials: [] })),
+        );
+        assert.equal(codeOf(wrong), 'VERIFICATION_FAILED');
+        const answer = show(question, passkey, options);
+        assert.equal((await visitor.verify('WEBAUTHN', answer)).state, 'SUCCESS');
+        assert.equal(codeOf(await failure(visitor.verify('WEBAUTHN', answer))), 'VERIFICATION_FAILED');
+        // Without an answer another challenge comes, and the sign-in goes on with it.
+        const again = await visitor.verify('WEBAUTHN', { stateToken: present(asked.stateToken), webauthnData: {} });
+        const next = questionOf(again);
+        const done = show(next, passkey, JSON.parse(text(next, 'publicKeyCredentialRequestOptionsJson')));
+        assert.equal((await visitor.verify('WEBAUTHN', done)).state, 'SUCCESS');
+      });
+    }),
     row('authentication.verify', 'a wrong state is refused by application code', true, async (world) => {
       const error = await failure(
         world.oldVisitor().authentication.verify('TOTP', { stateToken: 'no-such-state', totpData: { code: '000000' } }),

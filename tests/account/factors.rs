@@ -202,7 +202,7 @@ on_both_engines! {
     async fn member_adds_a_factor_signs_in_with_it_and_removes_it(engine) {
         let world = World::with_factors(engine).await;
         let access = world.member_access("anna@example.org").await;
-        let none = json!({ "policy": "OPTIONAL", "addable": ["TOTP", "EMAIL"], "factors": [], "recoveryCodesLeft": 0, "rememberedBrowsers": 0 });
+        let none = json!({ "policy": "OPTIONAL", "addable": ["WEBAUTHN", "TOTP", "EMAIL"], "factors": [], "recoveryCodesLeft": 0, "rememberedBrowsers": 0 });
         assert_eq!(world.own(&access, Method::GET, "factors", json!({})).await.json(), none);
         assert_eq!(world.login("anna@example.org", PASSWORD).await["state"], "SUCCESS");
         world.app.mail.take();
@@ -518,7 +518,7 @@ on_both_engines! {
         let remember = async |browser: &Browser<'_>| {
             world.next_step();
             let view = browser.password(&anna.email).await;
-            assert_eq!(view["step"], json!({ "type": "SECOND_FACTOR", "factors": ["TOTP", "RECOVERY_CODE"], "rememberDays": 30, "sentTo": null, "sentBy": null, "resendAfterSeconds": 30 }));
+            assert_eq!(view["step"], json!({ "type": "SECOND_FACTOR", "factors": ["TOTP", "RECOVERY_CODE"], "rememberDays": 30, "sentTo": null, "sentBy": null, "resendAfterSeconds": 30, "passkey": null }));
             assert_eq!(browser.factor(&view, &world.totp(&anna.secret, 0), true).await["step"]["type"], "DONE");
             assert_eq!(step(browser, &anna.email).await, "DONE");
         };
@@ -649,7 +649,14 @@ on_both_engines! {
             ("TOTP", json!({ "factorType": "RECOVERY_CODE" }), "factorType"),
             ("TOTP", json!({ "recoveryCodeData": { "code": "x" } }), "recoveryCodeData"),
             ("TOTP", json!({ "emailData": { "code": "x" } }), "emailData"),
-            ("TOTP", json!({ "webauthnData": {} }), "webauthnData"),
+            ("TOTP", json!({ "webauthnData": { "challengeId": "x", "credential": "{}" } }), "webauthnData"),
+            ("WEBAUTHN", json!({ "webauthnData": [] }), "webauthnData"),
+            ("WEBAUTHN", json!({ "webauthnData": { "challengeId": "x" } }), "webauthnData.credential"),
+            ("WEBAUTHN", json!({ "webauthnData": { "credential": "{}" } }), "webauthnData.challengeId"),
+            ("WEBAUTHN", json!({ "webauthnData": { "challengeId": "x".repeat(37), "credential": "{}" } }), "webauthnData.challengeId"),
+            ("WEBAUTHN", json!({ "webauthnData": { "challengeId": "x", "credential": "x".repeat(3_001) } }), "webauthnData.credential"),
+            ("WEBAUTHN", json!({ "webauthnData": { "challengeId": "x", "credential": {} } }), "webauthnData.credential"),
+            ("WEBAUTHN", json!({ "webauthnData": {} }), "factorType"),
             ("TOTP", json!({ "totpData": { "code": 123_456 } }), "totpData.code"),
             ("TOTP", json!({ "totpData": { "code": "1".repeat(101) } }), "totpData.code"),
             ("TOTP", json!({ "totpData": { "code": "" } }), "totpData.code"),
@@ -769,6 +776,9 @@ mod email;
 mod erasure;
 mod my_account;
 mod network;
+mod passkey_attacks;
+mod passkey_ends;
+mod passkeys;
 mod phone;
 mod phone_limits;
 mod required;

@@ -36,6 +36,7 @@ pub(crate) const ROUTES: &[(&str, &str, &str)] = &[
     ("factorList", "/_api/identity/v1/factors", ""),
     ("factorBegin", "/_api/identity/v1/factors", "{}"),
     ("factorConfirm", "/_api/identity/v1/factors/none/confirm", r#"{"code":"123456"}"#),
+    ("factorRename", "/_api/identity/v1/factors/none", r#"{"name":"Mine"}"#),
     ("factorRemove", "/_api/identity/v1/factors/none", ""),
     ("recoveryCodesRenew", "/_api/identity/v1/recovery-codes", "{}"),
     ("rememberedBrowsersForget", "/_api/identity/v1/remembered-browsers", ""),

@@ -33,6 +33,10 @@ pub(crate) enum Event {
     TokenReused,
     FactorAdded,
     FactorRemoved,
+    /// A second factor has another name.
+    FactorRenamed,
+    /// A passkey was refused whose counter had not grown: there is a copy of it.
+    PasskeyCopied,
     /// Operators of the site took all second factors of a member away.
     FactorsReset,
     RecoveryCodesRenewed,
@@ -68,6 +72,8 @@ impl Event {
             Self::TokenReused => "token_reuse".to_owned(),
             Self::FactorAdded => "factor_add".to_owned(),
             Self::FactorRemoved => "factor_remove".to_owned(),
+            Self::FactorRenamed => "factor_rename".to_owned(),
+            Self::PasskeyCopied => "passkey_copy".to_owned(),
             Self::FactorsReset => "factor_reset".to_owned(),
             Self::RecoveryCodesRenewed => "recovery_code_renew".to_owned(),
             Self::RecoveryCodeUsed => "recovery_code_use".to_owned(),

@@ -20,7 +20,7 @@ const DAY: Millis = 24 * 60 * 60_000;
 const SHORT_KEYS: &str = "retired < $1 and purpose in ('access', 'stage', 'captcha')";
 
 /// What is over in a site.
-fn of_site(config: &Config) -> [Rule; 21] {
+fn of_site(config: &Config) -> [Rule; 22] {
     let id = Key::Text("id");
     [
         Rule { table: "audit", key: id, over: "created < $1", kept: 400 * DAY },
@@ -34,6 +34,8 @@ fn of_site(config: &Config) -> [Rule; 21] {
         Rule { table: "remembered_browser", key: Key::Hash, over: "expires < $1", kept: 0 },
         // Authenticators of which no code was ever shown.
         Rule { table: "factor", key: id, over: "confirmed is null and created < $1", kept: DAY },
+        // Nodes' clocks differ: none may take a challenge that another one has forgotten.
+        Rule { table: "passkey_challenge", key: Key::Hash, over: "expires < $1", kept: DAY },
         Rule { table: "flow", key: Key::Hash, over: "expires < $1", kept: 0 },
         Rule { table: "redirect_session", key: Key::Hash, over: "expires < $1", kept: 0 },
         // How many there were lately is counted.

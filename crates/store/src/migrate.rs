@@ -96,6 +96,7 @@ const SITE: &[Migration] = migrations![
     30 "site/0030_session_device" additive,
     32 "site/0032_deletion" additive,
     33 "site/0033_phone_count",
+    34 "site/0034_passkey",
 ];
 
 impl Scope {

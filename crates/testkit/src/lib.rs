@@ -7,6 +7,7 @@
 mod app;
 mod effort;
 mod exchanges;
+pub mod passkey;
 mod reach;
 mod siteverify;
 mod store;

@@ -184,7 +184,7 @@ on_both_engines! {
         let browser = world.browser();
         let view = browser.password(anna.email).await;
         let unsent = json!({ "type": "SECOND_FACTOR", "factors": ["EMAIL", "RECOVERY_CODE"], "rememberDays": 30,
-            "sentTo": null, "sentBy": null, "resendAfterSeconds": 30 });
+            "sentTo": null, "sentBy": null, "resendAfterSeconds": 30, "passkey": null });
         assert_eq!(view["step"], unsent);
         let token = text(&view["token"]);
         let show = |code: &str| json!({ "type": "SECOND_FACTOR", "factor": "EMAIL", "code": code, "remember": true });

@@ -6,6 +6,7 @@ use crate::environments::{copy, operator};
 use stoa_content::READ_OUT;
 use stoa_sql::params;
 use stoa_store::{Environment, Site};
+use stoa_testkit::passkey::Passkey;
 
 mod tables;
 
@@ -20,6 +21,7 @@ struct Known {
     name: &'static str,
     id: String,
     access: String,
+    passkey: Passkey,
 }
 
 impl Known {
@@ -80,7 +82,9 @@ impl World {
     /// What a member tells and is told, in everything that people can fill in.
     async fn known(&self, name: &'static str) -> Known {
         let access = self.member_access(&email(name)).await;
-        let member = Known { name, id: self.id_of(&email(name)).await, access };
+        assert_eq!(self.prove(&access, json!({ "password": PASSWORD })).await, "200");
+        let (passkey, _) = self.add_passkey(&access, &word(name, "passkey")).await;
+        let member = Known { name, id: self.id_of(&email(name)).await, access, passkey };
         let word = |place: &str| member.word(place);
         let profile = json!({ "nickname": word("nickname"), "slug": word("slug"), "title": word("title"),
             "photo": { "id": "p", "url": format!("https://{}.example/p.png", word("photo")) },
@@ -101,7 +105,6 @@ impl World {
         browser
             .answer(&token, json!({ "type": "SIGN_IN", "email": email(name), "password": "not the right one" }))
             .await;
-        assert_eq!(self.prove(&member.access, json!({ "password": PASSWORD })).await, "200");
         ok(&self.post_own(&member.access, "factors", json!({ "name": word("factor") })).await);
         member
     }
@@ -254,7 +257,7 @@ on_both_engines! {
         let world = World::with_factors(engine).await;
         let _serving = world.app.searched().await;
         world.collections().await;
-        let (anna, bob) = (world.known("anna").await, world.known("bob").await);
+        let (mut anna, bob) = (world.known("anna").await, world.known("bob").await);
         for (member, other) in [(&anna, &bob), (&bob, &anna)] {
             world.items(member).await;
             let reason = json!({ "category": "SPAM", "description": member.word("report") });
@@ -278,7 +281,7 @@ on_both_engines! {
         tables::assert_words_are_everywhere(&before, engine);
         let places = ["address", "nickname", "slug", "title", "photo", "cover", "first", "last", "company", "job", "phone", "second",
             "street", "city", "custom", "about", "factor", "posts", "news", "old", "plain", "german", "idposts", "report", "link", "webhook",
-            "console", "failure", "vouched"];
+            "console", "failure", "vouched", "passkey"];
         for member in [&anna, &bob] {
             let words: Vec<String> = places.iter().map(|it| member.word(it)).collect();
             assert_eq!(tables::missing(&before, &words), [""; 0], "what is not there before proves nothing");
@@ -290,7 +293,7 @@ on_both_engines! {
                 world.remove_items(member, environment).await;
             }
         }
-        assert_eq!(world.prove(&anna.access, json!({ "password": PASSWORD })).await, "200");
+        assert_eq!(world.prove_by_passkey(&anna.access, &mut anna.passkey).await, "200");
         let leaves = ok(&world.post_own(&anna.access, "deletion", json!({})).await);
         assert_eq!(leaves["isDeleted"], false);
         ok(&world.app.app().delete(&format!("/members/v1/members/{}", bob.id)).await);

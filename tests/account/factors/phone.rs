@@ -6,7 +6,7 @@ use std::ops::Deref;
 use stoa_identity::{
     DeviceHints, Identity,
     defence::throttle::{Rate, ThrottleLimits},
-    factor::FactorType,
+    factor::{FactorType, Shown},
     mail::MailSetting,
     sign_in::SubmittedFactor,
 };
@@ -176,7 +176,7 @@ on_both_engines! {
         assert_eq!(world.post_own(&access, &confirm, json!({ "code": rung.code })).await.verdict(), "404 NOT_FOUND", "twice");
         assert_eq!(world.subjects().await, ["Your account at Test asks for a code now"]);
         let list = world.own(&access, Method::GET, "factors", json!({})).await.json();
-        assert_eq!(list["addable"], json!(["TOTP", "EMAIL", "SMS", "CALL"]));
+        assert_eq!(list["addable"], json!(["WEBAUTHN", "TOTP", "EMAIL", "SMS", "CALL"]));
         assert_eq!((&list["factors"][0]["type"], &list["factors"][0]["name"]), (&json!("SMS"), &json!(MASK)));
         assert_eq!(world.begin(&access, "SMS", "+4915112345679").await.verdict(), "400 TOO_MANY");
         // The number is stored encrypted.
@@ -253,7 +253,7 @@ on_both_engines! {
         let browser = world.browser();
         let view = browser.password(&anna.email).await;
         let unsent = json!({ "type": "SECOND_FACTOR", "factors": ["SMS", "CALL", "RECOVERY_CODE"], "rememberDays": 30,
-            "sentTo": null, "sentBy": null, "resendAfterSeconds": 30 });
+            "sentTo": null, "sentBy": null, "resendAfterSeconds": 30, "passkey": null });
         assert_eq!(view["step"], unsent);
         let token = text(&view["token"]);
         let path = format!("/_api/account/v1/flows/{token}");
@@ -467,7 +467,10 @@ on_both_engines! {
         let mail = world.app.mail.clone();
         let off = Identity::open(kit.store.clone(), kit.world.clone(), mail, local_reach(), Config::default()).await.unwrap();
         let address: std::net::IpAddr = "127.0.0.1".parse().unwrap();
-        let shown = |code: Option<&str>| SubmittedFactor { factor: FactorType::Sms, code: code.map(Secret::new), remembers: false };
+        let shown = |code: Option<&str>| {
+            let shown = code.map(|code| Shown::Code { factor: FactorType::Sms, code: Secret::new(code) });
+            SubmittedFactor { factor: FactorType::Sms, shown, remembers: false }
+        };
         let state = token.as_str().unwrap();
         for (code, expected) in [(Some(code.as_str()), Code::VerificationFailed), (None, Code::Validation)] {
             let refused = off.factor_verify(&world.app.site, state, shown(code), address.into()).await.unwrap_err();
@@ -477,7 +480,7 @@ on_both_engines! {
         let attempt = stoa_identity::defence::Attempt { address, visitor: None, client: None, hints: DeviceHints::default(), captcha: None };
         let asked = off.member_login(&world.app.site, &attempt, &anna.email, &Secret::new(PASSWORD)).await.unwrap().to_json();
         assert_eq!((&asked["state"], offered(&asked)), (&json!("MFA_CHALLENGE"), vec!["RECOVERY_CODE"]));
-        assert_eq!(off.factor_kinds(), [FactorType::Totp, FactorType::Email, FactorType::RecoveryCode]);
+        assert_eq!(off.factor_kinds(), [FactorType::Webauthn, FactorType::Totp, FactorType::Email, FactorType::RecoveryCode]);
         assert!(world.exchange.rung().is_empty());
         assert_eq!(world.verify_recovery(&token, &anna.recovery_codes[0]).await.verdict(), "200");
     }
@@ -496,7 +499,7 @@ on_both_engines! {
         }
         assert!(world.exchange.rung().is_empty());
         let list = world.own(&ben, Method::GET, "factors", json!({})).await.json();
-        assert_eq!(list["addable"], json!(["TOTP", "EMAIL"]));
+        assert_eq!(list["addable"], json!(["WEBAUTHN", "TOTP", "EMAIL"]));
         let (token, code) = world.challenge_by_message(&anna).await;
         assert_eq!(world.verify(&token, "SMS", &code).await.json()["state"], "SUCCESS");
         let app = world.app.app();

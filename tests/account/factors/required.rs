@@ -101,7 +101,8 @@ on_both_engines! {
         let secret = secret(&view);
         assert!(text(&view["step"]["uri"]).contains(&secret) && view["step"]["until"].is_null(), "{view}");
         let again = browser.flow_view(&text(&view["token"])).await.json();
-        assert_eq!(again["step"], view["step"], "a page that is opened again shows the same");
+        let shown = |it: &Value| ["type", "secret", "uri", "until"].map(|name| it["step"][name].clone());
+        assert_eq!(shown(&again), shown(&view), "a page that is opened again shows the same");
         assert_eq!(step(&browser.input(&view, json!({ "type": "LATER" })).await), ("ENROL_FACTOR", Some("STEP_CHANGED")));
         assert_eq!(step(&browser.confirm(&view, " ").await), ("ENROL_FACTOR", Some("REQUIRED")));
         assert_eq!(step(&browser.confirm(&view, &wrong(&world, &secret)).await), ("ENROL_FACTOR", Some("INVALID_CODE")));

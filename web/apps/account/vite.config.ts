@@ -15,7 +15,16 @@ export default defineConfig({
       output: {
         // What the first page needs is one file: it compresses better, and later steps import from it.
         codeSplitting: {
-          groups: [{ name: 'first', test: /src[\\/](main|App)\.tsx$/, includeDependenciesRecursively: true }],
+          groups: [
+            { name: 'first', priority: 2, test: /src[\\/](main|App)\.tsx$/, includeDependenciesRecursively: true },
+            // What several later files share is one as well: the first holds the name of each.
+            {
+              name: 'shared',
+              priority: 1,
+              test: /src[\\/](steps[\\/]passkeyPrompt|parts[\\/](passkey|usePrompt|PromptNote)|page[\\/](dates|fetchedTexts|Obstacle|WithPasskeyTexts)|text[\\/](passkey|later))\.tsx?$/,
+              includeDependenciesRecursively: false,
+            },
+          ],
         },
       },
     },

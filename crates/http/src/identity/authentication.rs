@@ -3,6 +3,7 @@
 use super::{
     api_call::{Answer, ApiCall, done},
     browser::hints,
+    passkeys::relying_party,
 };
 use crate::{App, Call, Problem, RequestInfo, body, body::Json, extract};
 use axum::{
@@ -14,9 +15,10 @@ use serde_json::{Value, json};
 use stoa_identity::{
     DeviceHints,
     defence::Attempt,
-    sign_in::{CallOrigin, Registration, Resumption, SignOn},
+    sign_in::{CallOrigin, Outcome, Registration, Resumption, SignOn},
 };
-use stoa_kernel::{Caller, Email, Fault, MemberId, Secret, Violation};
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Secret, Violation};
+use stoa_store::Site;
 
 /// `POST /v2/register`.
 pub(crate) async fn register(
@@ -34,7 +36,7 @@ pub(crate) async fn register(
     // Nothing of it is kept while this request waits for its hash.
     drop(body);
     let outcome = app.identity.member_register(&call.site, &attempt, &registration).await?;
-    Ok(body::ok(&outcome.to_json()))
+    answered(&app, &call.site, &info, outcome).await
 }
 
 /// `POST /v2/login`: by address and password; with no password it says that one is needed; with a
@@ -46,6 +48,14 @@ pub(crate) async fn login(
     headers: HeaderMap,
     Json(mut body): Json,
 ) -> Result<Response, Problem> {
+    // Ways in that the packages declare for themselves (docs/protocol/identity.md §6): a password that stands beside them would sign in.
+    for name in ["webauthn", "emailOtp"] {
+        if !body[name].is_null() {
+            let why =
+                format!("{name} is not built: a passkey signs in on the account pages, or by /v2/WEBAUTHN/verify");
+            return Err(Fault::because(Code::NotBuilt, why).into());
+        }
+    }
     let attempt = attempt(&call.caller, &info, hints(&headers, &info), &body);
     let email = text(&body["loginId"]["email"]).to_owned();
     let password = Some(&body["password"]).filter(|it| !it.is_null()).map(|it| Secret::new(text(it)));
@@ -62,6 +72,20 @@ pub(crate) async fn login(
         (None, None) => identity.login_begin(&call.site, &email)?,
         (None, Some(password)) => identity.member_login(&call.site, &attempt, &email, password).await?,
     };
+    answered(&app, &call.site, &info, outcome).await
+}
+
+/// The StateMachineResponse, to a server that was reached so: what is asked of passkeys depends on it.
+///
+/// # Errors
+/// What the engine answers.
+pub(super) async fn answered(
+    app: &App,
+    site: &Site,
+    info: &RequestInfo,
+    outcome: Outcome,
+) -> Result<Response, Problem> {
+    let outcome = app.identity.outcome_at(site, outcome, relying_party(info).as_ref()).await?;
     Ok(body::ok(&outcome.to_json()))
 }
 

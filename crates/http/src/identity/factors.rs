@@ -2,25 +2,27 @@
 //! the public packages have no calls.
 //!
 //! `POST /v2/{factorType}/verify`: [`verify`]. `/_api/identity/v1/factors`: [`list`], [`begin`]; below it [`confirm`],
-//! [`remove`]. `/_api/identity/v1/recovery-codes`: [`renew_codes`]. `/_api/identity/v1/remembered-browsers`: [`forget`].
+//! [`rename`], [`remove`]. `/_api/identity/v1/recovery-codes`: [`renew_codes`]. `/_api/identity/v1/remembered-browsers`: [`forget`].
 //! `/_api/identity/v1/proof`: [`prove`]. `/_api/identity/v1/members/{id}/factors`: [`reset`].
 
 use super::{
     api_call::{Answer, ApiCall, done},
-    authentication::origin,
+    authentication::{answered, origin},
     browser::hints,
+    factor_view::{enrolled, secret, view},
+    passkeys::{self, WebauthnData, presented, relying_party},
     verification::Fields,
 };
 use crate::{App, Call, Problem, RequestInfo, body, body::Json};
 use axum::{
     extract::{Path, State, rejection::PathRejection},
-    http::{HeaderMap, HeaderValue, header},
+    http::HeaderMap,
     response::Response,
 };
 use serde_json::{Value, json};
 use stoa_identity::{
     defence::Attempt,
-    factor::{Enrolled, Enrolment, FactorList, FactorType, MemberFactor, Proof, SentEnrolment, Shown},
+    factor::{Enrolment, FactorList, FactorType, Proof, RelyingParty, SentEnrolment, Shown},
     sign_in::SubmittedFactor,
 };
 use stoa_kernel::{Code, Fault, MemberId, Result, Secret, Violation, date::iso_from_millis};
@@ -30,7 +32,7 @@ const LONGEST: usize = 100;
 /// Characters of a number as it was typed.
 const LONGEST_NUMBER: usize = 40;
 /// The objects of the factors that are not built (docs/protocol/identity.md §6).
-const OTHERS: [&str; 3] = ["pushData", "webauthnData", "passwordData"];
+const OTHERS: [&str; 2] = ["pushData", "passwordData"];
 
 /// `POST /v2/{factorType}/verify`.
 pub(crate) async fn verify(
@@ -53,29 +55,32 @@ pub(crate) async fn verify(
             false
         }
     };
-    let mut code = None;
+    let at = relying_party(&info);
+    let mut shown = None;
     for known in kinds.iter().copied() {
-        let given = code_of(&body, known, &mut fields.violations);
+        let given = shown_of(&body, known, at.as_ref(), &mut fields.violations);
         match given {
             Some(_) if factor != Some(known) => {
                 let why = "it does not go with the factor of the path";
                 fields.violations.push(Violation::new(known.data_name(), "FIELD_NOT_ALLOWED", why));
             }
-            given => code = code.or(given),
+            given => shown = shown.or(given),
         }
     }
     refuse_others(&body, &kinds, &mut fields.violations);
     fields.done()?;
     let Some(factor) = factor else { return Err(Fault::internal("a factor was not looked at").into()) };
-    let submitted = SubmittedFactor { factor, code, remembers };
+    let submitted = SubmittedFactor { factor, shown: shown.transpose()?, remembers };
     let outcome = app.identity.factor_verify(&call.site, state_token, submitted, origin(&call.caller, &info)).await?;
-    Ok(body::ok(&outcome.to_json()))
+    answered(&app, &call.site, &info, outcome).await
 }
 
 /// `GET /_api/identity/v1/factors`: what the caller has.
-pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
+pub(crate) async fn list(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
     let found = app.identity.factor_list(&call.site, &call.caller).await?;
-    let FactorList { policy, addable, factors, recovery_codes_left, remembered_browsers, proved_until } = found;
+    let FactorList { policy, mut addable, factors, recovery_codes_left, remembered_browsers, proved_until } = found;
+    // Where browsers have none.
+    addable.retain(|it| *it != FactorType::Webauthn || relying_party(&info).is_some());
     let mut view = json!({
         "policy": policy.name(),
         "addable": addable.into_iter().map(FactorType::name).collect::<Vec<_>>(),
@@ -90,9 +95,12 @@ pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
 }
 
 /// `POST /_api/identity/v1/factors` `{type?, name?, phone?}`: an authenticator, or codes that are sent, that wait for the first
-/// code.
+/// code; or the question for a passkey.
 pub(crate) async fn begin(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
     let Wanted { factor, name, phone } = wanted(&call.data, &app.identity.factor_kinds())?;
+    if factor == FactorType::Webauthn {
+        return passkeys::begin(&app, &info, &call).await;
+    }
     if factor.is_sent() {
         let (site, caller) = (&call.site, &call.caller);
         let begun = match phone {
@@ -116,8 +124,11 @@ pub(crate) async fn begin(State(app): State<App>, info: RequestInfo, call: ApiCa
     }))
 }
 
-/// `POST /_api/identity/v1/factors/{id}/confirm` `{code}`: its first code.
+/// `POST /_api/identity/v1/factors/{id}/confirm` `{code}`: its first code; of a passkey `{credential, name?}`.
 pub(crate) async fn confirm(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
+    if passkeys::is_confirmed_by(&call.data) {
+        return passkeys::confirm(&app, &info, &call).await;
+    }
     let mut violations = Vec::new();
     let code = code_at(&call.data, "code", "code", &mut violations);
     let code = match code {
@@ -127,13 +138,16 @@ pub(crate) async fn confirm(State(app): State<App>, info: RequestInfo, call: Api
         }
         _ => return Err(Fault::invalid(violations).into()),
     };
-    let Enrolled { factor, recovery_codes } =
-        app.identity.factor_confirm(&call.site, &call.caller, &call.id, &code, info.address).await?;
-    let mut answer = json!({ "factor": view(&factor) });
-    if let Some(codes) = recovery_codes {
-        answer["recoveryCodes"] = json!(codes);
-    }
-    secret(&answer)
+    enrolled(app.identity.factor_confirm(&call.site, &call.caller, &call.id, &code, info.address).await?)
+}
+
+/// `PATCH /_api/identity/v1/factors/{id}` `{name}`: an authenticator or a passkey.
+pub(crate) async fn rename(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
+    let mut fields = Fields::of(&call.data);
+    let name = fields.text("name", None);
+    fields.done()?;
+    let factor = app.identity.factor_rename(&call.site, &call.caller, (&call.id, name), info.address).await?;
+    secret(&json!({ "factor": view(&factor) }))
 }
 
 /// `DELETE /_api/identity/v1/factors/{id}`.
@@ -155,12 +169,17 @@ pub(crate) async fn forget(State(app): State<App>, info: RequestInfo, call: ApiC
 }
 
 /// `POST /_api/identity/v1/proof` `{password}`, or the object of a second factor: who the caller is, once more. That of one whose
-/// codes are sent has one sent where it has no code.
+/// codes are sent has one sent where it has no code, and that of a passkey without one is answered the question.
 pub(crate) async fn prove(State(app): State<App>, info: RequestInfo, headers: HeaderMap, mut call: ApiCall) -> Answer {
     let attempt =
         Attempt { address: info.address, visitor: None, client: None, hints: hints(&headers, &info), captcha: None };
-    let proof = match proof(&call.data, &app.identity.factor_kinds())? {
+    let at = relying_party(&info);
+    let proof = match proof(&call.data, &app.identity.factor_kinds(), at.as_ref())? {
         Asked::Proof(proof) => proof,
+        Asked::Code(FactorType::Webauthn) => {
+            let request = app.identity.member_prove_request(&call.site, &call.caller, at.as_ref()).await?;
+            return secret(&json!({ "webauthnData": request.to_webauthn_data() }));
+        }
         Asked::Code(factor) => {
             let sent_to = app.identity.member_prove_send(&call.site, &call.caller, factor, info.address).await?;
             return secret(&json!({ "sentTo": sent_to }));
@@ -208,6 +227,11 @@ fn wanted<'a>(data: &'a Value, kinds: &[FactorType]) -> Result<Wanted<'a>> {
             violations.push(Violation::new("name", "FIELD_NOT_ALLOWED", "codes that are sent have no name"));
             None
         }
+        Value::String(_) if factor == FactorType::Webauthn => {
+            let why = "a passkey gets its name when it is confirmed";
+            violations.push(Violation::new("name", "FIELD_NOT_ALLOWED", why));
+            None
+        }
         Value::String(name) => Some(name.as_str()),
         _ => {
             violations.push(Violation::new("name", "FORMAT", "text is expected"));
@@ -244,16 +268,6 @@ fn names(factors: impl Iterator<Item = FactorType>) -> String {
     factors.map(FactorType::name).collect::<Vec<_>>().join(", ")
 }
 
-fn view(factor: &MemberFactor) -> Value {
-    let MemberFactor { id, factor, name, created, used } = factor;
-    let mut view = json!({ "id": id, "type": factor.name(), "name": name,
-        "createdDate": iso_from_millis(*created) });
-    if let Some(used) = used {
-        view["lastUsedDate"] = json!(iso_from_millis(*used));
-    }
-    view
-}
-
 /// The factor that a path names, which the body may repeat.
 fn factor_type(named: &str, kinds: &[FactorType], body: &Value, violations: &mut Vec<Violation>) -> Option<FactorType> {
     let found = kinds.iter().copied().find(|it| it.name() == named);
@@ -277,11 +291,11 @@ fn refuse_others(body: &Value, kinds: &[FactorType], violations: &mut Vec<Violat
 /// What a proof comes to.
 enum Asked {
     Proof(Proof),
-    /// That a code of this factor is sent first.
+    /// That a code of this factor is sent first, or what a passkey is asked.
     Code(FactorType),
 }
 
-fn proof(data: &Value, kinds: &[FactorType]) -> Result<Asked> {
+fn proof(data: &Value, kinds: &[FactorType], at: Option<&RelyingParty>) -> Result<Asked> {
     let mut violations = Vec::new();
     let mut asked = Vec::new();
     match &data["password"] {
@@ -290,9 +304,10 @@ fn proof(data: &Value, kinds: &[FactorType]) -> Result<Asked> {
         _ => violations.push(Violation::new("password", "FORMAT", "text is expected")),
     }
     for factor in kinds.iter().copied() {
-        match code_of(data, factor, &mut violations) {
-            Some(code) => asked.push(Asked::Proof(Proof::Factor(Shown { factor, code }))),
-            None if factor.is_sent() && data[factor.data_name()].is_object() => asked.push(Asked::Code(factor)),
+        let can_be_asked = factor.is_sent() || factor == FactorType::Webauthn;
+        match shown_of(data, factor, at, &mut violations) {
+            Some(shown) => asked.push(Asked::Proof(Proof::Factor(shown?))),
+            None if can_be_asked && data[factor.data_name()].is_object() => asked.push(Asked::Code(factor)),
             None => {}
         }
     }
@@ -311,6 +326,24 @@ fn proof(data: &Value, kinds: &[FactorType]) -> Result<Asked> {
 
 fn data_names(kinds: &[FactorType]) -> String {
     kinds.iter().map(|it| it.data_name()).collect::<Vec<_>>().join(", ")
+}
+
+/// What the object of a factor shows, to a server that is reached as `at`; nothing where there is none, or one without anything.
+fn shown_of(
+    body: &Value,
+    factor: FactorType,
+    at: Option<&RelyingParty>,
+    violations: &mut Vec<Violation>,
+) -> Option<Result<Shown>> {
+    match factor {
+        FactorType::Webauthn => match WebauthnData::read(body, violations)? {
+            WebauthnData::Question => None,
+            WebauthnData::Answer { challenge_id, credential } => {
+                Some(presented(&challenge_id, &credential, at).map(Shown::Passkey))
+            }
+        },
+        factor => code_of(body, factor, violations).map(|code| Ok(Shown::Code { factor, code })),
+    }
 }
 
 /// The code in the object of a factor; nothing where there is none of either.
@@ -353,11 +386,4 @@ fn code_at(data: &Value, name: &str, path: &str, violations: &mut Vec<Violation>
     };
     violations.push(Violation::new(path, rule, why));
     None
-}
-
-/// An answer that no cache keeps.
-fn secret(value: &Value) -> Answer {
-    let mut response = body::ok(value);
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(response)
 }

@@ -4,7 +4,7 @@
 //! `POST /v1/recover`: [`recover`]. `GET /_api/account/v1/recover`: [`open`].
 
 use super::{
-    authentication::origin,
+    authentication::{answered, origin},
     browser::Visit,
     page::{page_of, see_other},
 };
@@ -57,7 +57,7 @@ pub(crate) async fn recover(
     let (link, password) = (link.to_owned(), Secret::new(password));
     drop(body);
     let outcome = app.identity.recovery_finish(&call.site, &link, &password, origin(&call.caller, &info)).await?;
-    Ok(body::ok(&outcome.to_json()))
+    answered(&app, &call.site, &info, outcome).await
 }
 
 /// `GET /_api/account/v1/recover?token=…`: the link of the message. It opens the page on which the new

@@ -3,7 +3,7 @@
 //! `POST /v1/auth/verify`: [`verify`]. `POST /v1/auth/resend`: [`resend`]. `POST /v1/start` and
 //! `/v1/Start`: [`start`].
 
-use super::authentication::origin;
+use super::authentication::{answered, origin};
 use crate::{App, Call, Problem, RequestInfo, body, body::Json};
 use axum::{extract::State, response::Response};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub(crate) async fn verify(
     let (code, state_token) = (fields.text("code", Some(6)), fields.text("stateToken", None));
     fields.done()?;
     let outcome = app.identity.verification_check(&call.site, state_token, code, origin(&call.caller, &info)).await?;
-    Ok(body::ok(&outcome.to_json()))
+    answered(&app, &call.site, &info, outcome).await
 }
 
 /// `POST /v1/auth/resend`.

@@ -1,7 +1,7 @@
 //! Tokens, registration and sign-in, and what the account pages ask.
 
 use crate::{
-    endpoint::{Line, delete, get, post},
+    endpoint::{Line, delete, get, patch, post},
     identity::*,
     openapi::operations::{
         apps::*, deletion::*, factors::*, operators::*, pages::*, redirects::*, sessions::*, sign_in::*, tokens::*,
@@ -55,6 +55,7 @@ pub(super) fn routes() -> Vec<Line> {
         get("/_api/identity/v1/factors", factors::list, &FACTOR_LIST),
         post("/_api/identity/v1/factors", factors::begin, &FACTOR_BEGIN),
         post("/_api/identity/v1/factors/{id}/confirm", factors::confirm, &FACTOR_CONFIRM),
+        patch("/_api/identity/v1/factors/{id}", factors::rename, &FACTOR_RENAME),
         delete("/_api/identity/v1/factors/{id}", factors::remove, &FACTOR_REMOVE),
         post("/_api/identity/v1/recovery-codes", factors::renew_codes, &RECOVERY_CODES_RENEW),
         delete("/_api/identity/v1/remembered-browsers", factors::forget, &REMEMBERED_BROWSERS_FORGET),

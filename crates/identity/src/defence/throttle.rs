@@ -78,7 +78,7 @@ pub struct SiteLimits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum AttemptKind {
     SignIn,
-    /// A second factor. Wrong ones are counted by member in the database (`crate::factor`).
+    /// A second factor, or a passkey in the place of a password. Wrong codes are counted by member in the database (`crate::factor`).
     Factor,
     /// A change of an account's second factors: each may send a message.
     FactorChange,

@@ -3,7 +3,7 @@
 
 use crate::{
     Core, audit,
-    factor::{FactorType, Shown, guard, notice, offer, recovery_code, row, secret, sent, totp},
+    factor::{FactorType, Shown, guard, notice, offer, passkey, recovery_code, row, secret, sent, totp},
     member::Member,
 };
 use std::net::IpAddr;
@@ -32,6 +32,7 @@ enum Found {
     },
     /// What a recovery code of the member would have as hash.
     Recovery(TokenHash),
+    Passkey(passkey::Verified),
 }
 
 /// What an attempt comes to, inside a transaction that is kept in each case.
@@ -41,20 +42,30 @@ pub(crate) enum Verdict {
     Refused(Fault),
 }
 
-/// Compares what was shown with what the member has; a code that is sent would have been under the name `sent`.
+/// Compares what was shown with what the member has; a code that is sent would have been under the name `sent`, and a passkey answers
+/// a challenge for this use.
 pub(crate) async fn compare(
     core: &Core,
     site: &Site,
     member: &MemberId,
     shown: &Shown,
     sent: Option<&str>,
+    for_use: passkey::Use<'_>,
 ) -> Result<Compared> {
-    let factor = shown.factor;
-    let typed = shown.code.expose();
+    let factor = shown.factor();
+    let code = match shown {
+        Shown::Code { code, .. } => code,
+        Shown::Passkey(presented) => {
+            let verified = passkey::verify(core, site, presented, for_use).await?;
+            return Ok(Compared { factor, found: verified.map_or(Found::Nothing, Found::Passkey) });
+        }
+    };
+    let typed = code.expose();
     let found = match factor {
+        FactorType::Webauthn => Found::Nothing,
         FactorType::RecoveryCode => Found::Recovery(recovery_code::hash(member, typed)),
         FactorType::Email | FactorType::Sms | FactorType::Call => {
-            sent.map_or(Found::Nothing, |name| Found::Sent { name: name.to_owned(), code: shown.code.clone() })
+            sent.map_or(Found::Nothing, |name| Found::Sent { name: name.to_owned(), code: code.clone() })
         }
         FactorType::Totp => {
             let code: String = typed.chars().filter(|it| !it.is_whitespace()).collect();
@@ -92,7 +103,8 @@ pub(crate) async fn count(
         return Ok(wrong());
     }
     let attempted = match factor {
-        FactorType::RecoveryCode => None,
+        // Nothing of these can be guessed, and a count would let a thief of the password keep the member out.
+        FactorType::Webauthn | FactorType::RecoveryCode => None,
         FactorType::Totp | FactorType::Email | FactorType::Sms | FactorType::Call => {
             match guard::attempt(tx, &site.id, id, now).await? {
                 None => return Ok(wrong()),
@@ -106,6 +118,9 @@ pub(crate) async fn count(
         Found::Code { id: of, step } => row::advance(tx, &site.id, id, of, (*step, now)).await?,
         Found::Sent { name, code } => sent::take_of(tx, &site.id, member, (factor, name), code, now).await?,
         Found::Recovery(hash) => recovery_code::take(tx, &site.id, id, hash, now).await?,
+        Found::Passkey(verified) => {
+            verified.member() == id && passkey::take(core, tx, &site.id, verified, address).await?
+        }
     };
     let record = |event| audit::Entry::by_oneself(id, event).at_address(Some(address));
     if !is_right {
@@ -115,7 +130,7 @@ pub(crate) async fn count(
         return Ok(wrong());
     }
     match factor {
-        FactorType::Totp | FactorType::Sms | FactorType::Call => {
+        FactorType::Webauthn | FactorType::Totp | FactorType::Sms | FactorType::Call => {
             guard::absolve(tx, &site.id, id).await?;
             guard::trust_password(tx, &site.id, id).await?;
         }

@@ -30,6 +30,22 @@ impl SealedCodes {
         Ok(Self(URL_SAFE_NO_PAD.encode(sealed)))
     }
 
+    /// New ones with a factor that counts from now on; the member is told of both. Those of one who had some end.
+    pub(super) async fn renew(
+        core: &Core,
+        tx: &mut Tx<'_>,
+        site: &SiteId,
+        person: &Member,
+        (change, had_codes): (Change<'_>, bool),
+    ) -> Result<Self> {
+        let codes = recovery_code::renew(core, tx, site, &person.id).await?;
+        enrol::count_from_now(core, tx, site, person, change).await?;
+        if had_codes {
+            enrol::tell_of_new_codes(core, tx, site, person, change.address).await?;
+        }
+        Self::seal(core, site, &person.id, &codes)
+    }
+
     /// As they are shown; none when they are another member's or their key is gone.
     pub(crate) async fn open(&self, core: &Core, site: &SiteId, member: &MemberId) -> Result<Vec<String>> {
         let Ok(sealed) = URL_SAFE_NO_PAD.decode(&self.0) else { return Ok(Vec::new()) };
@@ -109,12 +125,8 @@ impl Draft {
         let had_codes = guard::generation(tx, site, member).await?.is_some();
         row::begin(tx, site, member, &factor).await?;
         row::confirm(tx, site, member, &factor.id, (step, now)).await?;
-        let codes = recovery_code::renew(core, tx, site, member).await?;
-        enrol::count_from_now(core, tx, site, person, Change { session: None, address }).await?;
-        if had_codes {
-            enrol::tell_of_new_codes(core, tx, site, person, address).await?;
-        }
-        SealedCodes::seal(core, site, member, &codes)
+        SealedCodes::renew(core, tx, site, person, (Change { session: None, address, is_passkey: false }, had_codes))
+            .await
     }
 
     async fn open(&self, core: &Core, site: &SiteId, member: &MemberId) -> Result<Option<Secret>> {

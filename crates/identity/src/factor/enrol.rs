@@ -4,7 +4,9 @@
 use crate::{
     Core, Identity, audit,
     factor::{
-        FactorType, MOST, guard, notice, offer, proof, recovery_code, remembered,
+        FactorType, MOST, guard, notice, offer,
+        passkey::{self, Passkey},
+        proof, recovery_code, remembered,
         row::{self, Factor},
         secret,
         sent::{self, Sent},
@@ -23,7 +25,7 @@ const WAITS: Millis = 15 * 60_000;
 /// Characters of a factor's name.
 const LONGEST_NAME: usize = 100;
 pub(super) const NAME: &str = "Authenticator";
-const LAST: &str = "This site requires an authenticator: add another one before the last is removed.";
+const LAST: &str = "This site requires an authenticator or a passkey: add another one before the last is removed.";
 
 /// A factor as its member sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub struct MemberFactor {
     pub name: String,
     pub created: Millis,
     pub used: Option<Millis>,
+    /// Of a passkey: whether copies of it are on other devices.
+    pub is_backed_up: Option<bool>,
 }
 
 /// What a member has.
@@ -83,6 +87,10 @@ impl Identity {
         let read = site.read(ReaderPool::Point, move |tx| {
             boxed!({
                 let factors = row::of_member(tx, &id, &member).await?;
+                let factors = factors.into_iter().filter(|it| it.confirmed.is_some()).map(shown);
+                let passkeys = passkey::of_member(tx, &id, &member).await?.into_iter().map(MemberFactor::from);
+                let mut factors: Vec<_> = factors.chain(passkeys).collect();
+                factors.sort_by_key(|it| it.created);
                 let policy = policy::read(tx, &id).await?;
                 let is_addable = |it: &FactorType| match policy.second_factor {
                     SecondFactorPolicy::Off => false,
@@ -91,7 +99,7 @@ impl Identity {
                 Ok(FactorList {
                     policy: policy.second_factor,
                     addable: kinds.into_iter().filter(is_addable).collect(),
-                    factors: factors.into_iter().filter(|it| it.confirmed.is_some()).map(shown).collect(),
+                    factors,
                     recovery_codes_left: recovery_code::left(tx, &id, &member).await?,
                     remembered_browsers: remembered::count(tx, &id, &member, now).await?,
                     proved_until: proof::until(tx, &id, &session, now).await?,
@@ -111,7 +119,7 @@ impl Identity {
     pub async fn factor_begin(&self, site: &Arc<Site>, caller: &Caller, name: Option<&str>) -> Result<Enrolment> {
         let core = &self.core;
         let (member, session) = proof::oneself(caller)?;
-        let name = checked_name(name)?;
+        let name = checked_name(name, NAME)?;
         proof::count_change(core, site, &member, &session).await?;
         let email = member::find(site, &member).await?.ok_or_else(|| Fault::new(Code::NotFound))?.email;
         let (id, secret, now) = (core.world().uuid(), totp::new_secret(core.world()), core.now());
@@ -185,7 +193,8 @@ impl Identity {
                         true => Some(recovery_code::renew(core, tx, &site.id, member).await?),
                         false => None,
                     };
-                    count_from_now(core, tx, &site.id, &person, Change { session: Some(session), address }).await?;
+                    let change = Change { session: Some(session), address, is_passkey: false };
+                    count_from_now(core, tx, &site.id, &person, change).await?;
                     let factor = row::of_member(tx, &site.id, member).await?.into_iter().find(|it| it.id == *id);
                     let factor = factor.ok_or_else(|| Fault::new(Code::NotFound))?;
                     Ok(Ok(Enrolled { factor: shown(factor), recovery_codes }))
@@ -200,8 +209,8 @@ impl Identity {
     /// Removes a factor of the calling member. With the last one the recovery codes go, and the password alone signs in.
     ///
     /// # Errors
-    /// [`Code::Forbidden`] unless the caller is a member with their whole right, and for the last authenticator of a member of
-    /// whom the site requires one; [`Code::ProofNeeded`]; [`Code::NotFound`]; [`Code::Throttled`].
+    /// [`Code::Forbidden`] unless the caller is a member with their whole right, and for the last authenticator or passkey of a
+    /// member of whom the site requires one; [`Code::ProofNeeded`]; [`Code::NotFound`]; [`Code::Throttled`].
     pub async fn factor_remove(&self, site: &Arc<Site>, caller: &Caller, id: &str, address: IpAddr) -> Result<()> {
         let core = &self.core;
         let (member, session) = proof::oneself(caller)?;
@@ -211,10 +220,16 @@ impl Identity {
             move |tx, (core, site, member, session, id)| {
                 boxed!({
                     let person = proof::require(core, tx, site, member, session).await?;
-                    if !row::remove(tx, &site.id, member, id).await? {
+                    let kind = row::kind_of(id);
+                    let is_removed = match kind {
+                        FactorType::Webauthn => passkey::remove(tx, &site.id, member, id).await?,
+                        _ => row::remove(tx, &site.id, member, id).await?,
+                    };
+                    if !is_removed {
                         return Err(Fault::new(Code::NotFound));
                     }
-                    if row::kind_of(id) == FactorType::Totp && !offer::has_authenticator(tx, &site.id, member).await? {
+                    let may_be_required = matches!(kind, FactorType::Totp | FactorType::Webauthn);
+                    if may_be_required && !offer::has_authenticator(tx, &site.id, member).await? {
                         let due = policy::read(tx, &site.id).await?.factor_due(tx, &site.id, &person).await?;
                         if due.is_some_and(|it| it <= core.now()) {
                             return Err(Fault::because(Code::Forbidden, LAST));
@@ -233,6 +248,52 @@ impl Identity {
         removed.await?;
         mail::deliver_soon(core, &site.id).await;
         Ok(())
+    }
+
+    /// Gives an authenticator or a passkey of the calling member another name.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is a member with their whole right; [`Code::ProofNeeded`]; [`Code::Validation`] for
+    /// the name, and for codes that are sent, which have none; [`Code::NotFound`]; [`Code::Throttled`].
+    pub async fn factor_rename(
+        &self,
+        site: &Arc<Site>,
+        caller: &Caller,
+        (id, name): (&str, &str),
+        address: IpAddr,
+    ) -> Result<MemberFactor> {
+        let core = &self.core;
+        let (member, session) = proof::oneself(caller)?;
+        let kind = row::kind_of(id);
+        if kind.is_sent() {
+            let why = "codes that are sent have no name";
+            return Err(Fault::invalid(vec![Violation::new("name", "FIELD_NOT_ALLOWED", why)]));
+        }
+        let name = checked_name(Some(name), NAME)?;
+        proof::count_change(core, site, &member, &session).await?;
+        let renamed = site.write_with(
+            (core.clone(), site.clone(), member, session, (id.to_owned(), name)),
+            move |tx, (core, site, member, session, (id, name))| {
+                boxed!({
+                    proof::require(core, tx, site, member, session).await?;
+                    let (id, name) = (id.as_str(), name.as_str());
+                    let is_renamed = match kind {
+                        FactorType::Webauthn => passkey::rename(tx, &site.id, member, (id, name)).await?,
+                        _ => row::rename(tx, &site.id, member, (id, name)).await?,
+                    };
+                    if !is_renamed {
+                        return Err(Fault::new(Code::NotFound));
+                    }
+                    let entry = audit::Entry::by_oneself(member, audit::Event::FactorRenamed);
+                    audit::record(core, tx, &site.id, entry.at_address(Some(address))).await?;
+                    let passkeys = passkey::of_member(tx, &site.id, member).await?.into_iter().map(MemberFactor::from);
+                    let others = row::of_member(tx, &site.id, member).await?.into_iter().map(shown);
+                    let found = passkeys.chain(others).find(|it| it.id == id);
+                    found.ok_or_else(|| Fault::new(Code::NotFound))
+                })
+            },
+        );
+        renamed.await
     }
 
     /// Makes new recovery codes for the calling member; those before are worth nothing from now on.
@@ -331,7 +392,7 @@ pub(crate) async fn drop_all(
     member: &MemberId,
 ) -> Result<u64> {
     guard::lock(tx, site, member).await?;
-    let count = row::remove_all(tx, site, member).await?;
+    let count = row::remove_all(tx, site, member).await? + passkey::remove_all(tx, site, member).await?;
     recovery_code::remove(tx, site, member).await?;
     guard::end_sign_ins(tx, site, member, None).await?;
     if count > 0 {
@@ -346,6 +407,7 @@ pub(super) struct Change<'a> {
     /// Nothing on the way of a sign-in.
     pub session: Option<&'a SessionId>,
     pub address: IpAddr,
+    pub is_passkey: bool,
 }
 
 /// What a factor brings that counts from now on: sign-ins that wait end, the audit log and the member are told. Who adds one has
@@ -361,7 +423,8 @@ pub(super) async fn count_from_now(
     guard::trust_password(tx, site, &person.id).await?;
     let entry = audit::Entry::by_oneself(&person.id, audit::Event::FactorAdded).at_address(Some(change.address));
     audit::record(core, tx, site, entry).await?;
-    notice::changed(core, tx, site, person, FactorChange::Added).await
+    let added = if change.is_passkey { FactorChange::PasskeyAdded } else { FactorChange::Added };
+    notice::changed(core, tx, site, person, added).await
 }
 
 /// Tells the audit log and the member that the recovery codes of before are worth nothing.
@@ -403,10 +466,15 @@ pub(super) async fn may_add(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, w
     if wanted.channel().is_some() && !policy::read(tx, site).await?.second_factor_by_telephone {
         return Err(Fault::because(Code::Forbidden, "Members of this site can not add a number."));
     }
-    let all = row::of_member(tx, site, member).await?;
-    let confirmed = all.iter().filter(|it| it.confirmed.is_some() && it.factor() == wanted).count();
-    let most = if wanted == FactorType::Totp { MOST } else { 1 };
-    if confirmed < most { Ok(()) } else { Err(Fault::new(Code::TooMany)) }
+    let (count, most) = match wanted {
+        FactorType::Webauthn => (passkey::count(tx, site, member).await?, passkey::MOST),
+        _ => {
+            let all = row::of_member(tx, site, member).await?;
+            let confirmed = all.iter().filter(|it| it.confirmed.is_some() && it.factor() == wanted).count();
+            (confirmed, if wanted == FactorType::Totp { MOST } else { 1 })
+        }
+    };
+    if count < most { Ok(()) } else { Err(Fault::new(Code::TooMany)) }
 }
 
 fn waits(core: &Core, factor: &Factor) -> bool {
@@ -438,11 +506,20 @@ async fn first_code(core: &Core, site: &Site, member: &MemberId, id: &str, code:
 
 fn shown(factor: Factor) -> MemberFactor {
     let kind = factor.factor();
-    MemberFactor { id: factor.id, factor: kind, name: factor.name, created: factor.created, used: factor.used }
+    let Factor { id, name, created, used, .. } = factor;
+    MemberFactor { id, factor: kind, name, created, used, is_backed_up: None }
 }
 
-fn checked_name(name: Option<&str>) -> Result<String> {
-    let name = name.map(str::trim).filter(|it| !it.is_empty()).unwrap_or(NAME);
+impl From<Passkey> for MemberFactor {
+    fn from(passkey: Passkey) -> Self {
+        let Passkey { id, name, created, used, is_backed_up, .. } = passkey;
+        Self { id, factor: FactorType::Webauthn, name, created, used, is_backed_up: Some(is_backed_up) }
+    }
+}
+
+/// A name as a member may give it, or the usual one.
+pub(super) fn checked_name(name: Option<&str>, usual: &str) -> Result<String> {
+    let name = name.map(str::trim).filter(|it| !it.is_empty()).unwrap_or(usual);
     let wrong = |rule, why: String| Err(Fault::invalid(vec![Violation::new("name", rule, why)]));
     match name {
         it if it.chars().count() > LONGEST_NAME => wrong("MAX_LENGTH", format!("at most {LONGEST_NAME} characters")),

@@ -2,7 +2,7 @@
 //!
 //! An attempt counts as a wrong one before it is looked at, and stops counting when it was right: a hundred at once are no way
 //! around. After some wrong ones each further one has to wait, twice as long every time. The counts are stored, so they
-//! hold on all nodes and after a restart. Recovery codes are not counted: their 80 bits can't be guessed, and a count would let
+//! hold on all nodes and after a restart. Recovery codes and passkeys are not counted: 80 bits and signatures can't be guessed, and a count would let
 //! a thief of the password keep the member out.
 
 use stoa_kernel::{Code, Fault, MemberId, Millis, Result, SessionId, SiteId};
@@ -93,8 +93,9 @@ pub(super) async fn end_sign_ins(
 
 /// What a sign-in of this member names that waits for a factor; nothing for members who have none.
 pub(crate) async fn generation(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<Option<i64>> {
-    let sql = "select generation from stoa.factor_guard where site = $1 and member = $2 and exists \
-               (select 1 from stoa.factor where site = $1 and member = $2 and confirmed is not null)";
+    let sql = "select generation from stoa.factor_guard where site = $1 and member = $2 and (exists \
+               (select 1 from stoa.factor where site = $1 and member = $2 and confirmed is not null) or exists \
+               (select 1 from stoa.passkey where site = $1 and member = $2))";
     Ok(tx.row(sql, &params![site, member], |row| row.get(0)).await?)
 }
 

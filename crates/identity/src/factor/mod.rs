@@ -1,7 +1,7 @@
 //! Second factors of members: what they have enrolled, how an answer is checked and limited, and what a member must show
 //! before any of it changes (decision 41).
 //!
-//! A member has as many authenticators as [`MOST`] says, codes by e-mail or not (decision 46), one number
+//! A member has as many authenticators as [`MOST`] says, passkeys (decision 50), codes by e-mail or not (decision 46), one number
 //! for messages and one for calls (decision 49), and with the first of them ten
 //! recovery codes. What a sign-in does about it is in `sign_in::second_factor`, and how it has one set up in
 //! `sign_in::enrolment`.
@@ -13,6 +13,8 @@ mod enrol;
 mod guard;
 mod notice;
 mod offer;
+pub mod passkey;
+mod passkey_enrolment;
 mod proof;
 mod recovery_code;
 pub(crate) mod remembered;
@@ -31,6 +33,9 @@ pub(crate) use enrol::drop_all;
 pub use enrol::{Enrolled, Enrolment, FactorList, MemberFactor};
 pub(crate) use guard::{generation, locked_generation};
 pub(crate) use offer::{has_authenticator, offered};
+pub use passkey::RelyingParty;
+pub use passkey_enrolment::PASSKEY_NAME;
+pub(crate) use passkey_enrolment::keep as keep_passkey;
 pub use proof::Proof;
 pub(crate) use proof::{
     PasswordSet, before_password_change, count_change, oneself, password_was_set, require, require_proved,
@@ -48,10 +53,12 @@ use ts_rs::TS;
 /// Authenticators of a member.
 pub(crate) const MOST: usize = 5;
 
-/// What can be shown as second factor, by the names of docs/protocol/identity.md §10.4.
+/// What can be shown as second factor, by the names of docs/protocol/identity.md §10.4; the strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FactorType {
+    /// A passkey.
+    Webauthn,
     /// A code of an authenticator.
     Totp,
     /// A code that is sent to the member's address when it is asked for.
@@ -65,11 +72,12 @@ pub enum FactorType {
 }
 
 impl FactorType {
-    pub const ALL: [Self; 5] = [Self::Totp, Self::Email, Self::Sms, Self::Call, Self::RecoveryCode];
+    pub const ALL: [Self; 6] = [Self::Webauthn, Self::Totp, Self::Email, Self::Sms, Self::Call, Self::RecoveryCode];
 
     /// Its name in requests and answers.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Webauthn => "WEBAUTHN",
             Self::Totp => "TOTP",
             Self::Email => "EMAIL",
             Self::Sms => "SMS",
@@ -81,6 +89,7 @@ impl FactorType {
     /// The member of a request that holds a code of it.
     pub fn data_name(self) -> &'static str {
         match self {
+            Self::Webauthn => "webauthnData",
             Self::Totp => "totpData",
             Self::Email => "emailData",
             Self::Sms => "smsData",
@@ -99,14 +108,27 @@ impl FactorType {
         match self {
             Self::Sms => Some(Channel::Sms),
             Self::Call => Some(Channel::Call),
-            Self::Totp | Self::Email | Self::RecoveryCode => None,
+            Self::Webauthn | Self::Totp | Self::Email | Self::RecoveryCode => None,
         }
     }
 }
 
 /// What a person shows as second factor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
-    pub factor: FactorType,
-    pub code: Secret,
+pub enum Shown {
+    /// A code of this kind; never [`FactorType::Webauthn`].
+    Code {
+        factor: FactorType,
+        code: Secret,
+    },
+    Passkey(passkey::Presented),
+}
+
+impl Shown {
+    pub fn factor(&self) -> FactorType {
+        match self {
+            Self::Code { factor, .. } => *factor,
+            Self::Passkey(_) => FactorType::Webauthn,
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     Core, Identity,
-    factor::{FactorType, guard, row},
+    factor::{FactorType, guard, passkey, row},
     member::Member,
 };
 use stoa_kernel::{MemberId, Result, SiteId};
@@ -30,16 +30,19 @@ pub(crate) async fn offered(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member:
     let is_one = |factor| factors.iter().any(|it| it.confirmed.is_some() && it.factor() == factor);
     let takes_mail =
         is_one(FactorType::Email) && member.email_verified && !guard::is_password_by_link(tx, site, &member.id).await?;
+    let has_passkey = passkey::count(tx, site, &member.id).await? > 0;
     let is_shown = |factor: &FactorType| match *factor {
         FactorType::RecoveryCode => true,
+        FactorType::Webauthn => has_passkey,
         FactorType::Email => takes_mail,
         factor => is_one(factor) && has(core, factor),
     };
     Ok(FactorType::ALL.into_iter().filter(is_shown).collect())
 }
 
-/// Whether a member has an authenticator that counts: what a site requires is one of those.
+/// Whether a member has an authenticator that counts, or a passkey: what a site requires is one of those.
 pub(crate) async fn has_authenticator(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<bool> {
     let factors = row::of_member(tx, site, member).await?;
-    Ok(factors.iter().any(|it| it.confirmed.is_some() && it.factor() == FactorType::Totp))
+    let is_one = factors.iter().any(|it| it.confirmed.is_some() && it.factor() == FactorType::Totp);
+    Ok(is_one || passkey::count(tx, site, member).await? > 0)
 }

@@ -13,9 +13,9 @@ use crate::{
         throttle::{AttemptKind, Permit},
     },
     factor::{
-        FactorType, Shown,
+        FactorType, RelyingParty, Shown,
         check::{self, Verdict},
-        dispatch, guard, sent,
+        dispatch, guard, passkey, sent,
     },
     mail,
     member::{self, Member},
@@ -91,12 +91,37 @@ impl Identity {
                 prepared.put(core, tx, &site.id, &member, &sent::of_session(session.as_str())).await
             })
         });
-        let letter = put.await?.ok_or_else(|| {
-            let why = "codes of this kind are no second factor of this account";
-            Fault::invalid(vec![Violation::new(factor.data_name(), "FIELD_NOT_ALLOWED", why)])
-        })?;
+        let letter = put.await?.ok_or_else(|| not_theirs(factor))?;
         letter.send(core, site).await
     }
+
+    /// Asks for a passkey as proof of this session, on these pages.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is a member with their whole right; [`Code::Validation`] for one who has no passkey,
+    /// and where browsers have none.
+    pub async fn member_prove_request(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        at: Option<&RelyingParty>,
+    ) -> Result<passkey::Request> {
+        let (member, session) = oneself(caller)?;
+        let (id, who) = (site.id.clone(), member.clone());
+        let read = site.read(ReaderPool::Point, move |tx| boxed!(passkey::descriptors(tx, &id, &who).await)).await?;
+        match at {
+            Some(at) if !read.is_empty() => {
+                let for_use = passkey::Use::Proof { member: &member, session: &session };
+                Ok(passkey::request(&self.core, &site.id, at, for_use, read))
+            }
+            _ => Err(not_theirs(FactorType::Webauthn)),
+        }
+    }
+}
+
+fn not_theirs(factor: FactorType) -> Fault {
+    let why = "this is no second factor of this account";
+    Fault::invalid(vec![Violation::new(factor.data_name(), "FIELD_NOT_ALLOWED", why)])
 }
 
 async fn by_password(
@@ -198,7 +223,9 @@ async fn by_factor(
 ) -> Result<()> {
     let address = attempt.address;
     let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, address, "")?;
-    let compared = check::compare(core, site, &id, shown, Some(&sent::of_session(session.as_str()))).await?;
+    let sent = sent::of_session(session.as_str());
+    let for_use = passkey::Use::Proof { member: &id, session: &session };
+    let compared = check::compare(core, site, &id, shown, Some(&sent), for_use).await?;
     let proved = site.write_with(
         (core.clone(), site.clone(), id, session, compared),
         move |tx, (core, site, id, session, compared)| {
@@ -215,7 +242,7 @@ async fn by_factor(
     );
     proved.await??;
     core.throttle.refund(permit);
-    dispatch::shown(core, site, shown.factor, address);
+    dispatch::shown(core, site, shown.factor(), address);
     mail::deliver_soon(core, &site.id).await;
     Ok(())
 }

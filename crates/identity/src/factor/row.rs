@@ -1,7 +1,7 @@
 //! Authenticators as they are stored, and beside them that a member takes codes that are sent: by e-mail, or to numbers, which stand
 //! where authenticators have their secret.
 
-use crate::factor::FactorType;
+use crate::factor::{FactorType, passkey};
 use stoa_kernel::{MemberId, Millis, Result, SiteId};
 use stoa_sql::params;
 use stoa_store::{Row, Tx};
@@ -36,12 +36,13 @@ pub(super) fn phone_id(factor: FactorType, unique: &str) -> String {
     format!("{}{unique}", if factor == FactorType::Call { CALL } else { SMS })
 }
 
-/// The kind of factor that has an id.
+/// The kind of factor that has an id; passkeys have a table of their own.
 pub(super) fn kind_of(id: &str) -> FactorType {
     match id {
         it if it.starts_with(EMAIL) => FactorType::Email,
         it if it.starts_with(SMS) => FactorType::Sms,
         it if it.starts_with(CALL) => FactorType::Call,
+        it if it.starts_with(passkey::PREFIX) => FactorType::Webauthn,
         _ => FactorType::Totp,
     }
 }
@@ -122,6 +123,17 @@ pub(super) async fn used(tx: &mut Tx<'_>, site: &SiteId, id: &str, now: Millis) 
     let sql = "update stoa.factor set used = $1 where site = $2 and id = $3";
     tx.send(sql, params![now, site, id]).await?;
     Ok(())
+}
+
+/// Gives an authenticator another name: whether the member has it.
+pub(super) async fn rename(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    (id, name): (&str, &str),
+) -> Result<bool> {
+    let sql = "update stoa.factor set name = $1 where site = $2 and id = $3 and member = $4 and confirmed is not null";
+    Ok(tx.execute(sql, &params![name, site, id, member]).await? == 1)
 }
 
 /// Removes a confirmed factor: whether there was one.

@@ -9,7 +9,7 @@ use crate::{
     face,
     factor::remembered,
     flow::{
-        FlowAnswer, effects,
+        FlowAnswer, effects, page,
         record::{self, Record},
         state::{Completion, Effect, EffectResult, Event, Grant, State, Transition},
         step,
@@ -138,16 +138,7 @@ async fn conduct(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, event: 
             false => record = find(core, visit).await?,
         }
     }
-    let page = match &record.state {
-        State::EnrolFactor { challenge, draft, account, until } => {
-            let setup = draft.setup(core, visit.site, &challenge.member, account).await?;
-            setup.map_or_else(view::gone, |it| view::enrol(&it, *until))
-        }
-        State::KeepCodes { challenge, codes } => {
-            Step::RecoveryCodes { codes: codes.open(core, &visit.site.id, &challenge.member).await? }
-        }
-        state => view::page(state, &facts),
-    };
+    let page = page::of(core, visit, &record).await?;
     let view = view::view(visit, &record, page, problems);
     Ok(FlowAnswer { view, cookies: Cookies::default() })
 }
@@ -233,7 +224,7 @@ fn last_step(record: &Record, completion: Completion, code: Option<Secret>, issu
         return view::delivered(request.deliver(result, issuer));
     }
     if let Some(url) = &context.return_url {
-        let is_member = view::is_member(record.kind);
+        let is_member = record.kind.is_of_members();
         let flag = if completion == Completion::Cancelled { "false" } else { "true" };
         let url = match Address::parse(url) {
             Some(address) if is_member => address.with_query([("wixMemberLoggedIn", flag)]),

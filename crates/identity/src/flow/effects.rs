@@ -4,11 +4,14 @@ use crate::{
     Core, DeviceHints,
     browser::Browser,
     defence::attempt::{self, Account, Attempt},
-    factor::Draft,
+    factor::{
+        Shown,
+        passkey::{Presented, PresentedNew, RelyingParty},
+    },
     flow::{
-        problem,
+        page, problem,
         record::{self, Record},
-        state::{Effect, EffectResult, PasswordReason, SentTo, State},
+        state::{Effect, EffectResult, PasskeyAnswer, PasswordReason, SentTo, State},
         wire::{FlowKind, ProfileInput},
     },
     mail::{self, LinkOptions},
@@ -17,13 +20,15 @@ use crate::{
     password::Fingerprint,
     session,
     sign_in::{
-        advance, code,
-        enrolment::{self, Begun, Confirmed, Waiting},
+        advance,
+        challenge::Challenge,
+        code,
+        enrolment::{self, Begun, Confirmed, New, Waiting},
         invitation,
         login::{self, Registration},
         operator_recovery,
         outcome::{Origin, Outcome, SecondFactor},
-        recovery,
+        passkey, recovery,
         resume::{self, MissingFields},
         second_factor::{self, SentCode},
         verification,
@@ -133,9 +138,14 @@ async fn run_inner(
                 Err(fault) => Err(fault),
             }
         }
-        Effect::CheckFactor { challenge, shown, remembers } => {
+        Effect::CheckFactor { challenge, factor, code, remembers } => {
+            let shown = Shown::Code { factor, code };
             let answer = second_factor::FactorAnswer { challenge, shown, remembers, address: attempt.address };
             sign_in_or_outdated(core, site, record, second_factor::verify(core, site, answer).await?).await
+        }
+        Effect::CheckPasskey { challenge, answer, remembers } => {
+            let checked = check_passkey(core, site, record, (challenge, answer, remembers), (attempt, browser)).await;
+            passkey_result(checked)
         }
         Effect::PutOffFactor { challenge } => {
             let waiting = Waiting { challenge, address: attempt.address };
@@ -150,7 +160,14 @@ async fn run_inner(
         }
         Effect::ConfirmFactor { challenge, draft, code } => {
             let waiting = Waiting { challenge, address: attempt.address };
-            confirm_factor(core, site, record, (waiting, draft), &code).await
+            match enrolment::first_step(core, site, &waiting, &draft, &code).await? {
+                Some(step) => confirm_factor(core, site, record, waiting, New::Authenticator { draft, step }).await,
+                None => Ok(EffectResult::Outdated),
+            }
+        }
+        Effect::ConfirmPasskey { challenge, answer } => {
+            let waiting = Waiting { challenge, address: attempt.address };
+            passkey_result(confirm_passkey(core, site, record, waiting, (&answer, browser)).await)
         }
         Effect::FinishFactor { challenge } => {
             let waiting = Waiting { challenge, address: attempt.address };
@@ -195,21 +212,19 @@ async fn run_inner(
     }
 }
 
-/// Takes the first code of an authenticator. What follows is stored in the transaction from which on it counts: the recovery
-/// codes are shown, also when another page of the flow was as quick, the answer is lost or the program stops.
+/// Has a factor count from now on that was shown for the first time. What follows is stored in the transaction from which on it
+/// counts: the recovery codes are shown, also when another page of the flow was as quick, the answer is lost or the program stops.
 async fn confirm_factor(
     core: &Arc<Core>,
     site: &Arc<Site>,
     record: &Record,
-    (waiting, draft): (Waiting, Draft),
-    code: &Secret,
+    waiting: Waiting,
+    new: New,
 ) -> Result<EffectResult> {
-    let step = enrolment::first_step(core, site, &waiting, &draft, code).await?;
-    let Some(step) = step else { return Ok(EffectResult::Outdated) };
-    let input = (core.clone(), site.clone(), record.clone(), waiting, draft);
-    let confirmed = site.write_with(input, move |tx, (core, site, record, waiting, draft)| {
+    let input = (core.clone(), site.clone(), record.clone(), waiting, new);
+    let confirmed = site.write_with(input, move |tx, (core, site, record, waiting, new)| {
         boxed!({
-            let confirmed = enrolment::confirm(core, tx, site, waiting, (&*draft, step)).await?;
+            let confirmed = enrolment::confirm(core, tx, site, waiting, new).await?;
             if let Some(Confirmed::Kept { challenge, codes }) = &confirmed {
                 let state = State::KeepCodes { challenge: challenge.clone(), codes: codes.clone() };
                 if !record::advance(tx, site, record, &state).await? {
@@ -229,6 +244,49 @@ async fn confirm_factor(
         Some(Confirmed::Kept { challenge, codes }) => Ok(EffectResult::Enrolled { challenge, codes }),
         Some(Confirmed::Outcome(outcome)) => sign_in_result(core, site, record, *outcome).await,
         None => Ok(EffectResult::Outdated),
+    }
+}
+
+/// Takes what a passkey has signed, in the place of a password or as the second factor of a sign-in that waits.
+async fn check_passkey(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    record: &Record,
+    (challenge, answer, remembers): (Option<Challenge>, PasskeyAnswer, bool),
+    (attempt, browser): (Attempt, &Browser),
+) -> Result<EffectResult> {
+    let at = RelyingParty::of(&browser.base_url);
+    let presented = at.and_then(|at| Presented::read(&answer.challenge_id, &answer.credential, &at));
+    let presented = presented.ok_or_else(|| Fault::new(Code::VerificationFailed))?;
+    let Some(challenge) = challenge else {
+        let signed = passkey::sign_in(core, site, &attempt, &presented, &page::flow_name(record)).await?;
+        return sign_in_result(core, site, record, signed).await;
+    };
+    let (shown, address) = (Shown::Passkey(presented), attempt.address);
+    let answer = second_factor::FactorAnswer { challenge, shown, remembers, address };
+    sign_in_or_outdated(core, site, record, second_factor::verify(core, site, answer).await?).await
+}
+
+/// Takes a passkey that was made in the place of an authenticator.
+async fn confirm_passkey(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    record: &Record,
+    waiting: Waiting,
+    (answer, browser): (&PasskeyAnswer, &Browser),
+) -> Result<EffectResult> {
+    let at = RelyingParty::of(&browser.base_url);
+    let presented = at.and_then(|at| PresentedNew::read(&answer.challenge_id, &answer.credential, &at));
+    let presented = presented.ok_or_else(|| Fault::new(Code::VerificationFailed))?;
+    let new = enrolment::new_passkey(core, site, &waiting, &presented)?;
+    confirm_factor(core, site, record, waiting, New::Passkey(new)).await
+}
+
+/// A passkey that is refused is no wrong code: the page has no field for one.
+fn passkey_result(result: Result<EffectResult>) -> Result<EffectResult> {
+    match result {
+        Err(fault) if fault.code() == Code::VerificationFailed => Ok(EffectResult::Refused(problem::wrong_passkey())),
+        result => result,
     }
 }
 

@@ -6,8 +6,11 @@
 mod conduct;
 mod effects;
 pub(crate) mod open;
+mod page;
 mod problem;
 mod record;
+#[cfg(test)]
+mod samples;
 pub mod state;
 pub mod step;
 #[cfg(test)]

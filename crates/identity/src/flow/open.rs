@@ -7,7 +7,7 @@ use crate::{
     defence::throttle::AttemptKind,
     face,
     flow::{
-        FlowAnswer,
+        FlowAnswer, page,
         record::{self, Context, Record},
         state::State,
         step::{self, Entry},
@@ -56,10 +56,10 @@ impl Identity {
         };
         let state = state.ok_or_else(|| Fault::because(Code::NotBuilt, "a flow of this kind begins elsewhere"))?;
         let (record, begun) = insert(core, site, New { kind: start.kind, state, context }, browser).await?;
-        let page = view::page(&record.state, &view::facts(&record));
         let issuer = site_names::issuer(core, &site.id).await?;
         let face = face::of_site(site).await?;
         let visit = Visit { site, token: begun.token.expose(), browser, issuer: &issuer, face: &face };
+        let page = page::of(core, visit, &record).await?;
         let view = view::view(visit, &record, page, Vec::new());
         Ok(FlowAnswer { view, cookies: begun.cookies })
     }

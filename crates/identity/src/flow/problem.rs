@@ -15,6 +15,11 @@ pub fn wrong_code() -> Problem {
     at("code", "INVALID_CODE", "The code is wrong or has expired.")
 }
 
+/// A passkey that is unknown, removed, another site's, or whose challenge has ended: which of it is not told.
+pub fn wrong_passkey() -> Problem {
+    at("passkey", "PASSKEY_REFUSED", "The passkey was not accepted.")
+}
+
 pub fn credentials() -> Problem {
     general("INVALID_CREDENTIALS", Code::PasswordWrong.sentence())
 }

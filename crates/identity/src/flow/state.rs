@@ -3,7 +3,7 @@
 //! `sign_in.mermaid` beside this file is the picture, `sign_in.txt` every pair; a test compares them.
 
 use crate::{
-    factor::{Draft, FactorType, SealedCodes, Shown},
+    factor::{Draft, FactorType, SealedCodes},
     flow::wire::{FlowInput, FlowKind, Problem, ProfileInput},
     operator::Operator,
     password::Fingerprint,
@@ -192,8 +192,15 @@ pub enum Effect {
     },
     CheckFactor {
         challenge: Challenge,
-        shown: Shown,
+        factor: FactorType,
+        code: Secret,
         /// Not to ask again in this browser for a while.
+        remembers: bool,
+    },
+    CheckPasskey {
+        /// Of the sign-in that waits for a second factor; nothing where the passkey stands in the place of both.
+        challenge: Option<Challenge>,
+        answer: PasskeyAnswer,
         remembers: bool,
     },
     /// Goes on without a second factor, if the site lets the member.
@@ -207,6 +214,11 @@ pub enum Effect {
         challenge: Challenge,
         draft: Draft,
         code: Secret,
+    },
+    /// The same of a passkey that was made.
+    ConfirmPasskey {
+        challenge: Challenge,
+        answer: PasskeyAnswer,
     },
     /// Goes on once the recovery codes are kept.
     FinishFactor {
@@ -225,6 +237,15 @@ pub enum Effect {
     OpenSession(Grant),
     /// Tells the client or the page that waits.
     Finish(Completion),
+}
+
+/// What a page hands on of a passkey.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PasskeyAnswer {
+    /// Of the challenge that it answers.
+    pub challenge_id: String,
+    /// JSON text of `PublicKeyCredential.toJSON()`.
+    pub credential: Secret,
 }
 
 /// Who was granted a session.
@@ -327,9 +348,12 @@ impl Effect {
             Self::CheckApproval { .. } => "CheckApproval",
             Self::SendFactor { .. } => "SendFactor",
             Self::CheckFactor { .. } => "CheckFactor",
+            Self::CheckPasskey { challenge: None, .. } => "SignInByPasskey",
+            Self::CheckPasskey { challenge: Some(_), .. } => "CheckPasskey",
             Self::PutOffFactor { .. } => "PutOffFactor",
             Self::BeginFactor { .. } => "BeginFactor",
             Self::ConfirmFactor { .. } => "ConfirmFactor",
+            Self::ConfirmPasskey { .. } => "ConfirmPasskey",
             Self::FinishFactor { .. } => "FinishFactor",
             Self::SendRecovery { .. } => "SendRecovery",
             Self::SetPassword { .. } => "SetPassword",
@@ -374,10 +398,14 @@ impl Effect {
             Self::CheckApproval { .. } => completes || asks || verifies || matches!(result, Outdated | Unchanged),
             Self::SendFactor { .. } => matches!(result, CodeSent { .. } | Outdated),
             Self::CheckFactor { .. } => is_next || requires_factor || verifies || *result == Outdated,
+            // Who has shown a passkey has what sites require.
+            Self::CheckPasskey { challenge, .. } => is_next || verifies || (challenge.is_some() && *result == Outdated),
             Self::FinishFactor { .. } => is_next || verifies || *result == Outdated,
             Self::PutOffFactor { .. } => is_next || requires_now || verifies || *result == Outdated,
             Self::BeginFactor { .. } => is_next || verifies || matches!(result, Drafted { .. } | Outdated),
-            Self::ConfirmFactor { .. } => is_next || verifies || matches!(result, Enrolled { .. } | Outdated),
+            Self::ConfirmFactor { .. } | Self::ConfirmPasskey { .. } => {
+                is_next || verifies || matches!(result, Enrolled { .. } | Outdated)
+            }
             Self::SendCode { .. } | Self::SendRecovery { .. } => *result == Sent,
             Self::EndSession => *result == SignedOut,
             Self::OpenSession(_) | Self::Finish(_) => false,
@@ -401,8 +429,10 @@ impl Event {
                 FlowInput::VerifyEmail { .. } => "VerifyEmail",
                 FlowInput::Resend { .. } => "Resend",
                 FlowInput::SecondFactor { .. } => "SecondFactor",
+                FlowInput::Passkey { .. } => "Passkey",
                 FlowInput::EnrolFactor => "EnrolFactor",
                 FlowInput::ConfirmFactor { .. } => "ConfirmFactor",
+                FlowInput::ConfirmPasskey { .. } => "ConfirmPasskey",
                 FlowInput::Later => "Later",
                 FlowInput::CodesKept => "CodesKept",
                 FlowInput::MissingFields { .. } => "MissingFields",

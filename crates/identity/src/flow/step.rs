@@ -1,10 +1,12 @@
 //! The machine itself: pure, total, and the only place that knows what comes next.
 
 use crate::{
-    factor::{FactorType, Shown},
+    factor::FactorType,
     flow::{
         problem,
-        state::{Completion, Effect, EffectResult, Event, Facts, Grant, PasswordReason, State, Transition},
+        state::{
+            Completion, Effect, EffectResult, Event, Facts, Grant, PasskeyAnswer, PasswordReason, State, Transition,
+        },
         wire::{FlowInput, FlowKind, Problem, ProfileInput},
     },
     member::Member,
@@ -101,6 +103,14 @@ fn take_input(state: State, input: FlowInput, facts: &Facts) -> Transition {
                 Transition { state: State::SignIn { email: keep(email) }, effects: Vec::new(), problems }
             }
         },
+        // Those who run the site have none.
+        (state @ State::SignIn { .. }, FlowInput::Passkey { challenge_id, credential, .. })
+            if facts.kind.is_of_members() =>
+        {
+            let answer = PasskeyAnswer { challenge_id, credential: Secret::new(credential) };
+            let effects = vec![Effect::CheckPasskey { challenge: None, answer, remembers: false }];
+            Transition { state, effects, problems: Vec::new() }
+        }
         (State::SignIn { email: kept }, FlowInput::Switch { to: FlowKind::SignUp, email }) if facts.can_sign_up => {
             stay(State::SignUp { email: email.and_then(keep).or(kept) })
         }
@@ -129,9 +139,10 @@ fn take_input(state: State, input: FlowInput, facts: &Facts) -> Transition {
 
         (state @ State::MissingFields { .. }, FlowInput::MissingFields { profile }) => submit_profile(state, profile),
 
-        (state @ State::SecondFactor { .. }, input @ (FlowInput::SecondFactor { .. } | FlowInput::Resend { .. })) => {
-            prove(state, input)
-        }
+        (
+            state @ State::SecondFactor { .. },
+            input @ (FlowInput::SecondFactor { .. } | FlowInput::Passkey { .. } | FlowInput::Resend { .. }),
+        ) => prove(state, input),
 
         (state @ (State::OfferFactor { .. } | State::EnrolFactor { .. } | State::KeepCodes { .. }), input) => {
             enrol(state, input)
@@ -205,9 +216,14 @@ fn prove(state: State, input: FlowInput) -> Transition {
         FlowInput::SecondFactor { code, .. } if code.trim().is_empty() => {
             return Transition { state, effects: Vec::new(), problems: vec![problem::required("code")] };
         }
+        // What a passkey signs comes in an input of its own.
+        FlowInput::SecondFactor { factor: FactorType::Webauthn, .. } => return unexpected(state),
         FlowInput::SecondFactor { factor, code, remember } => {
-            let shown = Shown { factor, code: Secret::new(code) };
-            Effect::CheckFactor { challenge, shown, remembers: remember }
+            Effect::CheckFactor { challenge, factor, code: Secret::new(code), remembers: remember }
+        }
+        FlowInput::Passkey { challenge_id, credential, remember } => {
+            let answer = PasskeyAnswer { challenge_id, credential: Secret::new(credential) };
+            Effect::CheckPasskey { challenge: Some(challenge), answer, remembers: remember }
         }
         FlowInput::Resend { factor } => match factor.unwrap_or(FactorType::Email) {
             factor if factor.is_sent() && challenge.factors.contains(&factor) => {
@@ -235,6 +251,10 @@ fn enrol(state: State, input: FlowInput) -> Transition {
         }
         (State::EnrolFactor { challenge, draft, .. }, FlowInput::ConfirmFactor { code }) => {
             Effect::ConfirmFactor { challenge: challenge.clone(), draft: draft.clone(), code: Secret::new(code) }
+        }
+        (State::EnrolFactor { challenge, .. }, FlowInput::ConfirmPasskey { challenge_id, credential }) => {
+            let answer = PasskeyAnswer { challenge_id, credential: Secret::new(credential) };
+            Effect::ConfirmPasskey { challenge: challenge.clone(), answer }
         }
         (State::KeepCodes { challenge, .. }, FlowInput::CodesKept) => {
             Effect::FinishFactor { challenge: challenge.clone() }

@@ -33,6 +33,7 @@ fn typescript() -> String {
         SiteColours,
         Palette,
         Step,
+        PasskeyChallenge,
         DoneMessage,
         FactorType,
         FlowInput,

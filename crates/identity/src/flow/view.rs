@@ -7,7 +7,7 @@ use crate::{
         record::Record,
         state::{Facts, PasswordReason, State},
         step,
-        wire::{DoneMessage, FlowKind, FlowView, Problem, ProfileField, SiteFace, Step},
+        wire::{DoneMessage, FlowKind, FlowView, PasskeyChallenge, Problem, ProfileField, SiteFace, Step},
     },
     oauth::authorization::{AuthorizationResult, Delivery},
     password,
@@ -19,18 +19,13 @@ use stoa_kernel::{Email, Millis, date::iso_from_millis};
 use stoa_store::Site;
 
 pub(super) fn facts(record: &Record) -> Facts {
-    let is_member = is_member(record.kind);
+    let is_member = record.kind.is_of_members();
     Facts {
         kind: record.kind,
         can_sign_up: is_member,
         can_recover: is_member || record.kind == FlowKind::OwnerSignIn,
         can_cancel: record.context.authorization.is_some() || record.context.return_url.is_some(),
     }
-}
-
-/// Whether it is members who walk through a flow of this kind.
-pub(super) fn is_member(kind: FlowKind) -> bool {
-    matches!(kind, FlowKind::SignIn | FlowKind::SignUp | FlowKind::Recover)
 }
 
 /// A page of a flow that a browser asks for.
@@ -61,14 +56,17 @@ pub(super) fn view(visit: Visit<'_>, record: &Record, step: Step, problems: Vec<
     }
 }
 
-/// The page of a state that waits for the person.
-pub(super) fn page(state: &State, facts: &Facts) -> Step {
+/// The page of a state that waits for the person, as far as the state says; the rest is in `page`.
+pub(super) fn of_state(state: &State, facts: &Facts) -> Step {
     let password_min_length = password::MIN_CHARS as u32;
     let hint = |email: &str| Email::parse(email).map_or_else(|| "***".to_owned(), |it| it.hint());
     match state {
-        State::SignIn { email } => {
-            Step::SignIn { email: email.clone(), can_sign_up: facts.can_sign_up, can_recover: facts.can_recover }
-        }
+        State::SignIn { email } => Step::SignIn {
+            email: email.clone(),
+            can_sign_up: facts.can_sign_up,
+            can_recover: facts.can_recover,
+            passkey: None,
+        },
         State::SignUp { email } => {
             let names: &[&str] = if facts.kind == FlowKind::OwnerSetup { &[] } else { &["firstName", "lastName"] };
             let field = |name: &&str| ProfileField { name: (*name).to_owned(), required: false };
@@ -88,9 +86,10 @@ pub(super) fn page(state: &State, facts: &Facts) -> Step {
             sent_to: sent.as_ref().map(|it| it.to.clone()),
             sent_by: sent.as_ref().map(|it| it.factor),
             resend_after_seconds: RESEND_AFTER_SECONDS,
+            passkey: None,
         },
         State::OfferFactor { until, .. } => Step::OfferFactor { until: until.map(iso_from_millis) },
-        // The conductor shows what it has encrypted.
+        // `page` shows what is encrypted.
         State::EnrolFactor { .. } => gone(),
         State::KeepCodes { .. } => Step::RecoveryCodes { codes: Vec::new() },
         State::RecoverRequest { email } => Step::RecoverRequest { email: email.clone() },
@@ -110,9 +109,9 @@ pub(super) fn page(state: &State, facts: &Facts) -> Step {
 }
 
 /// The page of an authenticator that is set up.
-pub(super) fn enrol(setup: &Setup, until: Option<Millis>) -> Step {
+pub(super) fn enrol(setup: &Setup, until: Option<Millis>, passkey: Option<PasskeyChallenge>) -> Step {
     let (secret, uri) = (setup.secret.expose().to_owned(), setup.uri.expose().to_owned());
-    Step::EnrolFactor { secret, uri, until: until.map(iso_from_millis) }
+    Step::EnrolFactor { secret, uri, until: until.map(iso_from_millis), passkey }
 }
 
 /// The page of a flow that can't go on.

@@ -46,12 +46,19 @@ pub enum FlowKind {
     OwnerSignIn,
 }
 
+impl FlowKind {
+    /// Whether it is members who walk through a flow of this kind.
+    pub fn is_of_members(self) -> bool {
+        matches!(self, Self::SignIn | Self::SignUp | Self::Recover)
+    }
+}
+
 /// One question to the person, or the end of the flow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
 pub enum Step {
-    /// E-mail address and password of an existing account.
-    SignIn { email: Option<String>, can_sign_up: bool, can_recover: bool },
+    /// E-mail address and password of an existing account; or `passkey` in the place of both, absent where there are none.
+    SignIn { email: Option<String>, can_sign_up: bool, can_recover: bool, passkey: Option<PasskeyChallenge> },
     /// A new account.
     SignUp { email: Option<String>, fields: Vec<ProfileField>, password_min_length: u32 },
     /// A six-digit code was sent by e-mail.
@@ -61,20 +68,21 @@ pub enum Step {
     /// The profile lacks what the site requires.
     MissingFields { fields: Vec<ProfileField> },
     /// A second factor: one of these. `rememberDays` is how long the browser need not show one again; `sentTo` where the last
-    /// code went that `Resend` has sent, and `sentBy` the factor that it is of.
+    /// code went that `Resend` has sent, and `sentBy` the factor that it is of; `passkey` goes with `WEBAUTHN`.
     SecondFactor {
         factors: Vec<FactorType>,
         remember_days: u32,
         sent_to: Option<String>,
         sent_by: Option<FactorType>,
         resend_after_seconds: u32,
+        passkey: Option<PasskeyChallenge>,
     },
     /// The site requires a second factor of its members. `until`, ISO 8601, is how long this one may put it off; absent
     /// where not at all.
     OfferFactor { until: Option<String> },
     /// An authenticator to be set up, by its secret in base32 or the `otpauth:` address that a QR code holds; its first code is
-    /// awaited. `until` as before.
-    EnrolFactor { secret: String, uri: String, until: Option<String> },
+    /// awaited. Or a passkey in its place: `passkey` is what one is made with. `until` as before.
+    EnrolFactor { secret: String, uri: String, until: Option<String>, passkey: Option<PasskeyChallenge> },
     /// Recovery codes, shown until they are kept: none where they can't be decrypted any more.
     RecoveryCodes { codes: Vec<String> },
     /// Ask for the address to which a recovery link is sent.
@@ -99,6 +107,19 @@ pub enum Step {
     Done { message: DoneMessage },
     /// The flow can't go on (expired, used, blocked account).
     Failed { code: String, message: String },
+}
+
+/// What a browser is asked to have a passkey sign. Each view has another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct PasskeyChallenge {
+    /// A GUID, which goes back with the answer.
+    pub challenge_id: String,
+    /// JSON text of PublicKeyCredentialRequestOptionsJSON; of PublicKeyCredentialCreationOptionsJSON in
+    /// the step `ENROL_FACTOR`.
+    pub options: String,
+    /// When it ends, ISO 8601.
+    pub expires_date: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -148,10 +169,24 @@ pub enum FlowInput {
         /// Not to ask again in this browser for a while.
         remember: bool,
     },
-    /// To set an authenticator up.
+    /// What a passkey has signed, in the place of address and password, or as second factor.
+    Passkey {
+        challenge_id: String,
+        /// JSON text of `PublicKeyCredential.toJSON()`.
+        credential: String,
+        /// As of a second factor; means nothing in the place of a password.
+        remember: bool,
+    },
+    /// To set an authenticator up, or a passkey.
     EnrolFactor,
     ConfirmFactor {
         code: String,
+    },
+    /// A passkey that was made, in the place of an authenticator.
+    ConfirmPasskey {
+        challenge_id: String,
+        /// JSON text of `PublicKeyCredential.toJSON()`.
+        credential: String,
     },
     /// To put a second factor off.
     Later,

@@ -93,6 +93,7 @@ pub(crate) enum Message {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FactorChange {
     Added,
+    PasskeyAdded,
     /// By the member or by those who run the site.
     Removed,
     RecoveryCodesRenewed,
@@ -121,6 +122,7 @@ impl Message {
             Self::EmailChanged { .. } => "email_changed",
             Self::FactorChanged { change, .. } => match change {
                 FactorChange::Added => "factor_added",
+                FactorChange::PasskeyAdded => "passkey_added",
                 FactorChange::Removed => "factor_removed",
                 FactorChange::RecoveryCodesRenewed => "recovery_codes_renewed",
                 FactorChange::RecoveryCodeUsed => "recovery_code_used",
@@ -160,6 +162,7 @@ impl Message {
             Self::EmailChanged { .. } => &language.email_changed,
             Self::FactorChanged { change, .. } => match change {
                 FactorChange::Added => &language.factor_added,
+                FactorChange::PasskeyAdded => &language.passkey_added,
                 FactorChange::Removed => &language.factor_removed,
                 FactorChange::RecoveryCodesRenewed => &language.recovery_codes_renewed,
                 FactorChange::RecoveryCodeUsed => &language.recovery_code_used,
@@ -262,6 +265,7 @@ impl Message {
             Self::EmailVerified { at },
             Self::EmailChanged { email: "somebody.else@example.org".to_owned(), at },
             Self::FactorChanged { change: FactorChange::Added, at },
+            Self::FactorChanged { change: FactorChange::PasskeyAdded, at },
             Self::FactorChanged { change: FactorChange::Removed, at },
             Self::FactorChanged { change: FactorChange::RecoveryCodesRenewed, at },
             Self::FactorChanged { change: FactorChange::RecoveryCodeUsed, at },

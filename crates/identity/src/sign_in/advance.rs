@@ -90,6 +90,14 @@ pub(crate) async fn advance(
     Ok(Outcome::Success { member, session_token })
 }
 
+/// What [`advance`] answers, with the refusals of members apart for whom a transaction is kept in which something was used up.
+pub(super) fn kept(advanced: Result<Outcome>) -> Result<Result<Outcome>> {
+    match advanced {
+        Err(fault) if matches!(fault.code(), Code::MemberBlocked | Code::PasswordReset) => Ok(Err(fault)),
+        advanced => advanced.map(Ok),
+    }
+}
+
 /// What is asked of a member about second factors: one of those that they have, or to set one up where the site requires it. Codes
 /// that are sent are none that a site requires, so who has shown one may be asked for an authenticator yet.
 async fn asks_for_factor(

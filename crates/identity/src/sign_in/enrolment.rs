@@ -8,7 +8,10 @@
 use crate::{
     Core,
     defence::{attempt::Attempt, throttle::AttemptKind},
-    factor::{self, Draft, SealedCodes},
+    factor::{
+        self, Draft, SealedCodes,
+        passkey::{self, NewPasskey, PresentedNew},
+    },
     mail,
     member::{self, Member, Status},
     password::Fingerprint,
@@ -171,18 +174,43 @@ pub(crate) async fn first_step(
     Ok(step)
 }
 
-/// Has an authenticator whose first code was right count from now on, also when the site has come to let its members choose.
+/// A factor that is new, and was shown for the first time.
+#[derive(Debug, Clone)]
+pub(crate) enum New {
+    /// Its first code was of this step of time.
+    Authenticator {
+        draft: Draft,
+        step: i64,
+    },
+    Passkey(NewPasskey),
+}
+
+/// Checks a passkey that was made on the way of a sign-in.
+///
+/// # Errors
+/// [`Code::VerificationFailed`] whatever is wrong with it; [`Code::Throttled`].
+pub(crate) fn new_passkey(core: &Core, site: &Site, waiting: &Waiting, presented: &PresentedNew) -> Result<NewPasskey> {
+    let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, waiting.address, "")?;
+    let Challenge { member, generation, .. } = &waiting.challenge;
+    let for_use = passkey::Use::SignInEnrolment { member, generation: *generation };
+    let new = passkey::verify_new(core, &site.id, presented, for_use);
+    let new = new.ok_or_else(|| Fault::new(Code::VerificationFailed))?;
+    core.throttle.refund(permit);
+    Ok(new)
+}
+
+/// Has a factor that was shown for the first time count from now on, also when the site has come to let its members choose.
 /// Inside the transaction in which the sign-in stores the recovery codes, so that they are shown whatever stops in between.
 /// `None` as for [`put_off`].
 ///
 /// # Errors
-/// [`Code::MemberBlocked`]; [`Code::PasswordReset`].
+/// [`Code::VerificationFailed`] for a passkey that there is already; [`Code::MemberBlocked`]; [`Code::PasswordReset`].
 pub(crate) async fn confirm(
     core: &Core,
     tx: &mut Tx<'_>,
     site: &Site,
     waiting: &Waiting,
-    (draft, step): (&Draft, i64),
+    new: &New,
 ) -> Result<Option<Confirmed>> {
     let Some(member) = still_waits(core, tx, site, waiting).await? else { return Ok(None) };
     let is_off = policy::read(tx, &site.id).await?.second_factor == SecondFactorPolicy::Off;
@@ -194,7 +222,13 @@ pub(crate) async fn confirm(
     if !has_shown_address(core, tx, site, &member).await? {
         return Ok(None);
     }
-    let codes = draft.keep(core, tx, &site.id, &member, (step, waiting.address)).await?;
+    let codes = match new {
+        New::Authenticator { draft, step } => draft.keep(core, tx, &site.id, &member, (*step, waiting.address)).await?,
+        New::Passkey(new) => {
+            let kept = factor::keep_passkey(core, tx, &site.id, &member, (new, waiting.address)).await?;
+            kept.ok_or_else(|| Fault::new(Code::VerificationFailed))?
+        }
+    };
     let generation = factor::generation(tx, &site.id, &member.id).await?.unwrap_or_default();
     let challenge = Challenge { generation, until: core.now() + challenge::ENROLMENT, ..waiting.challenge.clone() };
     Ok(Some(Confirmed::Kept { challenge, codes }))

@@ -1,7 +1,12 @@
 //! What a sign-in answers, whichever way it came: registration, login, verification, recovery
 //! (docs/protocol/identity.md §10.1).
 
-use crate::{factor::FactorType, member::Member, policy::Field, sign_in::challenge::Challenge};
+use crate::{
+    factor::{FactorType, passkey},
+    member::Member,
+    policy::Field,
+    sign_in::challenge::Challenge,
+};
 use serde_json::{Value, json};
 use std::net::IpAddr;
 use stoa_kernel::{Caller, Millis, Secret, VisitorId};
@@ -21,13 +26,7 @@ pub enum Outcome {
     RequireOwnerApproval { member: Member },
     /// A second factor of the member is needed, of which one is asked for. Nothing is told of the member: who asks
     /// has shown a password alone.
-    MfaChallenge {
-        challenge: Challenge,
-        state_token: Secret,
-        asked: FactorType,
-        /// Where a code has just gone, without most of the address.
-        hint: Option<String>,
-    },
+    MfaChallenge { challenge: Challenge, state_token: Secret, asked: FactorType, data: Option<ChallengeData> },
     /// The site requires a second factor of the member, who has none that does. The account pages have one set up; what is answered to
     /// calls leads there. Nothing is told of the member here either.
     RequireEnrolment {
@@ -40,6 +39,15 @@ pub enum Outcome {
     /// The address was verified outside of a sign-in. Nothing keeps the member from signing in, but who
     /// asks has not shown a first factor.
     StatusCheck { member: Member },
+}
+
+/// What goes with a second factor that is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChallengeData {
+    /// Where a code has just gone, without most of the address.
+    Hint(String),
+    /// What a passkey is to sign.
+    Passkey(passkey::Request),
 }
 
 impl Outcome {
@@ -72,7 +80,7 @@ impl Outcome {
                 "state": "REQUIRE_OWNER_APPROVAL",
                 "identity": member.to_json(),
             }),
-            Self::MfaChallenge { challenge, state_token, asked, hint } => {
+            Self::MfaChallenge { challenge, state_token, asked, data } => {
                 let mut answer = json!({
                     "state": "MFA_CHALLENGE",
                     "stateToken": state_token.expose(),
@@ -84,8 +92,11 @@ impl Outcome {
                         "reason": "USER_SETTINGS",
                     },
                 });
-                if let Some(hint) = hint {
-                    answer["mfaChallengeData"]["verificationChallengeData"] = json!({ "hint": hint });
+                if let Some(data) = data {
+                    answer["mfaChallengeData"]["verificationChallengeData"] = match data {
+                        ChallengeData::Hint(hint) => json!({ "hint": hint }),
+                        ChallengeData::Passkey(request) => json!({ "webauthnData": request.to_webauthn_data() }),
+                    };
                 }
                 answer
             }

@@ -12,7 +12,7 @@ use crate::{
     password::Fingerprint,
     sign_in::{
         challenge::{self, Challenge},
-        outcome::{Origin, Outcome},
+        outcome::{ChallengeData, Origin, Outcome},
     },
     token::signing::Purpose,
 };
@@ -75,16 +75,16 @@ pub(crate) fn enrolment(
     Outcome::RequireEnrolment { challenge, until, url: None }
 }
 
-/// The same as [`challenge`] for one factor of those that the member has; `hint` tells where a code has gone.
+/// The same as [`challenge`] for one factor of those that the member has, with what goes with it.
 pub(crate) fn ask(
     core: &Core,
     site: &SiteId,
     challenge: Challenge,
     asked: FactorType,
-    hint: Option<String>,
+    data: Option<ChallengeData>,
 ) -> Result<Outcome> {
     let pending = PendingAuthentication::SecondFactor { challenge: challenge.clone(), asked };
-    Ok(Outcome::MfaChallenge { challenge, state_token: issue(core, site, &pending)?, asked, hint })
+    Ok(Outcome::MfaChallenge { challenge, state_token: issue(core, site, &pending)?, asked, data })
 }
 
 pub(crate) fn issue(core: &Core, site: &SiteId, pending: &PendingAuthentication) -> Result<Secret> {

@@ -11,20 +11,21 @@ use crate::{
         advance,
         challenge::Challenge,
         enrolment::{self, CallOrigin},
-        outcome::{Origin, Outcome, SecondFactor},
+        outcome::{ChallengeData, Origin, Outcome, SecondFactor},
+        passkey,
         pending::{self, PendingAuthentication},
     },
 };
 use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Code, Fault, Result, Secret, Violation};
+use stoa_kernel::{Code, Fault, Result, Violation};
 use stoa_store::{Site, Tx, boxed};
 
 /// What `verify` sends.
 #[derive(Debug, Clone)]
 pub struct SubmittedFactor {
     pub factor: FactorType,
-    /// Without one the factor is only chosen.
-    pub code: Option<Secret>,
+    /// Of this factor. Without it the factor is only chosen.
+    pub shown: Option<Shown>,
     /// Whether the member isn't to be asked again in the browser where the sign-in ends.
     pub remembers: bool,
 }
@@ -52,19 +53,19 @@ impl Identity {
         else {
             return Err(gone());
         };
-        let SubmittedFactor { factor, code, remembers } = submitted;
-        match code {
+        let SubmittedFactor { factor, shown, remembers } = submitted;
+        match shown {
             None if factor.is_sent() => {
                 let name = challenge.mailed.clone().unwrap_or_else(|| core.world().token::<32>());
                 let sent =
                     send_code(core, site, ToSend { challenge, factor, name, address }).await?.ok_or_else(gone)?;
                 let hint = sent.to.chars().take(200).collect();
-                pending::ask(core, &site.id, sent.challenge, factor, Some(hint))
+                pending::ask(core, &site.id, sent.challenge, factor, Some(ChallengeData::Hint(hint)))
             }
             None if challenge.factors.contains(&factor) => pending::ask(core, &site.id, challenge, factor, None),
             None => Err(not_taken()),
-            Some(code) => {
-                let answer = FactorAnswer { challenge, shown: Shown { factor, code }, remembers, address };
+            Some(shown) => {
+                let answer = FactorAnswer { challenge, shown, remembers, address };
                 let outcome = verify(core, site, answer).await?.ok_or_else(gone)?;
                 enrolment::for_call(core, site, outcome, from).await
             }
@@ -148,8 +149,9 @@ pub(crate) async fn verify(core: &Arc<Core>, site: &Arc<Site>, answer: FactorAns
     }
     let challenge = &answer.challenge;
     let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, answer.address, "")?;
-    let compared = factor::compare(core, site, &challenge.member, &answer.shown, challenge.mailed.as_deref()).await?;
-    let (factor, address) = (answer.shown.factor, answer.address);
+    let (sent, for_use) = (challenge.mailed.as_deref(), passkey::for_challenge(challenge));
+    let compared = factor::compare(core, site, &challenge.member, &answer.shown, sent, for_use).await?;
+    let (factor, address) = (answer.shown.factor(), answer.address);
     let verified = site.write_with((core.clone(), site.clone(), answer, compared), |tx, input| {
         boxed!({
             let (core, site, answer, compared) = input;
@@ -184,11 +186,5 @@ async fn verify_in(
     factor::password_was_set(core, tx, &site.id, &member.id, PasswordSet::Confirmed).await?;
     let second = SecondFactor::Shown { remembers: *remembers };
     let origin = Origin { visitor: challenge.visitor.as_ref(), address: Some(*address), second, app: None };
-    match advance::advance(core, tx, site, member, origin).await {
-        Ok(outcome) => Ok(Ok(Some(outcome))),
-        Err(fault) if matches!(fault.code(), Code::MemberBlocked | Code::PasswordReset) => {
-            Ok(Err(Fault::new(fault.code())))
-        }
-        Err(fault) => Err(fault),
-    }
+    Ok(advance::kept(advance::advance(core, tx, site, member, origin).await)?.map(Some))
 }

@@ -157,11 +157,5 @@ async fn check_in(core: &Core, tx: &mut Tx<'_>, site: &Site, submitted: Submitte
     // The sign-in has shown the password, and now the address.
     factor::password_was_set(core, tx, &site.id, &stored.member, PasswordSet::Confirmed).await?;
     let origin = Origin { visitor: stored.visitor.as_ref(), address: Some(address), ..Origin::default() };
-    match advance::advance(core, tx, site, member, origin).await {
-        Ok(advanced) => Ok(Ok(advanced)),
-        Err(fault) if matches!(fault.code(), Code::MemberBlocked | Code::PasswordReset) => {
-            Ok(Err(Fault::new(fault.code())))
-        }
-        Err(fault) => Err(fault),
-    }
+    advance::kept(advance::advance(core, tx, site, member, origin).await)
 }

@@ -82,14 +82,23 @@ accentSurface: string, };
 /**
  * One question to the person, or the end of the flow.
  */
-export type Step = { "type": "SIGN_IN", email: string | null, canSignUp: boolean, canRecover: boolean, } | { "type": "SIGN_UP", email: string | null, fields: Array<ProfileField>, passwordMinLength: number, } | { "type": "VERIFY_EMAIL", emailHint: string, resendAfterSeconds: number, } | { "type": "AWAIT_APPROVAL", emailHint: string, } | { "type": "MISSING_FIELDS", fields: Array<ProfileField>, } | { "type": "SECOND_FACTOR", factors: Array<FactorType>, rememberDays: number, sentTo: string | null, sentBy: FactorType | null, resendAfterSeconds: number, } | { "type": "OFFER_FACTOR", until: string | null, } | { "type": "ENROL_FACTOR", secret: string, uri: string, until: string | null, } | { "type": "RECOVERY_CODES", codes: Array<string>, } | { "type": "RECOVER_REQUEST", email: string | null, } | { "type": "RECOVER_SENT", emailHint: string, } | { "type": "NEW_PASSWORD", emailHint: string | null, passwordMinLength: number, } | { "type": "CONFIRM_SIGN_OUT", displayName: string | null, } | { "type": "REDIRECT", url: string, } | { "type": "POST_MESSAGE", origin: string, code: string | null, state: string, error: string | null, errorDescription: string | null, } | { "type": "DONE", message: DoneMessage, } | { "type": "FAILED", code: string, message: string, };
+export type Step = { "type": "SIGN_IN", email: string | null, canSignUp: boolean, canRecover: boolean, passkey: PasskeyChallenge | null, } | { "type": "SIGN_UP", email: string | null, fields: Array<ProfileField>, passwordMinLength: number, } | { "type": "VERIFY_EMAIL", emailHint: string, resendAfterSeconds: number, } | { "type": "AWAIT_APPROVAL", emailHint: string, } | { "type": "MISSING_FIELDS", fields: Array<ProfileField>, } | { "type": "SECOND_FACTOR", factors: Array<FactorType>, rememberDays: number, sentTo: string | null, sentBy: FactorType | null, resendAfterSeconds: number, passkey: PasskeyChallenge | null, } | { "type": "OFFER_FACTOR", until: string | null, } | { "type": "ENROL_FACTOR", secret: string, uri: string, until: string | null, passkey: PasskeyChallenge | null, } | { "type": "RECOVERY_CODES", codes: Array<string>, } | { "type": "RECOVER_REQUEST", email: string | null, } | { "type": "RECOVER_SENT", emailHint: string, } | { "type": "NEW_PASSWORD", emailHint: string | null, passwordMinLength: number, } | { "type": "CONFIRM_SIGN_OUT", displayName: string | null, } | { "type": "REDIRECT", url: string, } | { "type": "POST_MESSAGE", origin: string, code: string | null, state: string, error: string | null, errorDescription: string | null, } | { "type": "DONE", message: DoneMessage, } | { "type": "FAILED", code: string, message: string, };
+
+/**
+ * What a passkey is asked.
+ */
+export type PasskeyChallenge = { challengeId: string, 
+/**
+ * JSON text.
+ */
+options: string, expiresDate: string, };
 
 export type DoneMessage = "SIGNED_IN" | "SIGNED_OUT" | "PASSWORD_CHANGED" | "OWNER_READY";
 
 /**
  * What can be shown as second factor, by the names of docs/protocol/identity.md §10.4.
  */
-export type FactorType = "TOTP" | "EMAIL" | "SMS" | "CALL" | "RECOVERY_CODE";
+export type FactorType = "WEBAUTHN" | "TOTP" | "EMAIL" | "SMS" | "CALL" | "RECOVERY_CODE";
 
 /**
  * What the page sends.
@@ -98,7 +107,11 @@ export type FlowInput = { "type": "SIGN_IN", email: string, password: string, ca
 /**
  * Not to ask again in this browser for a while.
  */
-remember: boolean, } | { "type": "ENROL_FACTOR" } | { "type": "CONFIRM_FACTOR", code: string, } | { "type": "LATER" } | { "type": "CODES_KEPT" } | { "type": "RECOVER_REQUEST", email: string, } | { "type": "NEW_PASSWORD", password: string, } | { "type": "CONFIRM_SIGN_OUT" } | { "type": "BACK" } | { "type": "CANCEL" };
+remember: boolean, } | { "type": "PASSKEY", challengeId: string, credential: string, 
+/**
+ * Not to ask again in this browser for a while.
+ */
+remember: boolean, } | { "type": "ENROL_FACTOR" } | { "type": "CONFIRM_FACTOR", code: string, } | { "type": "CONFIRM_PASSKEY", challengeId: string, credential: string, } | { "type": "LATER" } | { "type": "CODES_KEPT" } | { "type": "RECOVER_REQUEST", email: string, } | { "type": "NEW_PASSWORD", password: string, } | { "type": "CONFIRM_SIGN_OUT" } | { "type": "BACK" } | { "type": "CANCEL" };
 
 export type ProfileInput = { firstName: string | null, lastName: string | null, nickname: string | null, };
 

@@ -24,7 +24,7 @@ pub(crate) const FACTOR_VERIFY: Operation = Operation::new(
 )
 .notes(
     "With the `stateToken` of a state `MFA_CHALLENGE`. Without a code it answers the challenge for the factor of the \
-             path; with `EMAIL`, `SMS` and `CALL` it sends one, which counts with the state token of that answer. `SMS` and `CALL` are there where the server has a telephone provider.",
+             path, with what a passkey is to sign for `WEBAUTHN`; with `EMAIL`, `SMS` and `CALL` it sends one, which counts with the state token of that answer. `SMS` and `CALL` are there where the server has a telephone provider.",
 )
 .takes("FactorVerifyRequest")
 .answers(STATE)
@@ -36,16 +36,23 @@ pub(crate) const FACTOR_LIST: Operation = own("factorList", "Lists the calling m
     .errors(&[REFUSED]);
 
 pub(crate) const FACTOR_BEGIN: Operation = own("factorBegin", "Begins to add a second factor")
-    .notes("It counts once a code of it was shown, within a quarter of an hour; one that is sent lives ten minutes. Members show first that their address is theirs.")
+    .notes("It counts once a code of it was shown, within a quarter of an hour; one that is sent lives ten minutes, and a passkey is made within five. Members show first that their address is theirs.")
     .may_take("FactorBeginRequest")
-    .answers(&[Answer::json("FactorBeginResponse", "The secret for the authenticator, or where the code went.")])
+    .answers(&[Answer::json("FactorBeginResponse", "The secret for the authenticator, where the code went, or what the browser is asked for a passkey.")])
     .errors(&[INVALID, PROVED, &[Code::VerificationRequired, Code::TooMany]])
     .counts(Throttle::Password);
 
-pub(crate) const FACTOR_CONFIRM: Operation = own("factorConfirm", "Shows the first code of a second factor")
-    .takes("FactorConfirmRequest")
-    .answers(&[Answer::json("FactorConfirmResponse", "The factor; with the first one recovery codes.")])
-    .errors(&[NOT_FOUND, PROVED, &[Code::VerificationRequired, Code::VerificationFailed]])
+pub(crate) const FACTOR_CONFIRM: Operation =
+    own("factorConfirm", "Shows the first code of a second factor, or a new passkey")
+        .takes("FactorConfirmRequest")
+        .answers(&[Answer::json("FactorConfirmResponse", "The factor; with the first one recovery codes.")])
+        .errors(&[NOT_FOUND, PROVED, &[Code::VerificationRequired, Code::VerificationFailed]])
+        .counts(Throttle::Password);
+
+pub(crate) const FACTOR_RENAME: Operation = own("factorRename", "Gives an authenticator or a passkey another name")
+    .takes("FactorRenameRequest")
+    .answers(&[Answer::json("FactorRenameResponse", "The factor.")])
+    .errors(&[NOT_FOUND, PROVED])
     .counts(Throttle::Password);
 
 pub(crate) const FACTOR_REMOVE: Operation = own("factorRemove", "Removes a second factor")
@@ -64,9 +71,9 @@ pub(crate) const REMEMBERED_BROWSERS_FORGET: Operation =
     own("rememberedBrowsersForget", "Asks for a second factor in every browser again").answers(DONE).errors(&[REFUSED]);
 
 pub(crate) const MEMBER_PROVE: Operation = own("memberProve", "Shows once more who the calling member is")
-    .notes("Needed before second factors change. Members who have one show it, the others their password. With `emailData`, `smsData` or `callData` that has no code one is sent.")
+    .notes("Needed before second factors change. Members who have one show it, the others their password. With `emailData`, `smsData` or `callData` that has no code one is sent; with `webauthnData` that has nothing the answer is what a passkey is to sign.")
     .takes("MemberProveRequest")
-    .answers(&[Answer::json("MemberProveResponse", "Until when it holds, in this session; or where the code went.")])
+    .answers(&[Answer::json("MemberProveResponse", "Until when it holds, in this session; or where the code went, or what a passkey is to sign.")])
     .errors(&[REFUSED, &[Code::ProofNeeded, Code::PasswordWrong, Code::VerificationFailed]])
     .counts(Throttle::SignIn);
 

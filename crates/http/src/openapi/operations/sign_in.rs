@@ -25,11 +25,11 @@ pub(crate) const MEMBER_REGISTER: Operation = sign_in("memberRegister", "Registe
 pub(crate) const MEMBER_LOGIN: Operation = sign_in("memberLogin", "Signs a member in by address and password")
     .notes(
         "Without a password it says that one is needed; with a `stateToken` it goes on where an earlier answer left \
-         off.",
+         off. The members `webauthn` and `emailOtp` of the packages are refused: passkeys sign in on the account pages, and here as second factor.",
     )
     .takes("MemberLoginRequest")
     .answers(STATE)
-    .errors(&[PASSWORD, CAPTCHA, &[Code::StateTokenInvalid, Code::ProfileInvalid]])
+    .errors(&[PASSWORD, CAPTCHA, &[Code::StateTokenInvalid, Code::ProfileInvalid, Code::NotBuilt]])
     .counts(Throttle::SignIn);
 
 pub(crate) const MEMBER_SIGN_ON: Operation =

@@ -77,6 +77,13 @@ pub(super) const TEXT: Language = Language {
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden, und sagen Sie denen Bescheid, die {site} betreiben.",
     },
+    passkey_added: Words {
+        subject: "Zu Ihrem Konto bei {site} kam ein Passkey hinzu",
+        title: "Ein Passkey kam hinzu",
+        body: "Zu Ihrem Konto bei {site} kam ein Passkey hinzu. Er meldet ohne Passwort an; wer nur das Passwort hat, wird nach einem zweiten Schritt gefragt.\n{time}",
+        action: "Das war ich nicht",
+        note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden, und sagen Sie denen Bescheid, die {site} betreiben.",
+    },
     factor_removed: Words {
         subject: "Ein zweiter Schritt Ihres Kontos bei {site} wurde entfernt",
         title: "Ein zweiter Schritt wurde entfernt",

@@ -77,6 +77,13 @@ pub(super) const TEXT: Language = Language {
         action: "It was not me",
         note: "If it was you, there is nothing to do. If not, choose a new password, which signs out everybody, and tell the people who run {site}.",
     },
+    passkey_added: Words {
+        subject: "A passkey was added to your account at {site}",
+        title: "A passkey was added",
+        body: "A passkey was added to your account at {site}. It signs in without your password; whoever has the password alone is asked for a second step.\n{time}",
+        action: "It was not me",
+        note: "If it was you, there is nothing to do. If not, choose a new password, which signs out everybody, and tell the people who run {site}.",
+    },
     factor_removed: Words {
         subject: "A second step was removed from your account at {site}",
         title: "A second step was removed",

@@ -77,6 +77,13 @@ pub(super) const TEXT: Language = Language {
         action: "No he sido yo",
         note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones, y avise a quienes llevan {site}.",
     },
+    passkey_added: Words {
+        subject: "Se añadió una llave de acceso a su cuenta en {site}",
+        title: "Se añadió una llave de acceso",
+        body: "Se añadió una llave de acceso a su cuenta en {site}. Con ella se entra sin contraseña; a quien solo tenga la contraseña se le pide un segundo paso.\n{time}",
+        action: "No he sido yo",
+        note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones, y avise a quienes llevan {site}.",
+    },
     factor_removed: Words {
         subject: "Se quitó un segundo paso de su cuenta en {site}",
         title: "Se quitó un segundo paso",

@@ -77,6 +77,13 @@ pub(super) const TEXT: Language = Language {
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
     },
+    passkey_added: Words {
+        subject: "Une clé d’accès a été ajoutée à votre compte sur {site}",
+        title: "Une clé d’accès a été ajoutée",
+        body: "Une clé d’accès a été ajoutée à votre compte sur {site}. Elle connecte sans mot de passe ; à qui n’a que le mot de passe, une deuxième étape est demandée.\n{time}",
+        action: "Ce n’était pas moi",
+        note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
+    },
     factor_removed: Words {
         subject: "Une deuxième étape de votre compte sur {site} a été retirée",
         title: "Une deuxième étape a été retirée",

@@ -19,6 +19,7 @@ pub(in crate::mail) struct Language {
     pub email_verified: Words,
     pub email_changed: Words,
     pub factor_added: Words,
+    pub passkey_added: Words,
     pub factor_removed: Words,
     pub recovery_codes_renewed: Words,
     pub recovery_code_used: Words,

@@ -33,11 +33,13 @@ export interface Profile {
 
 export interface Factor {
   id: string;
-  type: 'TOTP' | 'EMAIL' | 'SMS' | 'CALL';
+  type: 'WEBAUTHN' | 'TOTP' | 'EMAIL' | 'SMS' | 'CALL';
   /** Of codes that go to a number: most of its digits left out. */
   name: string;
   createdDate: string;
   lastUsedDate?: string;
+  /** Of passkeys: whether its keeper has it on several devices. */
+  backedUp?: boolean;
 }
 
 export interface Factors {
@@ -64,6 +66,7 @@ export interface MemberSession {
 
 export type Proof =
   | { password: string }
+  | { webauthnData: { challengeId: string; credential: string } }
   | { totpData: { code: string } }
   | { emailData: { code: string } }
   | { smsData: { code: string } }
@@ -157,6 +160,10 @@ export async function confirmFactor(ask: Ask, id: string, code: string): Promise
 
 export const removeFactor = (ask: Ask, id: string): Promise<Answer<object>> =>
   ask({ path: `${OWN}/factors/${encodeURIComponent(id)}`, method: 'DELETE', isValue: isObject });
+
+/** Gives an authenticator or a passkey another name. */
+export const renameFactor = (ask: Ask, id: string, name: string): Promise<Answer<object>> =>
+  ask({ path: `${OWN}/factors/${encodeURIComponent(id)}`, method: 'PATCH', body: { name }, isValue: isObject });
 
 export async function renewRecoveryCodes(ask: Ask): Promise<Answer<string[]>> {
   const answer = await ask({ path: `${OWN}/recovery-codes`, body: {}, isValue: isObject });

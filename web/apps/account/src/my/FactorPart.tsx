@@ -6,6 +6,7 @@ import {
   beginPhoneFactor,
   forgetBrowsers,
   removeFactor,
+  renameFactor,
   renewRecoveryCodes,
   type Ask,
   type Enrolment,
@@ -18,7 +19,9 @@ import { RecoveryCodes } from '../parts/RecoveryCodes.tsx';
 import { writtenDate } from '../page/dates.ts';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
 import { AddEmailFactor, AddFactor, AddPhoneFactor, ConfirmFactor } from './AddFactor.tsx';
+import { AddPasskey } from './AddPasskey.tsx';
 import { Note, type Done } from './Frame.tsx';
+import { RenameFactor } from './RenameFactor.tsx';
 import type { StepUp } from './useStepUp.ts';
 
 export interface FactorPartProps {
@@ -34,7 +37,7 @@ export interface FactorPartProps {
 /** What the member does here. */
 type Step =
   | { at: 'list' }
-  | { at: 'remove'; factor: Factor }
+  | { at: 'remove' | 'rename'; factor: Factor }
   | { at: 'confirm'; enrolment: Enrolment; again: () => Promise<Answer<Enrolment>> }
   /** Codes that are shown this once. */
   | { at: 'codes'; codes: readonly string[]; said: string };
@@ -80,6 +83,15 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
       if (answer !== null && 'value' in answer) take(answer.value);
     });
   };
+  /** The first factor brings recovery codes. */
+  const added = (codes: readonly string[], said: string) => {
+    if (codes.length === 0) {
+      over(said);
+      return;
+    }
+    setStep({ at: 'codes', codes, said });
+    onChanged();
+  };
   const over = (said: string) => {
     setStep({ at: 'list' });
     setDone({ text: said });
@@ -108,13 +120,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
               setStep({ ...step, enrolment });
             }}
             onConfirmed={(codes) => {
-              const said = 'sentTo' in step.enrolment ? text.sentFactorReady : text.factorReady;
-              if (codes.length === 0) {
-                over(said);
-                return;
-              }
-              setStep({ at: 'codes', codes, said });
-              onChanged();
+              added(codes, 'sentTo' in step.enrolment ? text.sentFactorReady : text.factorReady);
             }}
             onCancel={() => {
               setStep({ at: 'list' });
@@ -137,12 +143,41 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
         );
       case 'remove':
         return removal(step.factor);
+      case 'rename':
+        return (
+          <RenameFactor
+            factor={step.factor}
+            isSending={isSending}
+            onRename={(name) => {
+              act(
+                () => renameFactor(ask, step.factor.id, name),
+                () => {
+                  over(text.passkey.renamed);
+                },
+              );
+            }}
+            onCancel={() => {
+              setFailure(null);
+              setStep({ at: 'list' });
+            }}
+          />
+        );
       case 'list':
         return (
           <>
             {factors.factors.length === 0 ? <p>{text.factorsNone}</p> : list()}
             {factors.factors.length > 0 && codes()}
             {factors.rememberedBrowsers > 0 && browsers()}
+            {factors.addable.includes('WEBAUTHN') && (
+              <AddPasskey
+                ask={ask}
+                stepUp={stepUp}
+                isVerified={account.emailVerified}
+                onAdded={(codes) => {
+                  added(codes, text.passkey.ready);
+                }}
+              />
+            )}
             {factors.policy !== 'OFF' && (
               <AddFactor
                 isVerified={account.emailVerified}
@@ -188,6 +223,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
 
   function nameOf(factor: Factor) {
     switch (factor.type) {
+      case 'WEBAUTHN':
       case 'TOTP':
         return factor.name;
       case 'EMAIL':
@@ -208,24 +244,35 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
               <strong>
                 <bdi>{nameOf(it)}</bdi>
               </strong>
+              {it.type === 'WEBAUTHN' && (
+                <span className="step-quiet">{it.backedUp === true ? text.passkey.synced : text.passkey.kind}</span>
+              )}
               <span className="step-quiet">{text.factorMade({ date: writtenDate(it.createdDate, language) })}</span>
               {it.lastUsedDate !== undefined && (
                 <span className="step-quiet">{text.lastUsed({ date: writtenDate(it.lastUsedDate, language) })}</span>
               )}
             </div>
-            <Button
-              aria-label={`${text.remove}: ${nameOf(it)}`}
-              onPress={() => {
-                setDone(null);
-                setFailure(null);
-                setStep({ at: 'remove', factor: it });
-              }}
-            >
-              {text.remove}
-            </Button>
+            {(it.type === 'WEBAUTHN' || it.type === 'TOTP') && change('rename', it, text.passkey.rename)}
+            {change('remove', it, text.remove)}
           </li>
         ))}
       </ul>
+    );
+  }
+
+  /** Leads to what is changed of a factor. */
+  function change(at: 'remove' | 'rename', factor: Factor, label: string) {
+    return (
+      <Button
+        aria-label={`${label}: ${nameOf(factor)}`}
+        onPress={() => {
+          setDone(null);
+          setFailure(null);
+          setStep({ at, factor });
+        }}
+      >
+        {label}
+      </Button>
     );
   }
 
@@ -236,6 +283,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
           {text.removeTitle({ name: nameOf(factor) })}
         </h3>
         {factors.factors.length === 1 && <p>{text.removeLast}</p>}
+        {factor.type === 'WEBAUTHN' && <p>{text.passkey.removeText}</p>}
         <div className="my-actions">
           <Button
             variant="danger"

@@ -20,7 +20,9 @@ import type { Failure } from '../api/request.ts';
 import { startUrl } from '../flow/route.ts';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
 import { wrongText } from './problems.ts';
+import { hasPasskeys } from '../parts/passkey.ts';
 import { Note } from './Frame.tsx';
+import { PasskeyProof } from './PasskeyProof.tsx';
 import { isSent, proofKinds, type ProofKind, type SentKind } from './proofKinds.ts';
 
 const LENGTH = 6;
@@ -57,6 +59,10 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
       cancelAnimationFrame(frame);
     };
   }, [kind, waitsToSend]);
+  const refuse = () => {
+    setRefused([...refused, kind]);
+    setKind(kinds.find((it) => it !== kind) ?? 'RECOVERY_CODE');
+  };
   const sendCode = () => {
     if (isSending || !isSent(kind)) return;
     setIsSending(true);
@@ -65,9 +71,8 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
       change('');
       // The address is another one by now, or they were turned off: the other ways are left.
       if ('failure' in answer && answer.failure.problems.some((it) => it.field === dataName(kind))) {
-        setRefused([...refused, kind]);
         setSent(null);
-        setKind(kinds.find((it) => it !== kind) ?? 'RECOVERY_CODE');
+        refuse();
         return;
       }
       setFailure('failure' in answer ? answer.failure : null);
@@ -77,6 +82,7 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
   const send = () => {
     if (isSending) return;
     setFailure(null);
+    if (kind === 'WEBAUTHN') return;
     if (waitsToSend) {
       sendCode();
       return;
@@ -107,6 +113,7 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
   const isUnusable = failure?.code === PROOF_NEEDED;
   const ways: Record<ProofKind, string> = {
     PASSWORD: text.password,
+    WEBAUTHN: text.passkey.use,
     TOTP: text.useAuthenticator,
     EMAIL: text.useEmailCode,
     SMS: text.useSmsCode,
@@ -127,9 +134,18 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
           </p>
         </Callout>
       )}
-      {!cannot && (
+      {kind === 'WEBAUTHN' && (
+        <PasskeyProof
+          ask={ask}
+          onProved={() => {
+            onDone(true);
+          }}
+          onUnusable={refuse}
+        />
+      )}
+      {!cannot && kind !== 'WEBAUTHN' && (
         <Form labelledBy="proof" onSubmit={send}>
-          <p className="step-quiet">{explained()}</p>
+          <p className="step-quiet">{explained(kind)}</p>
           {!waitsToSend && field()}
           <FormActions>
             <Button type="submit" variant="primary" pending={isSending}>
@@ -150,8 +166,10 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
             <Button
               key={it}
               variant="link"
+              disabledReason={it === 'WEBAUTHN' && !hasPasskeys() ? text.passkey.why.unsupported : undefined}
               onPress={() => {
                 change('');
+                setFailure(null);
                 setKind(it);
               }}
             >
@@ -170,9 +188,9 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
     </section>
   );
 
-  function explained() {
+  function explained(of: CodeKind) {
     if (sentTo !== null) return text.codeSentTo({ where: sentTo });
-    switch (kind) {
+    switch (of) {
       case 'PASSWORD':
         return text.proofText;
       case 'TOTP':
@@ -208,7 +226,10 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
 
 const WRONG_PASSWORD = '-19976';
 
-function proofOf(kind: ProofKind, value: string): Proof {
+/** What is typed. */
+type CodeKind = Exclude<ProofKind, 'WEBAUTHN'>;
+
+function proofOf(kind: CodeKind, value: string): Proof {
   switch (kind) {
     case 'PASSWORD':
       return { password: value };

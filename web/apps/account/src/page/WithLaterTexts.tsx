@@ -1,6 +1,7 @@
-import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { createContext, useContext, useMemo, type ReactNode } from 'react';
 import { LoadingState } from '@stoa/ui/States';
-import { loadLaterTexts, type AllTexts, type LaterTexts } from '../text/later.ts';
+import { loadOtherTexts, type AllTexts } from '../text/later.ts';
+import { useFetchedTexts } from './fetchedTexts.ts';
 import { FailurePage } from './FailurePage.tsx';
 import { useText } from './text.ts';
 
@@ -18,21 +19,7 @@ const OFFLINE = { why: 'offline', code: '', message: '', requestId: null, client
 /** Shows a page once its texts are there. Those of another language take their place when they are. */
 export function WithLaterTexts({ language, children }: { language: string; children: ReactNode }) {
   const text = useText();
-  const [later, setLater] = useState<LaterTexts | 'failed' | null>(null);
-  useEffect(() => {
-    let isOver = false;
-    loadLaterTexts(language).then(
-      (texts) => {
-        if (!isOver) setLater(texts);
-      },
-      () => {
-        if (!isOver) setLater((old) => old ?? 'failed');
-      },
-    );
-    return () => {
-      isOver = true;
-    };
-  }, [language]);
+  const [later] = useFetchedTexts(loadOtherTexts, language);
   const all = useMemo(() => (later === null || later === 'failed' ? null : { ...text, ...later }), [text, later]);
   if (later === 'failed')
     return (

@@ -17,10 +17,12 @@ export function EmailField({
   value,
   onChange,
   error,
+  autoComplete = 'username',
 }: {
   value: string;
   onChange: (value: string) => void;
   error: string | undefined;
+  autoComplete?: string;
 }) {
   const text = useText();
   return (
@@ -29,7 +31,7 @@ export function EmailField({
       name="email"
       type="email"
       inputMode="email"
-      autoComplete="username"
+      autoComplete={autoComplete}
       spellCheck="false"
       autoCorrect="off"
       ltr

@@ -1,12 +1,18 @@
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
+import type { PasskeyChallenge } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Callout } from '@stoa/ui/Callout';
 import { FormActions } from '@stoa/ui/Form';
 import type { Flow } from '../flow/useFlow.ts';
-import { StepHead } from '../page/StepHead.tsx';
+import { LoadingState } from '@stoa/ui/States';
+import { StepHead, TITLE_ID } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
+import { WithPasskeyTexts, type PasskeyTexts } from '../page/WithPasskeyTexts.tsx';
 import { AuthenticatorSetup } from '../parts/AuthenticatorSetup.tsx';
+import { hasPasskeys } from '../parts/passkey.ts';
 import { RecoveryCodes } from '../parts/RecoveryCodes.tsx';
+import { PasskeyForm } from './PasskeyForm.tsx';
+import { useFreshChallenge } from './passkeyPrompt.ts';
 import { siteName, type StepProps } from './step.ts';
 import { StepForm } from './StepForm.tsx';
 import { checkCode } from './VerifyEmail.tsx';
@@ -53,21 +59,90 @@ function OfferFactor({ view, step, flow }: StepProps<'OFFER_FACTOR'>) {
   );
 }
 
+/** A passkey is made, or an authenticator is set up: the person chooses, where the site can be reached by passkeys. */
+function EnrolFactor(props: StepProps<'ENROL_FACTOR'>) {
+  const text = useText();
+  const { passkey } = props.step;
+  useFreshChallenge(props.flow, passkey);
+  const [byApp, setByApp] = useState(!hasPasskeys());
+  if (passkey === null) return <EnrolApp {...props} />;
+  return (
+    <WithPasskeyTexts waiting={<LoadingState level={1} label={text.loading} />}>
+      {(texts) => {
+        const other = (label: string, isOff = false) => (
+          <Button
+            variant="link"
+            disabledReason={isOff ? texts.why.unsupported : undefined}
+            onPress={() => {
+              setByApp(!byApp);
+              requestAnimationFrame(() => document.getElementById(TITLE_ID)?.focus());
+            }}
+          >
+            {label}
+          </Button>
+        );
+        return byApp ? (
+          <EnrolApp {...props} lead={texts.enrolText} other={other(texts.use, !hasPasskeys())} />
+        ) : (
+          <EnrolPasskey {...props} challenge={passkey} texts={texts} other={other(texts.useApp)} />
+        );
+      }}
+    </WithPasskeyTexts>
+  );
+}
+
+interface EnrolPasskeyProps extends StepProps<'ENROL_FACTOR'> {
+  challenge: PasskeyChallenge;
+  texts: PasskeyTexts;
+  other: ReactNode;
+}
+
+function EnrolPasskey({ view, step, flow, challenge, texts, other }: EnrolPasskeyProps) {
+  const text = useText();
+  const site = siteName(view, text);
+  return (
+    <>
+      <StepHead title={text.enrolTitle} site={site}>
+        {texts.enrolText({ site })}
+      </StepHead>
+      <PasskeyForm
+        view={view}
+        flow={flow}
+        challenge={challenge}
+        texts={texts}
+        submit={texts.create}
+        makes
+        toInput={(answer) => ({ type: 'CONFIRM_PASSKEY', ...answer })}
+      >
+        <p>{texts.createText}</p>
+      </PasskeyForm>
+      <div className="step-aside step-quiet">{other}</div>
+      <Later until={step.until} flow={flow} />
+    </>
+  );
+}
+
+interface EnrolAppProps extends StepProps<'ENROL_FACTOR'> {
+  /** In the place of what is said where there is no choice. */
+  lead?: PasskeyTexts['enrolText'];
+  other?: ReactNode;
+}
+
 /** An authenticator is set up, and shows its first code. */
-function EnrolFactor({ view, step, flow }: StepProps<'ENROL_FACTOR'>) {
+function EnrolApp({ view, step, flow, lead, other }: EnrolAppProps) {
   const text = useText();
   const site = siteName(view, text);
   const [code, setCode] = useState('');
   return (
     <>
       <StepHead title={text.enrolTitle} site={site}>
-        {text.enrolText({ site })}
+        {(lead ?? text.enrolText)({ site })}
       </StepHead>
       <StepForm
         view={view}
         flow={flow}
         submit={text.verify}
-        fields={['code']}
+        fields={['code', 'passkey']}
         check={() => checkCode(code, LENGTH)}
         onSubmit={() => {
           flow.send({ type: 'CONFIRM_FACTOR', code });
@@ -83,6 +158,7 @@ function EnrolFactor({ view, step, flow }: StepProps<'ENROL_FACTOR'>) {
           />
         )}
       </StepForm>
+      {other !== undefined && <div className="step-aside step-quiet">{other}</div>}
       <Later until={step.until} flow={flow} />
     </>
   );

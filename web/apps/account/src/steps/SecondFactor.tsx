@@ -3,9 +3,14 @@ import type { FactorType } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Checkbox } from '@stoa/ui/Checkbox';
 import { CodeField } from '@stoa/ui/CodeField';
+import { LoadingState } from '@stoa/ui/States';
 import { TextField } from '@stoa/ui/TextField';
 import { StepHead } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
+import { WithPasskeyTexts, type PasskeyTexts } from '../page/WithPasskeyTexts.tsx';
+import { hasPasskeys } from '../parts/passkey.ts';
+import { PasskeyForm } from './PasskeyForm.tsx';
+import { useFreshChallenge } from './passkeyPrompt.ts';
 import { Resend, ResentNote } from './Resend.tsx';
 import { missing, siteName, type StepProps } from './step.ts';
 import { StepForm } from './StepForm.tsx';
@@ -16,10 +21,28 @@ const LENGTH = 6;
 /** The factors whose codes are sent. */
 const SENT: readonly FactorType[] = ['EMAIL', 'SMS', 'CALL'];
 
-/** A code of an authenticator, one that is sent, or one of the codes that were kept for the day of need. */
-export function SecondFactor({ view, step, flow }: StepProps<'SECOND_FACTOR'>) {
+type Props = StepProps<'SECOND_FACTOR'>;
+
+/** A passkey, a code of an authenticator, one that is sent, or one of the codes that were kept for the day of need. */
+export function SecondFactor(props: Props) {
   const text = useText();
-  const [factor, setFactor] = useState<FactorType>(step.sentBy ?? step.factors[0] ?? 'TOTP');
+  if (!props.step.factors.includes('WEBAUTHN')) return <Factors {...props} passkeyTexts={null} />;
+  return (
+    <WithPasskeyTexts waiting={<LoadingState level={1} label={text.loading} />}>
+      {(texts) => <Factors {...props} passkeyTexts={texts} />}
+    </WithPasskeyTexts>
+  );
+}
+
+/** Whether the browser can show it. */
+const isUsable = (factor: FactorType) => factor !== 'WEBAUTHN' || hasPasskeys();
+
+function Factors({ view, step, flow, passkeyTexts }: Props & { passkeyTexts: PasskeyTexts | null }) {
+  const text = useText();
+  useFreshChallenge(flow, step.passkey);
+  const [factor, setFactor] = useState<FactorType>(
+    () => step.sentBy ?? step.factors.find(isUsable) ?? step.factors[0] ?? 'TOTP',
+  );
   const [code, setCode] = useState('');
   const [remember, setRemember] = useState(false);
   /** What is wrong with a code is said of the one that was sent. */
@@ -50,6 +73,7 @@ export function SecondFactor({ view, step, flow }: StepProps<'SECOND_FACTOR'>) {
     return factor === 'RECOVERY_CODE' ? missing({ code }) : checkCode(code, LENGTH);
   };
   const ways: Record<FactorType, string> = {
+    WEBAUTHN: passkeyTexts?.use ?? '',
     TOTP: text.useAuthenticator,
     EMAIL: text.useEmailCode,
     SMS: text.useSmsCode,
@@ -61,12 +85,57 @@ export function SecondFactor({ view, step, flow }: StepProps<'SECOND_FACTOR'>) {
       <StepHead title={text.factorTitle} site={siteName(view, text)}>
         {explained()}
       </StepHead>
+      {factor === 'WEBAUTHN' ? byPasskey() : byCode()}
+      <div className="step-aside step-quiet">
+        {isSent && !waitsToSend && (
+          <>
+            {factor === 'EMAIL' && <span>{text.spamHint}</span>}
+            <Resend flow={flow} afterSeconds={step.resendAfterSeconds} factor={factor} />
+          </>
+        )}
+        {isSent && <ResentNote flow={flow} problems={view.problems.length} />}
+        {step.factors
+          .filter((it) => it !== factor)
+          .map((it) => (
+            <Button
+              key={it}
+              variant="link"
+              disabledReason={isUsable(it) ? undefined : passkeyTexts?.why.unsupported}
+              onPress={() => {
+                change(it);
+              }}
+            >
+              {ways[it]}
+            </Button>
+          ))}
+      </div>
+    </>
+  );
+
+  function byPasskey() {
+    if (passkeyTexts === null || step.passkey === null) return null;
+    return (
+      <PasskeyForm
+        view={view}
+        flow={flow}
+        challenge={step.passkey}
+        texts={passkeyTexts}
+        submit={passkeyTexts.use}
+        toInput={(answer) => ({ type: 'PASSKEY', ...answer, remember })}
+      >
+        {rememberBox()}
+      </PasskeyForm>
+    );
+  }
+
+  function byCode() {
+    return (
       <StepForm
         key={`${factor} ${waitsToSend}`}
         view={shown}
         flow={flow}
         submit={waitsToSend ? text.sendCode : text.verify}
-        fields={['code']}
+        fields={['code', 'passkey']}
         check={check}
         onSubmit={send}
       >
@@ -94,41 +163,27 @@ export function SecondFactor({ view, step, flow }: StepProps<'SECOND_FACTOR'>) {
                   error={errorAt('code')}
                 />
               )}
-              <Checkbox isSelected={remember} onChange={setRemember}>
-                {text.rememberBrowser({ n: step.rememberDays })}
-              </Checkbox>
+              {rememberBox()}
             </>
           )
         }
       </StepForm>
-      <div className="step-aside step-quiet">
-        {isSent && !waitsToSend && (
-          <>
-            {factor === 'EMAIL' && <span>{text.spamHint}</span>}
-            <Resend flow={flow} afterSeconds={step.resendAfterSeconds} factor={factor} />
-          </>
-        )}
-        {isSent && <ResentNote flow={flow} problems={view.problems.length} />}
-        {step.factors
-          .filter((it) => it !== factor)
-          .map((it) => (
-            <Button
-              key={it}
-              variant="link"
-              onPress={() => {
-                change(it);
-              }}
-            >
-              {ways[it]}
-            </Button>
-          ))}
-      </div>
-    </>
-  );
+    );
+  }
+
+  function rememberBox() {
+    return (
+      <Checkbox isSelected={remember} onChange={setRemember}>
+        {text.rememberBrowser({ n: step.rememberDays })}
+      </Checkbox>
+    );
+  }
 
   function explained() {
     if (sentTo !== null) return text.codeSentTo({ where: sentTo });
     switch (factor) {
+      case 'WEBAUTHN':
+        return passkeyTexts?.factorText;
       case 'TOTP':
         return text.factorText({ site: siteName(view, text) });
       case 'EMAIL':

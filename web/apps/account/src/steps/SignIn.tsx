@@ -1,11 +1,20 @@
-import { useState } from 'react';
+import { Suspense, lazy, useState, type ComponentType } from 'react';
 import { Button } from '@stoa/ui/Button';
 import { PasswordField } from '@stoa/ui/PasswordField';
 import { StepHead } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
 import { EmailField, useEmail } from './EmailField.tsx';
+import type { PasskeyStep } from './passkeyPrompt.ts';
 import { missing, siteName, type StepProps } from './step.ts';
 import { StepForm } from './StepForm.tsx';
+
+/** Without it there is the password. */
+const PasskeySignIn = lazy<ComponentType<PasskeyStep>>(() =>
+  import('./later.ts').then(
+    (it) => ({ default: it.PasskeySignIn }),
+    () => ({ default: () => null }),
+  ),
+);
 
 export function SignIn({ view, step, flow }: StepProps<'SIGN_IN'>) {
   const text = useText();
@@ -22,7 +31,7 @@ export function SignIn({ view, step, flow }: StepProps<'SIGN_IN'>) {
         view={view}
         flow={flow}
         submit={text.signIn}
-        fields={['email', 'password']}
+        fields={['email', 'password', 'passkey']}
         check={() => missing({ email, password })}
         onSubmit={(captcha) => {
           flow.send({ type: 'SIGN_IN', email: email.trim(), password, captcha });
@@ -30,7 +39,12 @@ export function SignIn({ view, step, flow }: StepProps<'SIGN_IN'>) {
       >
         {(errorAt) => (
           <>
-            <EmailField value={email} onChange={setEmail} error={errorAt('email')} />
+            <EmailField
+              value={email}
+              onChange={setEmail}
+              error={errorAt('email')}
+              autoComplete={step.passkey ? 'username webauthn' : 'username'}
+            />
             <PasswordField
               label={text.password}
               name="password"
@@ -45,6 +59,11 @@ export function SignIn({ view, step, flow }: StepProps<'SIGN_IN'>) {
           </>
         )}
       </StepForm>
+      {step.passkey && (
+        <Suspense fallback={<div className="step-passkey" />}>
+          <PasskeySignIn view={view} flow={flow} challenge={step.passkey} />
+        </Suspense>
+      )}
       {step.canRecover && (
         <div className="step-ways">
           <Button

@@ -1,5 +1,5 @@
 import { Suspense, lazy, useRef, useState, type ReactNode } from 'react';
-import type { FlowView } from '@stoa/api';
+import type { FlowInput, FlowView } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Form, FormActions, ProblemSummary } from '@stoa/ui/Form';
 import type { Widget } from '../api/captcha.ts';
@@ -12,6 +12,9 @@ import type { WidgetHandle } from './WidgetPart.tsx';
 const WidgetPart = lazy(() => import('./WidgetPart.tsx').then((it) => ({ default: it.WidgetPart })));
 
 const NONE: LocalProblems = {};
+
+/** What is sent by other buttons than that of the form. */
+const ASIDE: readonly FlowInput['type'][] = ['RESEND', 'SWITCH', 'BACK', 'LATER', 'CANCEL', 'PASSKEY'];
 
 export interface StepFormProps {
   view: FlowView;
@@ -75,19 +78,7 @@ export function StepForm({ view, flow, submit, fields, check, onSubmit, password
         </Suspense>
       )}
       <FormActions>
-        <Button
-          type="submit"
-          variant="primary"
-          wide
-          pending={
-            flow.sending !== null &&
-            flow.sending !== 'RESEND' &&
-            flow.sending !== 'SWITCH' &&
-            flow.sending !== 'BACK' &&
-            flow.sending !== 'LATER' &&
-            flow.sending !== 'CANCEL'
-          }
-        >
+        <Button type="submit" variant="primary" wide pending={flow.sending !== null && !ASIDE.includes(flow.sending)}>
           {submit}
         </Button>
       </FormActions>

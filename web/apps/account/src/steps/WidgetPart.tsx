@@ -9,8 +9,9 @@ import {
   type Ref,
 } from 'react';
 import { Button } from '@stoa/ui/Button';
-import { Callout } from '@stoa/ui/Callout';
 import type { Widget } from '../api/captcha.ts';
+import { pageLanguage, useFetchedTexts, usePageLanguage } from '../page/fetchedTexts.ts';
+import { Obstacle } from '../page/Obstacle.tsx';
 import { useText } from '../page/text.ts';
 import { loadLaterTexts, type LaterTexts } from '../text/later.ts';
 import { forgetFresh, isFresh, loadFresh } from './freshPage.ts';
@@ -44,45 +45,10 @@ const BROKEN: ReadonlySet<State> = new Set(['failed', 'blocked', 'outdated']);
 /** The widget of the site's captcha provider. What the person is asked there is the provider's. */
 export function WidgetPart(props: WidgetPartProps) {
   const text = useText();
-  const language = useSyncExternalStore(watchLanguage, pageLanguage);
-  const [later, setLater] = useState<LaterTexts | 'failed' | null>(null);
-  const [tries, setTries] = useState(0);
-  useEffect(() => {
-    let isOver = false;
-    loadLaterTexts(language).then(
-      (texts) => {
-        if (!isOver) setLater(texts);
-      },
-      () => {
-        if (!isOver) setLater((old) => old ?? 'failed');
-      },
-    );
-    return () => {
-      isOver = true;
-    };
-  }, [language, tries]);
+  const [later, again] = useFetchedTexts(loadLaterTexts, usePageLanguage());
   if (later === null) return <p role="status">{text.loading}</p>;
   if (later !== 'failed') return <Standing {...props} later={later} />;
-  const again = () => {
-    setLater(null);
-    setTries((old) => old + 1);
-  };
   return <Obstacle why={text.offlineText} onAgain={again} />;
-}
-
-/** What is in the way, and the way on. */
-function Obstacle({ why, onAgain }: { why: string; onAgain: () => void }) {
-  const text = useText();
-  return (
-    <>
-      <Callout tone="warn" announce="alert">
-        <p>{why}</p>
-      </Callout>
-      <Button size="small" onPress={onAgain}>
-        {text.tryAgain}
-      </Button>
-    </>
-  );
 }
 
 function Standing({ ref, widget, onAnswer, onExpired, later }: WidgetPartProps & { later: LaterTexts }) {
@@ -198,16 +164,6 @@ function Standing({ ref, widget, onAnswer, onExpired, later }: WidgetPartProps &
       )}
     </div>
   );
-}
-
-const pageLanguage = () => document.documentElement.lang;
-
-function watchLanguage(changed: () => void) {
-  const observer = new MutationObserver(changed);
-  observer.observe(document.documentElement, { attributes: true, attributeFilter: ['lang'] });
-  return () => {
-    observer.disconnect();
-  };
 }
 
 const DARK = '(prefers-color-scheme: dark)';

@@ -7,7 +7,7 @@ import { InstallPage, scopeText } from '../page/InstallPage.tsx';
 import { TextProvider } from '../page/text.ts';
 import { WithLaterTexts } from '../page/WithLaterTexts.tsx';
 import { LANGUAGES, loadCatalogue } from '../text/languages.ts';
-import { loadLaterTexts } from '../text/later.ts';
+import { loadOtherTexts } from '../text/later.ts';
 import { en, expectAccessible } from './page.tsx';
 import { SITE } from './views.ts';
 
@@ -144,7 +144,7 @@ describe('the page on which an owner is asked about an application', () => {
   });
 
   it.each(LANGUAGES)('has words for every scope in %s', async (tag) => {
-    const text = { ...(await loadCatalogue(tag)), ...(await loadLaterTexts(tag)) };
+    const text = { ...(await loadCatalogue(tag)), ...(await loadOtherTexts(tag)) };
     const words = SCOPES.map((scope) => scopeText(text, scope));
     expect(new Set(words).size).toBe(SCOPES.length);
     for (const [n, scope] of SCOPES.entries()) {

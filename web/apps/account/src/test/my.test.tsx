@@ -1,34 +1,11 @@
 import { act, cleanup, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
+import { account, broken, factors, ok, refused } from './member.ts';
 import { en, expectAccessible, openPage, type Reply } from './page.tsx';
 import { SITE, viewOf } from './views.ts';
 
 const OPEN = '/_api/account/v1/member';
 const OWN = '/_api/identity/v1';
-
-const ok = (body: object): Reply => ({ status: 200, body });
-const refused = (status: number, code: string): Reply => ({
-  status,
-  body: { message: 'no', details: { applicationError: { code, description: 'no', data: {} } } },
-});
-const broken = (field: string, violatedRule: string): Reply => ({
-  status: 400,
-  body: { details: { validationError: { fieldViolations: [{ field, violatedRule, description: 'no', data: {} }] } } },
-});
-
-const account = (more: object = {}): Reply =>
-  ok({
-    site: SITE,
-    access_token: 'first token',
-    expires_in: 600,
-    memberId: 'm1',
-    email: 'mara@example.org',
-    emailVerified: true,
-    hasPassword: true,
-    passwordMinLength: 8,
-    deletionDays: 14,
-    ...more,
-  });
 
 const profile = (more: object = {}): Reply =>
   ok({
@@ -42,16 +19,6 @@ const profile = (more: object = {}): Reply =>
 
 const MAIL = { id: 'email-m1', type: 'EMAIL', name: 'E-mail', createdDate: '2026-01-02T12:00:00.000Z' };
 const PHONE = { id: 'f1', type: 'TOTP', name: 'Phone', createdDate: '2026-01-02T12:00:00.000Z' };
-const factors = (more: object = {}): Reply =>
-  ok({
-    policy: 'OPTIONAL',
-    addable: ['TOTP', 'EMAIL'],
-    factors: [],
-    recoveryCodesLeft: 0,
-    rememberedBrowsers: 0,
-    ...more,
-  });
-
 const session = (id: string, more: object = {}) => ({
   id,
   createdDate: '2026-01-02T12:00:00.000Z',
@@ -65,7 +32,7 @@ const HERE = session('a', { isCurrent: true, device: 'Firefox · Linux', address
 
 describe('my account', () => {
   it('asks strangers to sign in, and for the way back', async () => {
-    const signIn = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true });
+    const signIn = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null });
     const { sent } = openPage('/s/s1/account/', refused(401, 'UNAUTHENTICATED'), signIn);
     await screen.findByRole('heading', { level: 1, name: 'Sign in to Atlas' });
     expect(sent[0]).toMatchObject({ method: 'POST', path: `/s/s1${OPEN}`, body: {} });
@@ -124,7 +91,7 @@ describe('my account', () => {
 
 describe('the ways to it', () => {
   it('keep an address with a client or a way back for the sign-in', async () => {
-    const signIn = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true });
+    const signIn = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null });
     const { sent } = openPage('/account/?clientId=c1&returnUrl=https%3A%2F%2Fapp.example.org%2F', signIn);
     await screen.findByRole('heading', { level: 1, name: 'Sign in to Atlas' });
     expect(sent[0]?.body).toEqual({ kind: 'SIGN_IN', clientId: 'c1', returnUrl: 'https://app.example.org/' });
@@ -137,7 +104,7 @@ describe('the ways to it', () => {
   });
 
   it('ask again when the browser brings the page back', async () => {
-    const signIn = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true });
+    const signIn = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null });
     openPage('/account/profile', account(), profile(), refused(401, 'UNAUTHENTICATED'), signIn);
     await screen.findByDisplayValue('Lind');
     dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));

@@ -110,7 +110,10 @@ describe('the looks of a site', () => {
   const open = (site: Partial<typeof SITE>) =>
     openPage(
       '/account/flow/aaaa.first',
-      viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true }, { site: { ...SITE, ...site } }),
+      viewOf(
+        { type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null },
+        { site: { ...SITE, ...site } },
+      ),
     );
 
   it('are its logo, its colours and its links', async () => {
@@ -149,7 +152,7 @@ describe('the looks of a site', () => {
 });
 
 it('what was typed is kept apart for sites that share a host', async () => {
-  const view = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true });
+  const view = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null });
   const { user } = openPage('/s/s1/account/flow/aaaa.first', view);
   await user.type(await screen.findByLabelText(en.email), 'mara@example.org');
   expect(sessionStorage.getItem('stoa.account.email/s/s1')).toBe('mara@example.org');

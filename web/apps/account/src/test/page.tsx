@@ -6,10 +6,10 @@ import { expect, vi } from 'vitest';
 import type { FlowInput, FlowView } from '@stoa/api';
 import { App } from '../App.tsx';
 import { loadCatalogue } from '../text/languages.ts';
-import { loadLaterTexts } from '../text/later.ts';
+import { loadOtherTexts } from '../text/later.ts';
 
 const first = await loadCatalogue('en');
-export const en = { ...first, ...(await loadLaterTexts('en')) };
+export const en = { ...first, ...(await loadOtherTexts('en')) };
 
 export type Reply = FlowView | { status: number; body: unknown } | 'no answer' | 'never';
 export interface Sent {

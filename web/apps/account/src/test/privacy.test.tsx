@@ -2,33 +2,16 @@ import { screen } from '@testing-library/react';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { routeOf } from '../flow/route.ts';
 import { saveFile } from '../parts/saveFile.ts';
-import { loadLaterTexts } from '../text/later.ts';
+import { loadOtherTexts } from '../text/later.ts';
+import { account, factors, ok, refused } from './member.ts';
 import { en, expectAccessible, openPage, type Reply } from './page.tsx';
 import { SITE } from './views.ts';
 
 vi.mock('../parts/saveFile.ts', () => ({ saveFile: vi.fn() }));
 
-const ok = (body: object): Reply => ({ status: 200, body });
-const refused = (status: number, code: string): Reply => ({
-  status,
-  body: { message: 'no', details: { applicationError: { code, description: 'no', data: {} } } },
-});
 const NEEDED = refused(403, 'INSUFFICIENT_USER_AUTHENTICATION');
 
-const account = (more: object = {}): Reply =>
-  ok({
-    site: SITE,
-    access_token: 'first token',
-    expires_in: 600,
-    memberId: 'm1',
-    email: 'mara@example.org',
-    emailVerified: true,
-    hasPassword: true,
-    passwordMinLength: 8,
-    deletionDays: 14,
-    ...more,
-  });
-const factors = ok({ policy: 'OFF', addable: [], factors: [], recoveryCodesLeft: 0, rememberedBrowsers: 0 });
+const none = factors({ policy: 'OFF', addable: [] });
 const DUE = '2026-02-01T12:00:00.000Z';
 const OWN = `/s/${SITE.id}/_api/identity/v1`;
 
@@ -40,14 +23,14 @@ describe('the data of a member', () => {
         import('../my/MyPage.tsx'),
         import('../my/AccountGate.tsx'),
         import('../page/WithLaterTexts.tsx'),
-        loadLaterTexts('en'),
+        loadOtherTexts('en'),
       ]),
     30_000,
   );
 
   it('are saved as a file once the member has shown who they are', async () => {
     const copy = { member: { id: 'm1' }, audit: [] };
-    const { sent, user } = openPage('/account/privacy', account(), factors, NEEDED, factors, ok({}), ok(copy));
+    const { sent, user } = openPage('/account/privacy', account(), none, NEEDED, none, ok({}), ok(copy));
     await screen.findByRole('heading', { level: 1, name: en.privacyTitle });
     await user.click(await screen.findByRole('button', { name: en.copyAction }));
     await user.type(await screen.findByLabelText(en.password), 'right');
@@ -68,9 +51,9 @@ describe('the data of a member', () => {
     const { sent, user } = openPage(
       '/account/privacy',
       account(),
-      factors,
+      none,
       NEEDED,
-      factors,
+      none,
       ok({}),
       ok({ isDeleted: false, deletionDate: DUE }),
     );
@@ -97,7 +80,7 @@ describe('the data of a member', () => {
   });
 
   it('go at once where the site waits no day', async () => {
-    const { user } = openPage('/account/privacy', account({ deletionDays: 0 }), factors, ok({ isDeleted: true }));
+    const { user } = openPage('/account/privacy', account({ deletionDays: 0 }), none, ok({ isDeleted: true }));
     await user.click(await screen.findByRole('button', { name: en.deletionAction }));
     expect(screen.getByText(en.deletionAtOnce)).toBeTruthy();
     await user.click(screen.getByRole('button', { name: en.deletionAction }));
@@ -117,7 +100,7 @@ describe('the data of a member', () => {
     const { sent, user } = openPage(
       '/account/privacy',
       account(),
-      factors,
+      none,
       changed,
       account({ deletionDays: 0 }),
       ok({ isDeleted: true }),
@@ -133,7 +116,7 @@ describe('the data of a member', () => {
   });
 
   it('stay when the server refuses', async () => {
-    const { user } = openPage('/account/privacy', account(), factors, refused(429, 'THROTTLED_FEATURE'));
+    const { user } = openPage('/account/privacy', account(), none, refused(429, 'THROTTLED_FEATURE'));
     await user.click(await screen.findByRole('button', { name: en.copyAction }));
     expect((await screen.findByRole('alert')).textContent).toBe(en.problem.tooMany);
   });

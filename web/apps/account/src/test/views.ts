@@ -1,5 +1,5 @@
 /** One view or more for each step: adding a step to the union without one here does not compile. */
-import type { FlowView, SiteFace, Step } from '@stoa/api';
+import type { FactorType, FlowView, PasskeyChallenge, SiteFace, Step } from '@stoa/api';
 
 export const SITE: SiteFace = {
   id: 's1',
@@ -26,6 +26,34 @@ export function viewOf(step: Step, more: Partial<FlowView> = {}): FlowView {
   };
 }
 
+/** What a passkey is asked, the `n`th time: the bytes 1, 2 and n. */
+export const challenge = (n: number, timeout = 300_000): PasskeyChallenge => ({
+  challengeId: `c0ffee00-0000-4000-8000-00000000000${n}`,
+  options: JSON.stringify({
+    challenge: ['AQIA', 'AQIB', 'AQIC', 'AQID'][n],
+    timeout,
+    rpId: 'localhost',
+    allowCredentials: [],
+    userVerification: 'required',
+  }),
+  expiresDate: '2026-01-02T12:05:00.000Z',
+});
+
+/** What one is made with, the `n`th time. */
+export const creation = (n: number): PasskeyChallenge => ({
+  ...challenge(n),
+  options: JSON.stringify({
+    challenge: ['AQIA', 'AQIB', 'AQIC', 'AQID'][n],
+    timeout: 300_000,
+    rp: { id: 'localhost', name: 'Atlas' },
+    user: { id: '_-8', name: 'mara@example.org', displayName: 'Mara' },
+    pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
+    excludeCredentials: [{ id: 'BAUG', type: 'public-key', transports: ['internal'] }],
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    attestation: 'none',
+  }),
+});
+
 /** Of a member who takes codes by email and has no authenticator. */
 const byEmail = (sentTo: string | null): FlowView =>
   viewOf({
@@ -35,6 +63,7 @@ const byEmail = (sentTo: string | null): FlowView =>
     sentTo,
     sentBy: sentTo === null ? null : 'EMAIL',
     resendAfterSeconds: 0,
+    passkey: null,
   });
 
 /** Of a member who takes codes at a number. */
@@ -46,7 +75,36 @@ const byPhone = (sentBy: 'SMS' | 'CALL' | null): FlowView =>
     sentTo: sentBy === null ? null : '+49***78',
     sentBy,
     resendAfterSeconds: 0,
+    passkey: null,
   });
+
+/** Of a member who has passkeys among other factors. */
+export const byPasskey = (factors: FactorType[], n: number, more: Partial<FlowView> = {}): FlowView =>
+  viewOf(
+    {
+      type: 'SECOND_FACTOR',
+      factors,
+      rememberDays: 30,
+      sentTo: null,
+      sentBy: null,
+      resendAfterSeconds: 0,
+      passkey: challenge(n),
+    },
+    more,
+  );
+
+/** A factor is to be set up: an authenticator, or a passkey. */
+export const enrolling = (passkey: PasskeyChallenge | null, more: Partial<FlowView> = {}): FlowView =>
+  viewOf(
+    {
+      type: 'ENROL_FACTOR',
+      secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
+      uri: 'otpauth://totp/Atlas:m%40example.org?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Atlas',
+      until: null,
+      passkey,
+    },
+    more,
+  );
 
 const profile = [
   { name: 'firstName', required: true },
@@ -57,12 +115,16 @@ export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: Fl
   SIGN_IN: [
     {
       title: 'Sign in to Atlas',
-      view: viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true }),
+      view: viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null }),
+    },
+    {
+      title: 'Sign in to Atlas',
+      view: viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: challenge(1) }),
     },
     {
       title: 'Sign in to run Atlas',
       view: viewOf(
-        { type: 'SIGN_IN', email: null, canSignUp: false, canRecover: true },
+        { type: 'SIGN_IN', email: null, canSignUp: false, canRecover: true, passkey: null },
         { kind: 'OWNER_SIGN_IN', cancelUrl: null },
       ),
     },
@@ -99,6 +161,7 @@ export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: Fl
           sentTo: null,
           sentBy: null,
           resendAfterSeconds: 30,
+          passkey: null,
         },
         { canGoBack: true },
       ),
@@ -108,6 +171,7 @@ export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: Fl
     { title: 'Confirm that it is you', view: byPhone(null) },
     { title: 'Confirm that it is you', view: byPhone('SMS') },
     { title: 'Confirm that it is you', view: byPhone('CALL') },
+    { title: 'Confirm that it is you', view: byPasskey(['WEBAUTHN', 'TOTP', 'RECOVERY_CODE'], 1) },
   ],
   OFFER_FACTOR: [
     {
@@ -117,15 +181,8 @@ export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: Fl
     { title: 'Protect your account', view: viewOf({ type: 'OFFER_FACTOR', until: null }, { canGoBack: true }) },
   ],
   ENROL_FACTOR: [
-    {
-      title: 'Protect your account',
-      view: viewOf({
-        type: 'ENROL_FACTOR',
-        secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
-        uri: 'otpauth://totp/Atlas:m%40example.org?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Atlas',
-        until: null,
-      }),
-    },
+    { title: 'Protect your account', view: enrolling(null) },
+    { title: 'Protect your account', view: enrolling(creation(1)) },
   ],
   RECOVERY_CODES: [
     {

@@ -76,7 +76,7 @@ export default {
 
   recoveryCodesTitle: 'Diese Wiederherstellungscodes aufbewahren',
   recoveryCodesText:
-    'Mit jedem können Sie sich einmal anmelden, wenn die Authenticator-App verloren ist. Sie werden nur jetzt angezeigt: bitte ausdrucken oder in einem Passwortmanager ablegen.',
+    'Mit jedem können Sie sich einmal anmelden, wenn Ihr Gerät verloren ist. Sie werden nur jetzt angezeigt: bitte ausdrucken oder in einem Passwortmanager ablegen.',
   recoveryCodesList: 'Wiederherstellungscodes',
   recoveryCodesFile: 'Wiederherstellungscodes für {site}. Jeder gilt einmal.',
   recoveryCodesGone:

@@ -76,7 +76,7 @@ export default {
 
   recoveryCodesTitle: 'Keep these recovery codes',
   recoveryCodesText:
-    'Each signs you in once if you lose the authenticator app. They are shown only now: print them, or put them into a password manager.',
+    'Each signs you in once if you lose your device. They are shown only now: print them, or put them into a password manager.',
   recoveryCodesList: 'Recovery codes',
   recoveryCodesFile: 'Recovery codes for {site}. Each works once.',
   recoveryCodesGone:

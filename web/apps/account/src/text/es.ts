@@ -77,7 +77,7 @@ export default {
 
   recoveryCodesTitle: 'Guarde estos códigos de recuperación',
   recoveryCodesText:
-    'Cada uno le permite iniciar sesión una vez si pierde la aplicación de autenticación. Solo se muestran ahora: imprímalos o guárdelos en un gestor de contraseñas.',
+    'Cada uno le permite iniciar sesión una vez si pierde su dispositivo. Solo se muestran ahora: imprímalos o guárdelos en un gestor de contraseñas.',
   recoveryCodesList: 'Códigos de recuperación',
   recoveryCodesFile: 'Códigos de recuperación para {site}. Cada uno sirve una vez.',
   recoveryCodesGone:

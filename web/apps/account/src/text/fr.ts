@@ -77,7 +77,7 @@ export default {
 
   recoveryCodesTitle: 'Conservez ces codes de secours',
   recoveryCodesText:
-    'Chacun permet de vous connecter une fois si vous perdez l’application d’authentification. Ils ne sont affichés que maintenant : imprimez-les ou placez-les dans un gestionnaire de mots de passe.',
+    'Chacun permet de vous connecter une fois si vous perdez votre appareil. Ils ne sont affichés que maintenant : imprimez-les ou placez-les dans un gestionnaire de mots de passe.',
   recoveryCodesList: 'Codes de secours',
   recoveryCodesFile: 'Codes de secours pour {site}. Chacun fonctionne une fois.',
   recoveryCodesGone:

@@ -75,7 +75,7 @@ export default {
 
   recoveryCodesTitle: 'リカバリーコードを保管してください',
   recoveryCodesText:
-    '認証アプリを失くしたとき、各コードで一度だけログインできます。表示されるのは今だけです。印刷するか、パスワードマネージャーに保存してください。',
+    '端末を失くしたとき、各コードで一度だけログインできます。表示されるのは今だけです。印刷するか、パスワードマネージャーに保存してください。',
   recoveryCodesList: 'リカバリーコード',
   recoveryCodesFile: '{site} のリカバリーコード。各コードは一度だけ使えます。',
   recoveryCodesGone:

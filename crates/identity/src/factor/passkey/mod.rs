@@ -1,0 +1,29 @@
+//! Passkeys: pairs of keys of which the public one is kept (Web Authentication Level 3, decision 50).
+//!
+//! The browser is asked ([`request()`], [`creation`]) with a challenge that is signed and not stored, and bound to what it is for
+//! ([`Use`]). What it brings is parsed strictly ([`Presented`], [`PresentedNew`]), checked beside the transaction ([`verify()`],
+//! [`verify_new`]) and counts once inside it ([`take`], [`insert`]). Who says who they are to the authenticator has shown both
+//! factors: what they have, and what they know or are.
+
+mod authenticator_data;
+mod cbor;
+mod challenge;
+mod client_data;
+mod cose;
+mod presented;
+mod relying_party;
+mod request;
+mod row;
+mod transport;
+mod verify;
+
+pub(crate) use challenge::Use;
+pub use presented::{LONGEST_ASSERTION, LONGEST_ATTESTATION, Presented, PresentedNew};
+pub use relying_party::RelyingParty;
+pub use request::{Creation, Request};
+pub(crate) use request::{creation, descriptors, request};
+pub(crate) use row::{PREFIX, Passkey, count, of_member, remove, remove_all, rename};
+pub(crate) use verify::{NewPasskey, Verified, insert, take, verify, verify_new};
+
+/// Passkeys of a member.
+pub(crate) const MOST: usize = 10;

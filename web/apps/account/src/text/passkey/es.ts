@@ -1,0 +1,40 @@
+import type { Translation } from '@stoa/text';
+import type en from './en.ts';
+
+export default {
+  signIn: 'Entrar con una llave de acceso',
+  use: 'Usar una llave de acceso',
+  factorText: 'Confirme con su llave de acceso: huella, rostro, PIN o llave de seguridad.',
+  proofText: 'Antes de cambiarlo, confirma con tu llave de acceso.',
+  waiting: 'Siga las indicaciones de su navegador o dispositivo.',
+
+  enrolText:
+    '{site} pide un segundo paso al entrar: una llave de acceso o un código de una aplicación de autenticación.',
+  createText:
+    'Su dispositivo o gestor de contraseñas guarda la llave de acceso y la abre con huella, rostro o PIN. También sirve para entrar sin contraseña.',
+  create: 'Crear una llave de acceso',
+  useApp: 'Usar una aplicación de autenticación',
+
+  add: 'Añadir una llave de acceso',
+  nameHelp: 'Por ejemplo, el dispositivo o el gestor de contraseñas que la guarda.',
+  needsEmail: 'Confirma primero tu correo; después podrás añadir una llave de acceso.',
+  kind: 'Llave de acceso',
+  synced: 'Llave de acceso, en varios dispositivos',
+  ready: 'La llave de acceso está lista. Desde ahora puedes entrar con ella.',
+  rename: 'Cambiar el nombre',
+  renameTitle: 'Cambiar el nombre de {name}',
+  saveName: 'Guardar el nombre',
+  renamed: 'El nuevo nombre está guardado.',
+  removeText: 'Ya no servirá para entrar. Elimínala también de tu dispositivo o gestor de contraseñas.',
+
+  why: {
+    unsupported: 'Este navegador no puede usar llaves de acceso aquí.',
+    cancelled: 'No se usó ninguna llave de acceso. Inténtelo de nuevo o siga de otra manera.',
+    timeout: 'La ventana estuvo abierta demasiado tiempo. Inténtelo de nuevo.',
+    known: 'En este dispositivo ya hay una llave de acceso de esta cuenta.',
+    address: 'El navegador no admite llaves de acceso en esta dirección.',
+    failed: 'La llave de acceso no funcionó. Inténtelo de nuevo o siga de otra manera.',
+    wrong: 'Esta llave de acceso no vale aquí. Puede que se haya eliminado o que sea de otra cuenta.',
+    tooMany: 'Una cuenta no puede tener más llaves de acceso. Elimina una primero.',
+  },
+} satisfies Translation<typeof en>;
