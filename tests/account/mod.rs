@@ -5,6 +5,7 @@ mod authorize;
 mod captcha;
 mod codes;
 mod factors;
+mod impersonation;
 mod in_progress;
 mod install;
 mod intents;

@@ -61,12 +61,14 @@ pub(crate) fn check_caller(operation: &Operation, caller: &str, verdict: &str) {
         ("nobody", Callers::Open) => assert!(!is_unknown, "{id} is open to anyone: {verdict}"),
         ("nobody", _) if looks_at_tokens(operation) => assert!(is_unknown, "{id} without a token: {verdict}"),
         ("visitor", Callers::Known) => assert!(!is_forbidden, "{id} is open to visitors: {verdict}"),
-        ("visitor", Callers::Members | Callers::Editors | Callers::Owners | Callers::Apps)
-        | ("member" | "other" | "self", Callers::Editors | Callers::Owners | Callers::Apps)
-        | ("editor", Callers::Owners | Callers::Apps)
+        ("visitor", Callers::Members | Callers::Editors | Callers::Owners | Callers::Persons | Callers::Apps)
+        | ("member" | "other" | "self", Callers::Editors | Callers::Owners | Callers::Persons | Callers::Apps)
+        | ("editor", Callers::Owners | Callers::Persons | Callers::Apps)
+        | ("app", Callers::Persons)
         | ("owner", Callers::Apps) => assert!(is_closed, "{id} is closed to {caller}: {verdict}"),
         ("editor", Callers::Editors)
         | ("owner" | "app", Callers::Editors | Callers::Owners)
+        | ("owner", Callers::Persons)
         | ("app", Callers::Apps) => {
             assert!(!is_forbidden, "{id} is open to {caller}: {verdict}");
         }

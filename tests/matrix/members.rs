@@ -45,6 +45,8 @@ pub(crate) const ROUTES: &[(&str, &str, &str)] = &[
     ("deletionAsk", "/_api/identity/v1/deletion", "{}"),
     ("passwordReplace", "/_api/identity/v1/password", r#"{"oldPassword":"none such","newPassword":"short"}"#),
     ("factorsReset", "/_api/identity/v1/members/{new}/factors", ""),
+    ("impersonationStart", "/_api/identity/v1/members/{new}/impersonation", r#"{"reason":"x","password":"none such"}"#),
+    ("impersonationEnd", "/_api/identity/v1/members/{new}/impersonation", ""),
     ("deletionUndoByOwner", "/_api/identity/v1/members/{new}/keep", "{}"),
     ("passwordRefuse", "/_api/identity/v1/members/{new}/refuse-password", "{}"),
     ("sitePagesGet", "/_api/site/v1/pages", ""),

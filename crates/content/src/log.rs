@@ -42,8 +42,9 @@ pub(crate) fn payload(collection: &str, actor: &EventActor, members: &[(&str, Va
 
 /// The beginning of a payload, `"collection":"…","identity":{…}`. The id of the collection is a JSON string.
 pub(crate) fn head(quoted_collection: &str, actor: &EventActor) -> String {
-    let EventActor { kind, id } = actor;
-    format!("\"collection\":{quoted_collection},\"identity\":{{\"type\":{},\"id\":{}}}", quoted(kind), quoted(id))
+    let EventActor { kind, id, impersonator } = actor;
+    let by = impersonator.as_ref().map(|it| format!(",\"impersonator\":{}", quoted(it))).unwrap_or_default();
+    format!("\"collection\":{quoted_collection},\"identity\":{{\"type\":{},\"id\":{}{by}}}", quoted(kind), quoted(id))
 }
 
 /// Why the rows of a site stay for readers that resume: a collection asks for old values.
@@ -57,10 +58,12 @@ mod tests {
 
     #[test]
     fn payloads_begin_alike_however_they_are_made() {
-        let actor = EventActor { kind: "APP".to_owned(), id: "a\"b".to_owned() };
-        let payload = payload("c\"d", &actor, &[("revision", json!("2"))]);
-        let head = head(&quoted("c\"d"), &actor);
-        let whole: Value = serde_json::from_str(&format!("{{{head},\"revision\":\"2\"}}")).expect("JSON");
-        assert_eq!(serde_json::from_str::<Value>(&payload).expect("JSON"), whole);
+        for impersonator in [None, Some("u\"v".to_owned())] {
+            let actor = EventActor { kind: "MEMBER".to_owned(), id: "a\"b".to_owned(), impersonator };
+            let payload = payload("c\"d", &actor, &[("revision", json!("2"))]);
+            let head = head(&quoted("c\"d"), &actor);
+            let whole: Value = serde_json::from_str(&format!("{{{head},\"revision\":\"2\"}}")).expect("JSON");
+            assert_eq!(serde_json::from_str::<Value>(&payload).expect("JSON"), whole);
+        }
     }
 }

@@ -7,12 +7,13 @@ use axum::{
     http::{HeaderMap, header, request::Parts},
 };
 use cookie::Cookie;
+use serde_json::{Value, json};
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::Arc,
 };
 use stoa_identity::Identity;
-use stoa_kernel::{Caller, Code, Fault, Millis, Network, SessionId, SiteId};
+use stoa_kernel::{Caller, Code, Fault, Millis, Network, SessionId, SiteId, UserId};
 use stoa_store::{Credential, Site};
 
 /// A request by a known caller to a known site. Without a valid token it is refused with 401, with one whose scopes
@@ -28,6 +29,8 @@ pub struct Call {
     pub(crate) ends: Option<Millis>,
     /// What an application's token was given for.
     grant: Option<SessionId>,
+    /// The owner of the site who acts as the caller.
+    pub(crate) impersonator: Option<UserId>,
 }
 
 impl Call {
@@ -52,13 +55,25 @@ impl FromRequestParts<App> for Call {
         let authenticated = app.identity.authenticate(Some(authorization), site_hint).await?;
         let (site, network) = (app.store.site(&authenticated.site).await?, Network::of(sender(parts, app)));
         let (route, ends, grant) = (parts.extensions.get::<Route>(), authenticated.ends, authenticated.grant);
+        let impersonator = authenticated.caller.impersonator().map(|it| it.owner.clone());
         let caller = match route {
             Some(route) => route.opening.admit(route.is_read, authenticated.caller)?,
             // Items whose id was lost, or a call that isn't built: as where collections decide.
             None => authenticated.caller,
         };
+        if let Some(route) = route.filter(|it| impersonator.is_some() && !it.is_read) {
+            let call = format!("{} {}", parts.method, route.path);
+            app.identity.impersonation_record(&site, &caller, &call, sender(parts, app)).await?;
+        }
         stoa_content::let_in_by(seen, grant.as_ref());
-        Ok(Self { site, caller, route: route.map_or("", |it| it.path), network, ends, grant })
+        Ok(Self { site, caller, route: route.map_or("", |it| it.path), network, ends, grant, impersonator })
+    }
+}
+
+/// Says in an answer that an owner acts as the caller, as RFC 8693 has it.
+pub(crate) fn mark(answer: &mut Value, impersonator: Option<&UserId>) {
+    if let Some(owner) = impersonator {
+        answer["act"] = json!({ "sub": owner });
     }
 }
 

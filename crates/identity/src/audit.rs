@@ -51,6 +51,12 @@ pub(crate) enum Event {
     DeletionUndone,
     /// A member has taken a copy of what is known of them.
     DataExported,
+    /// An owner acts as a member from now on; the detail says how far, and why.
+    ImpersonationStarted,
+    /// No owner acts as the member any more.
+    ImpersonationEnded,
+    /// An owner who may change items as a member made a call that can; the detail is its route.
+    ImpersonationWrote,
 }
 
 impl Event {
@@ -82,6 +88,9 @@ impl Event {
             Self::DeletionAsked => "deletion_ask".to_owned(),
             Self::DeletionUndone => "deletion_undo".to_owned(),
             Self::DataExported => "data_export".to_owned(),
+            Self::ImpersonationStarted => "impersonation_start".to_owned(),
+            Self::ImpersonationEnded => "impersonation_end".to_owned(),
+            Self::ImpersonationWrote => "impersonation_write".to_owned(),
         }
     }
 }
@@ -100,6 +109,9 @@ pub struct Record {
     pub member: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
+    /// Why it was done, or by which call. It goes with the member.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
 }
 
 /// Which entries are wanted: those that are all of this, at most `limit`.
@@ -152,28 +164,39 @@ pub(crate) struct Entry<'a> {
     pub member: Option<&'a MemberId>,
     /// Where the request came from.
     pub address: Option<IpAddr>,
+    /// Why it was done, or by which call.
+    pub detail: Option<&'a str>,
 }
 
 impl<'a> Entry<'a> {
     /// What a caller did to a member.
     pub(crate) fn by(caller: &'a Caller, event: Event, member: &'a MemberId) -> Self {
-        Self { event, actor: Actor::Caller(caller), member: Some(member), address: None }
+        Self { event, actor: Actor::Caller(caller), member: Some(member), address: None, detail: None }
+    }
+
+    /// What somebody who runs the site did to a member.
+    pub(crate) fn by_operator(operator: &'a UserId, event: Event, member: &'a MemberId) -> Self {
+        Self { event, actor: Actor::Operator(operator), member: Some(member), address: None, detail: None }
     }
 
     /// What a member did to their own account.
     pub(crate) fn by_oneself(member: &'a MemberId, event: Event) -> Self {
-        Self { event, actor: Actor::Member(member), member: Some(member), address: None }
+        Self { event, actor: Actor::Member(member), member: Some(member), address: None, detail: None }
     }
 
     pub(crate) fn at_address(self, address: Option<IpAddr>) -> Self {
         Self { address, ..self }
     }
+
+    pub(crate) fn with_detail(self, detail: &'a str) -> Self {
+        Self { detail: Some(detail), ..self }
+    }
 }
 
 /// Writes an entry inside the transaction that it tells of.
 pub(crate) async fn record(core: &Core, tx: &mut Tx<'_>, site: &SiteId, entry: Entry<'_>) -> Result<()> {
-    let sql = "insert into stoa.audit (site, id, created, event, actor_kind, actor, member, address) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let sql = "insert into stoa.audit (site, id, created, event, actor_kind, actor, member, address, detail) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     let values = params![
         site,
         core.world().uuid(),
@@ -182,9 +205,17 @@ pub(crate) async fn record(core: &Core, tx: &mut Tx<'_>, site: &SiteId, entry: E
         entry.actor.kind(),
         entry.actor.id(),
         entry.member,
-        entry.address.map(|it| it.to_string())
+        entry.address.map(|it| it.to_string()),
+        entry.detail
     ];
     tx.send(sql, values).await?;
+    Ok(())
+}
+
+/// Forgets inside a transaction what was written in words about a member who goes.
+pub(crate) async fn forget(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
+    let sql = "update stoa.audit set detail = null where site = $1 and member = $2 and detail is not null";
+    tx.send(sql, params![site, member]).await?;
     Ok(())
 }
 
@@ -204,7 +235,7 @@ impl Identity {
             boxed!({
                 let AuditQuery { member, event, since, before, limit } = query;
                 let mut sql = Writer::new(tx.dialect());
-                sql.push("select id, created, event, actor_kind, actor, member, address from stoa.audit where site = ");
+                sql.push("select id, created, event, actor_kind, actor, member, address, detail from stoa.audit where site = ");
                 sql.bind(&site_id);
                 if let Some(member) = member {
                     sql.push(" and member = ").bind(member);
@@ -229,6 +260,7 @@ impl Identity {
                         actor: row.get(4)?,
                         member: row.get(5)?,
                         address: row.get(6)?,
+                        detail: row.get(7)?,
                     })
                 };
                 Ok(tx.rows(&text, &values, read).await?)

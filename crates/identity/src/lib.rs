@@ -16,6 +16,7 @@ pub mod event;
 pub mod face;
 pub mod factor;
 pub mod flow;
+mod impersonation;
 mod limits;
 mod log;
 pub mod mail;
@@ -36,6 +37,7 @@ mod webhook;
 
 pub use address::form as address_form;
 pub use defence::device::DeviceHints;
+pub use impersonation::Impersonation;
 pub use limits::IdentityLimits;
 pub use token::authenticate::Authenticated;
 

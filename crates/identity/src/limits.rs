@@ -15,6 +15,8 @@ const ACCESS_GRACE: Millis = 10 * MINUTE;
 pub(crate) const PAST_KEYS: Millis = LONGEST_ACCESS + DAY;
 /// No visitor's refresh token lives longer, those included that don't say when they end.
 pub(crate) const LONGEST_VISITOR: Millis = 3_650 * DAY;
+/// How long an owner may act as a member, with one token that nothing renews.
+pub(crate) const IMPERSONATION_LIFE: Millis = 30 * MINUTE;
 
 stoa_kernel::limits! {
     /// The table `identity` of the configuration. A `…_burst` is how many at once, its `…_per_hour` how many

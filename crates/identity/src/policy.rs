@@ -2,9 +2,10 @@
 //! (decisions 41, 44).
 
 use crate::{
-    Identity,
+    Identity, Impersonation,
     community::{entity, kind::ROLE, relation},
     member::{Member, profile::Profile},
+    session::{self, SessionSelector},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ use stoa_store::{ReaderPool, Site, Tx, boxed, outbox, setting};
 
 const SETTING: &str = "sign_on_policy";
 /// What an update may change.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 11] = [
     "requireOwnerApproval",
     "requireEmailVerification",
     "requiredFields",
@@ -28,6 +29,8 @@ const NAMES: [&str; 9] = [
     "secondFactorGraceDays",
     "secondFactorRoles",
     "accountDeletionDays",
+    "impersonation",
+    "impersonationWithoutNotice",
 ];
 /// What comes back on a round trip and is ignored.
 const READ_ONLY: [&str; 6] =
@@ -80,6 +83,12 @@ pub struct SignOnPolicy {
     /// For how many days an account stays that its member wants to be deleted, who can keep it meanwhile; there once it was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account_deletion_days: Option<u32>,
+    /// What owners may do as members (decision 54).
+    #[serde(skip_serializing_if = "Impersonation::is_off")]
+    pub impersonation: Impersonation,
+    /// Whether members get no message when an owner begins to act as them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub impersonation_without_notice: bool,
 }
 
 /// What a site says of second factors.
@@ -220,6 +229,8 @@ pub struct PolicyChange {
     pub second_factor_grace_days: Option<u32>,
     pub second_factor_roles: Option<Vec<String>>,
     pub account_deletion_days: Option<u32>,
+    pub impersonation: Option<Impersonation>,
+    pub impersonation_without_notice: Option<bool>,
 }
 
 impl PolicyChange {
@@ -245,10 +256,14 @@ impl PolicyChange {
             require_email_verification: flag("requireEmailVerification"),
             require_captcha: flag("requireCaptcha"),
             second_factor_by_telephone: flag("secondFactorByTelephone"),
+            impersonation_without_notice: flag("impersonationWithoutNotice"),
             ..Self::default()
         };
         if let Some(policy) = body.get("signOnPolicy") {
             parse_factors(policy, &mut change, &mut violations);
+            let why = "OFF, READ or WRITE is expected";
+            let names = Impersonation::ALL.map(|it| (it.name(), it));
+            change.impersonation = one_of(policy, "impersonation", &names, why, &mut violations);
             change.account_deletion_days = days(policy, "accountDeletionDays", MOST_DELETION_DAYS, &mut violations);
         }
         match body.get("signOnPolicy").and_then(|it| it.get("requiredFields")) {
@@ -293,7 +308,7 @@ impl Identity {
     }
 
     /// Changes what `change` names and answers the whole policy. Members who wait already keep waiting
-    /// for what was asked of them.
+    /// for what was asked of them. Where owners may do less as members from now on, none of them acts as one any more.
     ///
     /// # Errors
     /// [`Code::Forbidden`] for callers who are neither app nor owner; [`Code::Validation`] for roles that there are not,
@@ -303,7 +318,8 @@ impl Identity {
         allow(caller)?;
         let actor = EventActor::of(caller);
         let has_telephone = core.telephone.is_some();
-        site.write_with((site.id.clone(), change, actor, core.now()), move |tx, (site, change, actor, now)| {
+        let input = (site.id.clone(), change, actor, core.now());
+        session::end_in(core, site, None, input, move |tx, (site, change, actor, now)| {
             boxed!({
                 let mut policy = read(tx, site).await?;
                 let before = policy.clone();
@@ -329,14 +345,22 @@ impl Identity {
                 }
                 apply_factors(tx, site, change, &mut policy, *now).await?;
                 policy.account_deletion_days = change.account_deletion_days.or(policy.account_deletion_days);
+                policy.impersonation = change.impersonation.unwrap_or(policy.impersonation);
+                if let Some(flag) = change.impersonation_without_notice {
+                    policy.impersonation_without_notice = flag;
+                }
                 if policy == before {
-                    return Ok(policy);
+                    return Ok((policy, Vec::new()));
                 }
                 let value = serde_json::to_string(&policy).map_err(Fault::internal)?;
                 setting::put(tx, site, SETTING, value).await?;
                 let payload = json!({ "identity": actor, "signOnPolicy": policy }).to_string();
                 outbox::put(tx, site, EntryKind::PolicyUpdated.name(), payload, *now).await?;
-                Ok(policy)
+                let ended = match policy.impersonation < before.impersonation {
+                    true => SessionSelector::Impersonations.end(tx, site, *now).await?,
+                    false => Vec::new(),
+                };
+                Ok((policy, ended))
             })
         })
         .await
@@ -362,17 +386,10 @@ pub(crate) async fn read(tx: &mut Tx<'_>, site: &SiteId) -> Result<SignOnPolicy>
 
 /// Reads what an update says of second factors.
 fn parse_factors(policy: &Value, change: &mut PolicyChange, violations: &mut Vec<Violation>) {
-    let sent = |name: &str| policy.get(name).filter(|it| !it.is_null());
-    if let Some(sent) = sent("secondFactor") {
-        change.second_factor = SecondFactorPolicy::ALL.into_iter().find(|it| sent.as_str() == Some(it.name()));
-        if change.second_factor.is_none() {
-            let rule = if sent.is_string() { "INVALID_ENUM_VALUE" } else { "FORMAT" };
-            let why = "OFF, OPTIONAL or REQUIRED is expected";
-            violations.push(Violation::new("signOnPolicy.secondFactor", rule, why));
-        }
-    }
+    let (names, why) = (SecondFactorPolicy::ALL.map(|it| (it.name(), it)), "OFF, OPTIONAL or REQUIRED is expected");
+    change.second_factor = one_of(policy, "secondFactor", &names, why, violations);
     change.second_factor_grace_days = days(policy, "secondFactorGraceDays", MOST_DAYS, violations);
-    if let Some(sent) = sent("secondFactorRoles") {
+    if let Some(sent) = policy.get("secondFactorRoles").filter(|it| !it.is_null()) {
         match serde_json::from_value::<Vec<String>>(sent.clone()) {
             Ok(roles) if roles.len() > MOST_ROLES => {
                 violations.push(Violation::new(ROLES_FIELD, "MAX_SIZE", format!("at most {MOST_ROLES} roles")));
@@ -386,6 +403,23 @@ fn parse_factors(policy: &Value, change: &mut PolicyChange, violations: &mut Vec
             }
         }
     }
+}
+
+/// One of these that an update names.
+fn one_of<T: Copy>(
+    policy: &Value,
+    name: &str,
+    names: &[(&str, T)],
+    why: &str,
+    violations: &mut Vec<Violation>,
+) -> Option<T> {
+    let sent = policy.get(name).filter(|it| !it.is_null())?;
+    let found = names.iter().find(|it| sent.as_str() == Some(it.0)).map(|it| it.1);
+    if found.is_none() {
+        let rule = if sent.is_string() { "INVALID_ENUM_VALUE" } else { "FORMAT" };
+        violations.push(Violation::new(format!("signOnPolicy.{name}"), rule, why));
+    }
+    found
 }
 
 /// Days that an update names.
@@ -494,6 +528,9 @@ mod tests {
         for (name, sent, why) in [
             ("secondFactor", json!("optional"), "OFF, OPTIONAL or REQUIRED is expected"),
             ("secondFactor", json!({ "roles": ["admin"] }), "OFF, OPTIONAL or REQUIRED is expected"),
+            ("impersonation", json!("read"), "OFF, READ or WRITE is expected"),
+            ("impersonation", json!(true), "OFF, READ or WRITE is expected"),
+            ("impersonationWithoutNotice", json!("no"), "true or false is expected"),
             ("secondFactorGraceDays", json!(366), days),
             ("secondFactorGraceDays", json!(-1), days),
             ("secondFactorGraceDays", json!(1.5), days),

@@ -14,12 +14,16 @@ pub struct EventActor {
     #[serde(rename = "type")]
     pub kind: String,
     pub id: String,
+    /// The owner of the site who acted as this member, by id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impersonator: Option<String>,
 }
 
 impl EventActor {
     /// The caller of a request.
     pub fn of(caller: &Caller) -> Self {
-        Self::new(caller.identity_type(), caller.id())
+        let impersonator = caller.impersonator().map(|it| it.owner.to_string());
+        Self { impersonator, ..Self::new(caller.identity_type(), caller.id()) }
     }
 
     /// A member, also one who made no request.
@@ -38,7 +42,7 @@ impl EventActor {
     }
 
     fn new(kind: &str, id: &str) -> Self {
-        Self { kind: kind.to_owned(), id: id.to_owned() }
+        Self { kind: kind.to_owned(), id: id.to_owned(), impersonator: None }
     }
 
     /// As events tell it: `identityType`, and the id under the name that goes with it.
@@ -71,6 +75,13 @@ mod tests {
         assert_eq!(serde_json::to_value(&actor).expect("JSON"), json!({ "type": "APP", "id": "k" }));
         let held = app.held_to(Some(&crate::Scopes::among("items:read")));
         assert_eq!(EventActor::of(&held), actor, "whatever scopes leave");
+        let member = Caller::Member { id: "m".into(), session: "s".into(), client: None };
+        let by = crate::Impersonator { owner: "u".into(), session: None };
+        let shown = EventActor::of(&member.impersonated(by, &crate::Scopes::among("items:write")));
+        let stored = json!({ "type": "MEMBER", "id": "m", "impersonator": "u" });
+        assert_eq!(serde_json::to_value(&shown).expect("JSON"), stored);
+        assert_eq!(serde_json::from_value::<EventActor>(stored).expect("an actor"), shown);
+        assert_eq!(shown.to_json(), EventActor::member(&"m".into()).to_json(), "others are told who it is for");
         assert_eq!(EventActor::server().to_json(), json!({ "identityType": "UNKNOWN" }));
     }
 }

@@ -23,12 +23,21 @@ pub enum Caller {
     Scoped(Arc<ScopedCaller>),
 }
 
-/// A caller who is held to scopes; only [`Caller::held_to`] makes one.
+/// A caller who is held to scopes; only [`Caller::held_to`] and [`Caller::impersonated`] make one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ScopedCaller {
     /// Never scoped itself.
     caller: Caller,
     scopes: Scopes,
+    impersonator: Option<Impersonator>,
+}
+
+/// An owner of the site who acts as one of its members (decision 54).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Impersonator {
+    pub owner: UserId,
+    /// The owner's own session, with which the impersonation ends; nothing where the command line began it.
+    pub session: Option<SessionId>,
 }
 
 /// What a person may do on the site they run.
@@ -47,7 +56,23 @@ impl Caller {
     pub fn held_to(self, scopes: Option<&Scopes>) -> Self {
         let Some(scopes) = scopes else { return self };
         let scopes = self.scopes().map_or_else(|| scopes.clone(), |it| it.and(scopes));
-        Self::Scoped(Arc::new(ScopedCaller { caller: self.bare().clone(), scopes }))
+        let impersonator = self.impersonator().cloned();
+        Self::Scoped(Arc::new(ScopedCaller { caller: self.bare().clone(), scopes, impersonator }))
+    }
+
+    /// This caller as an owner acts for them. There is none without scopes: what they leave is all that the owner may do.
+    #[must_use]
+    pub fn impersonated(self, by: Impersonator, scopes: &Scopes) -> Self {
+        let scopes = self.scopes().map_or_else(|| scopes.clone(), |it| it.and(scopes));
+        Self::Scoped(Arc::new(ScopedCaller { caller: self.bare().clone(), scopes, impersonator: Some(by) }))
+    }
+
+    /// The owner who acts as this caller; nothing for callers who act for themselves.
+    pub fn impersonator(&self) -> Option<&Impersonator> {
+        match self {
+            Self::Scoped(it) => it.impersonator.as_ref(),
+            _ => None,
+        }
     }
 
     /// Who it is, whatever scopes say: never [`Caller::Scoped`].
@@ -151,5 +176,19 @@ mod tests {
         let again = held.held_to(Some(&Scopes::among("items:write members:read:x site:write")));
         assert_eq!(again.scopes().map(ToString::to_string).as_deref(), Some("items:read"));
         assert_eq!(again.bare(), &app);
+    }
+
+    #[test]
+    fn impersonation_is_held_and_never_lost() {
+        let member = Caller::Member { id: MemberId::from("m"), session: SessionId::from("s"), client: None };
+        let by = Impersonator { owner: UserId::from("u"), session: None };
+        let held = member.clone().impersonated(by.clone(), &Scopes::among("items:read"));
+        assert_eq!((held.impersonator(), member.impersonator()), (Some(&by), None));
+        assert!(!held.is_member() && !held.reaches(Area::Items, Right::Write, None));
+        let again = held.held_to(Some(&Scopes::among("items:write members:write")));
+        assert_eq!(again.impersonator(), Some(&by));
+        assert_eq!(again.scopes().map(ToString::to_string).as_deref(), Some("items:read"));
+        let wider = again.impersonated(by, &Scopes::among("items:write"));
+        assert_eq!(wider.scopes().map(ToString::to_string).as_deref(), Some("items:read"), "it never gains");
     }
 }

@@ -23,7 +23,7 @@ pub mod secret;
 pub mod text;
 
 pub use actor::EventActor;
-pub use caller::{Caller, Role, ScopedCaller};
+pub use caller::{Caller, Impersonator, Role, ScopedCaller};
 pub use clock::{Clock, Millis, Rng, World};
 pub use code::Code;
 pub use event::{DomainEvent, EventSource};

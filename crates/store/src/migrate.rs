@@ -97,6 +97,7 @@ const SITE: &[Migration] = migrations![
     32 "site/0032_deletion" additive,
     33 "site/0033_phone_count",
     34 "site/0034_passkey",
+    35 "site/0035_impersonation" additive,
 ];
 
 impl Scope {

@@ -13,7 +13,8 @@ pub struct Credential {
 }
 
 impl Credential {
-    /// The session or grant, the caller and the client: what a revocation may name.
+    /// The session or grant, the caller and the client: what a revocation may name. Where an owner acts as a member there is
+    /// no client, and the owner's own session stands in its place.
     pub fn subjects(&self) -> [&str; 3] {
         let grant = self.grant.as_ref().map_or("", |it| it.as_str());
         let (session, client) = match self.caller.bare() {
@@ -22,7 +23,9 @@ impl Credential {
             Caller::Visitor { client, .. } => ("", client.as_ref()),
             Caller::App { .. } | Caller::Scoped(_) => (grant, None),
         };
-        [session, self.caller.id(), client.map_or("", |it| it.as_str())]
+        let owner = self.caller.impersonator().and_then(|it| it.session.as_ref());
+        let last = owner.map(|it| it.as_str()).or(client.map(|it| it.as_str()));
+        [session, self.caller.id(), last.unwrap_or_default()]
     }
 }
 

@@ -1,7 +1,7 @@
 //! Who asked for work that goes on after their request, as a row has them.
 
 use serde_json::{Value, json};
-use stoa_kernel::{Caller, ClientId, KeyId, MemberId, Role, Scopes, SessionId, UserId, VisitorId};
+use stoa_kernel::{Caller, ClientId, Impersonator, KeyId, MemberId, Role, Scopes, SessionId, UserId, VisitorId};
 use stoa_store::Error;
 
 pub(crate) fn print(caller: &Caller) -> String {
@@ -13,6 +13,9 @@ pub(crate) fn print(caller: &Caller) -> String {
     };
     if let Some(scopes) = caller.scopes() {
         printed["scopes"] = json!(scopes.to_string());
+    }
+    if let Some(by) = caller.impersonator() {
+        printed["impersonator"] = json!({ "user": by.owner, "session": by.session });
     }
     printed.to_string()
 }
@@ -35,7 +38,15 @@ pub(crate) fn parse(text: &str) -> Result<Caller, Error> {
     } else {
         return Err(Error::Other(format!("who asked for a background job: {text}")));
     };
-    Ok(caller.held_to(named("scopes").map(Scopes::among).as_ref()))
+    let scopes = named("scopes").map(Scopes::among);
+    let by = &printed["impersonator"];
+    Ok(match by["user"].as_str() {
+        Some(owner) => {
+            let by = Impersonator { owner: UserId::from(owner), session: by["session"].as_str().map(SessionId::from) };
+            caller.impersonated(by, &scopes.unwrap_or_default())
+        }
+        None => caller.held_to(scopes.as_ref()),
+    })
 }
 
 #[cfg(test)]
@@ -57,6 +68,14 @@ mod tests {
                 assert_eq!(parse(&print(&caller)).expect("a caller"), caller);
             }
         }
+        let member = Caller::Member { id: "m".into(), session: "s".into(), client: None };
+        for session in [None, Some(SessionId::from("o"))] {
+            let by = Impersonator { owner: "u".into(), session };
+            let impersonated = member.clone().impersonated(by, &Scopes::among("items:write"));
+            assert_eq!(parse(&print(&impersonated)).expect("a caller"), impersonated);
+        }
+        let without_scopes = parse(r#"{"member":"m","session":"s","impersonator":{"user":"u"}}"#).expect("a caller");
+        assert!(without_scopes.scopes().is_some_and(Scopes::is_empty), "no scopes leave nothing");
         // As earlier programs wrote it.
         let earlier = parse(r#"{"user":"u","role":"OWNER"}"#).expect("a caller");
         assert_eq!(earlier, Caller::User { id: "u".into(), role: Role::Owner, session: "".into() });

@@ -11,7 +11,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use stoa_kernel::{
-    Caller, Code, Fault, Faults, Network, Result, Violation,
+    Caller, Code, Fault, Faults, Network, Result, UserId, Violation,
     json::{self, Budget},
 };
 use stoa_store::Site;
@@ -28,6 +28,8 @@ const QUERY_VALUES: usize = 4_096;
 pub(crate) struct ApiCall {
     pub(crate) site: Arc<Site>,
     pub(crate) caller: Caller,
+    /// The owner of the site who acts as the caller.
+    pub(crate) impersonator: Option<UserId>,
     /// Where it comes from.
     pub(crate) network: Network,
     /// The path of the route, with the names of what the request's path names.
@@ -58,8 +60,8 @@ impl FromRequest<App> for ApiCall {
                 _ => return Err(invalid("", "an object is expected").into()),
             }
         }
-        let Call { site, caller, route, network, .. } = call;
-        Ok(Self { site, caller, network, route, id, data: Value::Object(data) })
+        let Call { site, caller, impersonator, route, network, .. } = call;
+        Ok(Self { site, caller, impersonator, network, route, id, data: Value::Object(data) })
     }
 }
 

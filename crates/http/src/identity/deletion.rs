@@ -97,7 +97,7 @@ async fn shown(app: &App, site: &Arc<Site>, member: &Member, due: Option<Millis>
 }
 
 /// An answer that no cache keeps.
-fn private(value: &Value) -> Response {
+pub(super) fn private(value: &Value) -> Response {
     let mut response = body::ok(value);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

@@ -6,7 +6,7 @@ use super::{
     filter::{self, unsupported},
     member_wire::{self, Fieldset, Members, view},
 };
-use crate::{App, body};
+use crate::{App, body, extract};
 use axum::{extract::State, response::Response};
 use serde_json::{Value, json};
 use stoa_identity::{
@@ -24,7 +24,9 @@ pub(crate) async fn my(State(app): State<App>, call: ApiCall) -> Answer {
         return Err(Fault::new(Code::NotFound).into());
     };
     let member = app.identity.member_get(&call.site, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-    answer("member", view(&member, Fieldset::of(&call.data["fieldsets"])?))
+    let mut answer = json!({ "member": view(&member, Fieldset::of(&call.data["fieldsets"])?) });
+    extract::mark(&mut answer, call.impersonator.as_ref());
+    Ok(body::ok(&answer))
 }
 
 /// `GET /{id}`: all of it for the member, editors and apps; for others the public part of a public profile.

@@ -13,6 +13,7 @@ mod factor_view;
 pub(crate) mod factors;
 mod filter;
 pub mod flow;
+pub(crate) mod impersonation;
 pub mod install;
 pub mod logout;
 pub(crate) mod member_account;

@@ -34,6 +34,7 @@ pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
             "device": session.device.filter(|it| it != "?"),
             "address": session.address,
             "isCurrent": session.is_current,
+            "impersonation": session.impersonation.map(|it| it.to_json()),
         }))
     });
     answer("sessions", view.collect::<Value>())

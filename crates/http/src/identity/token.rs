@@ -82,7 +82,9 @@ pub(crate) async fn jwks(State(app): State<App>) -> Response {
 
 /// `GET /oauth2/user-info`: the calling member.
 pub(crate) async fn user_info(State(app): State<App>, call: Call) -> Result<Response, Problem> {
-    Ok(body::ok(&app.identity.user_info(&call.site, &call.caller).await?))
+    let mut info = app.identity.user_info(&call.site, &call.caller).await?;
+    extract::mark(&mut info, call.impersonator.as_ref());
+    Ok(body::ok(&info))
 }
 
 fn read(headers: &HeaderMap, raw: IdentityRaw) -> Result<TokenRequest> {

@@ -14,6 +14,7 @@ impl Callers {
             Self::Members => "members",
             Self::Editors => "editors",
             Self::Owners => "owners",
+            Self::Persons => "persons",
             Self::Apps => "apps",
         }
     }
@@ -31,6 +32,7 @@ impl Callers {
             Self::Members => "members about themselves, those who run the site about others",
             Self::Editors => "those who run the site, and keys",
             Self::Owners => "owners of the site, and keys",
+            Self::Persons => "owners of the site in person, no keys",
             Self::Apps => "keys and applications",
         }
     }

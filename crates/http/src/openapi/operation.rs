@@ -51,6 +51,8 @@ pub enum Callers {
     Editors,
     /// Owners of the site and its full keys.
     Owners,
+    /// Owners of the site in person: no keys.
+    Persons,
     /// Keys and applications alone.
     Apps,
 }

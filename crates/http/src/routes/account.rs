@@ -4,8 +4,8 @@ use crate::{
     endpoint::{Line, delete, get, patch, post},
     identity::*,
     openapi::operations::{
-        apps::*, deletion::*, factors::*, operators::*, pages::*, redirects::*, sessions::*, sign_in::*, tokens::*,
-        verification::*,
+        apps::*, deletion::*, factors::*, impersonation::*, operators::*, pages::*, redirects::*, sessions::*,
+        sign_in::*, tokens::*, verification::*,
     },
 };
 
@@ -51,6 +51,9 @@ pub(super) fn routes() -> Vec<Line> {
         get("/_api/identity/v1/sessions", sessions::list, &SESSION_LIST),
         delete("/_api/identity/v1/sessions", sessions::end_others, &SESSION_END_OTHERS),
         delete("/_api/identity/v1/sessions/{id}", sessions::end, &SESSION_END),
+        // Owners who act as members. No scope opens it, so nothing that is held to less begins it.
+        post("/_api/identity/v1/members/{id}/impersonation", impersonation::start, &IMPERSONATION_START),
+        delete("/_api/identity/v1/members/{id}/impersonation", impersonation::end, &IMPERSONATION_END),
         // Members' second factors.
         get("/_api/identity/v1/factors", factors::list, &FACTOR_LIST),
         post("/_api/identity/v1/factors", factors::begin, &FACTOR_BEGIN),

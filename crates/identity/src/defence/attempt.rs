@@ -109,7 +109,7 @@ async fn record_lockout(core: &Arc<Core>, site: &Site, attempt: &Attempt, accoun
                 None => None,
             };
             let (event, actor) = (audit::Event::SignInSlowed, audit::Actor::Visitor(visitor.as_ref()));
-            let entry = audit::Entry { event, actor, member: member.as_ref(), address: Some(address) };
+            let entry = audit::Entry { event, actor, member: member.as_ref(), address: Some(address), detail: None };
             audit::record(core, tx, site, entry).await
         })
     })

@@ -111,7 +111,7 @@ pub(crate) async fn record_operator(
             boxed!({
                 remember(tx, site, subject, hash.clone(), core.now()).await?;
                 let (event, actor) = (audit::Event::OperatorSignedIn, audit::Actor::Operator(operator));
-                let entry = audit::Entry { event, actor, member: None, address: Some(address) };
+                let entry = audit::Entry { event, actor, member: None, address: Some(address), detail: None };
                 audit::record(core, tx, site, entry).await
             })
         },

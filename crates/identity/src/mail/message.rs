@@ -63,6 +63,10 @@ pub(crate) enum Message {
     SessionsEnded {
         at: Millis,
     },
+    /// An owner of the site acts as the member for a while.
+    Impersonated {
+        at: Millis,
+    },
     /// The account is going to be deleted; with the link the member keeps it.
     DeletionWaits {
         link: String,
@@ -129,6 +133,7 @@ impl Message {
                 FactorChange::BrowsersForgotten => "browsers_forgotten",
             },
             Self::SessionsEnded { .. } => "sessions_ended",
+            Self::Impersonated { .. } => "impersonated",
             Self::DeletionWaits { .. } => "deletion_waits",
             Self::DeletionUndone { .. } => "deletion_undone",
             Self::ApprovalRequest { .. } => "approval_request",
@@ -169,6 +174,7 @@ impl Message {
                 FactorChange::BrowsersForgotten => &language.browsers_forgotten,
             },
             Self::SessionsEnded { .. } => &language.sessions_ended,
+            Self::Impersonated { .. } => &language.impersonated,
             Self::DeletionWaits { .. } => &language.deletion_waits,
             Self::DeletionUndone { .. } => &language.deletion_undone,
             Self::ApprovalRequest { .. } => &language.approval_request,
@@ -205,7 +211,8 @@ impl Message {
             | Self::DeletionUndone { .. }
             | Self::EmailVerified { .. } => Some(&context.recover_url),
             Self::OperatorPasswordChanged { .. } | Self::WebhookDisabled { .. } => Some(&context.owner_url),
-            Self::Approved => Some(&context.sign_in_url),
+            // Where they are signed in they see it, and end it.
+            Self::Approved | Self::Impersonated { .. } => Some(&context.sign_in_url),
             // A recovery link goes to the address that the account has now, which the reader of this may not have.
             Self::Verification { .. } | Self::SecondFactor { .. } | Self::EmailChanged { .. } | Self::Declined => None,
         }
@@ -234,6 +241,7 @@ impl Message {
                 | Self::EmailChanged { at, .. }
                 | Self::FactorChanged { at, .. }
                 | Self::SessionsEnded { at }
+                | Self::Impersonated { at }
                 | Self::DeletionWaits { due: at, .. }
                 | Self::DeletionUndone { at }
                 | Self::WebhookDisabled { at, .. },
@@ -271,6 +279,7 @@ impl Message {
             Self::FactorChanged { change: FactorChange::RecoveryCodeUsed, at },
             Self::FactorChanged { change: FactorChange::BrowsersForgotten, at },
             Self::SessionsEnded { at },
+            Self::Impersonated { at },
             Self::DeletionWaits { link: link("account/keep#e1.8Zq3uXo1c7bW5Yt0nRk2mVd4hJs6fGa9pLeTiBvNxQw"), due: at },
             Self::DeletionUndone { at },
             Self::ApprovalRequest {

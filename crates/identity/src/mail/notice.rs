@@ -58,6 +58,11 @@ pub(crate) async fn sessions_ended(core: &Core, tx: &mut Tx<'_>, site: &SiteId, 
     }
 }
 
+/// An owner of the site acts as the member from now on.
+pub(crate) async fn impersonated(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
+    send(core, tx, site, member, Message::Impersonated { at: core.now() }).await
+}
+
 pub(crate) async fn password_changed(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<()> {
     send(core, tx, site, member, Message::PasswordChanged { at: core.now() }).await
 }

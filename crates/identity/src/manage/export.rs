@@ -6,7 +6,7 @@ use crate::{
     defence::throttle::AttemptKind,
     factor,
     member::{self, Member},
-    session::SignedIn,
+    session::{ListedImpersonation, SignedIn},
 };
 use serde_json::{Value, json};
 use std::net::{IpAddr, Ipv4Addr};
@@ -98,6 +98,7 @@ fn session_shown(session: &SignedIn) -> Value {
         "device": session.device,
         "address": session.address,
         "isCurrent": session.is_current,
+        "impersonation": session.impersonation.as_ref().map(ListedImpersonation::to_json),
     }))
 }
 

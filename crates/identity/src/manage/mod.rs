@@ -6,10 +6,12 @@ mod definition;
 pub(crate) mod deletion;
 mod edit;
 mod export;
+mod impersonation;
 mod import;
 mod moves;
 
 pub use deletion::Wish;
 pub use edit::MemberChange;
 pub(crate) use export::AT_ONCE as EXPORTS;
+pub use impersonation::{ImpersonationRequest, ImpersonationStart};
 pub use import::{AT_ONCE, ImportOutcome, ImportedMember};

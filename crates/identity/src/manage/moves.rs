@@ -121,6 +121,7 @@ pub(super) async fn make_move_in(
     }
     if !member.is_there() {
         row::forget(tx, write, site, &mut member).await?;
+        audit::forget(tx, site, &member.id).await?;
     }
     row::update(tx, write, site, &mut member, now).await?;
     row::write_password(tx, write, site, &member).await?;
@@ -131,7 +132,8 @@ pub(super) async fn make_move_in(
     if waited && step == Move::Approve {
         approval_request::approved(core, tx, site, &member).await?;
     }
-    let entry = audit::Entry { event: audit::Event::Moved(step), actor, member: Some(&member.id), address: None };
+    let entry =
+        audit::Entry { event: audit::Event::Moved(step), actor, member: Some(&member.id), address: None, detail: None };
     audit::record(core, tx, site, entry).await?;
     Ok((member, ended))
 }

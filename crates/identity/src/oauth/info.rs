@@ -77,6 +77,9 @@ pub(crate) async fn describe(core: &Core, token: &str) -> Result<Value> {
     if let Some(scopes) = caller.scopes() {
         info["scope"] = json!(scopes.to_string());
     }
+    if let Some(by) = caller.impersonator() {
+        info["act"] = json!({ "sub": by.owner });
+    }
     if let Some(client) = &authenticated.client {
         info["clientId"] = json!(client);
     }

@@ -120,6 +120,9 @@ impl Identity {
         if let Some(scope) = info.get("scope") {
             described["scope"] = scope.clone();
         }
+        if let Some(act) = info.get("act") {
+            described["act"] = act.clone();
+        }
         Ok(described)
     }
 }

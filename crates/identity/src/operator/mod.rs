@@ -240,6 +240,17 @@ pub(crate) async fn find_by_email(core: &Core, email: &Email) -> Result<Option<K
         .await
 }
 
+pub(crate) async fn by_id(core: &Core, id: &UserId) -> Result<Option<Operator>> {
+    let key = id.clone();
+    let sql = "select email from stoa.person where id = $1";
+    let email: Option<String> = core
+        .store()
+        .catalog()
+        .read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&key], |row| row.get(0)).await?)))
+        .await?;
+    Ok(email.map(|it| Operator::new(id.clone(), it)))
+}
+
 pub(crate) async fn role_at(core: &Core, operator: &UserId, site: &SiteId) -> Result<Option<Role>> {
     let (operator, site) = (operator.clone(), site.clone());
     let sql = "select role from stoa.person_role where person = $1 and site = $2";

@@ -34,6 +34,11 @@ impl Standing for Catalogue {
             if self.is_withdrawn(credential.subjects()).await? {
                 return Ok(false);
             }
+            if let Some(by) = credential.caller.impersonator()
+                && !self.has_role(site, &by.owner, Role::Owner).await?
+            {
+                return Ok(false);
+            }
             match credential.caller.bare() {
                 Caller::Member { .. } | Caller::Visitor { .. } => Ok(true),
                 caller => self.still(site, caller).await,

@@ -1,12 +1,16 @@
 //! Where a member is signed in, and ending it: one browser, the others, or all.
 
 use crate::{
-    Core, Identity, audit,
+    Core, Identity, Impersonation, audit,
     mail::{self, notice},
     session::{self, SessionSelector},
 };
+use serde_json::{Value, json};
 use std::net::IpAddr;
-use stoa_kernel::{Caller, ClientId, Code, Fault, MemberId, Millis, Result, SessionId, SiteId, Violation};
+use stoa_kernel::{
+    Caller, ClientId, Code, Fault, MemberId, Millis, Result, Scopes, SessionId, SiteId, Violation,
+    date::iso_from_millis,
+};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
 
@@ -28,6 +32,22 @@ pub struct SignedIn {
     pub address: Option<String>,
     /// It is the caller's own.
     pub is_current: bool,
+    /// An owner of the site acts as the member in it.
+    pub impersonation: Option<ListedImpersonation>,
+}
+
+/// An owner of the site who acts as a member.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedImpersonation {
+    pub access: Impersonation,
+    pub expires: Millis,
+}
+
+impl ListedImpersonation {
+    /// `{access, expiresDate}`.
+    pub fn to_json(&self) -> Value {
+        json!({ "access": self.access.name(), "expiresDate": iso_from_millis(self.expires) })
+    }
 }
 
 /// What is to end.
@@ -109,7 +129,8 @@ pub(crate) async fn list(core: &Core, site: &Site, caller: &Caller, member: Opti
     let rows: Vec<Listed> = site
         .read(ReaderPool::Point, move |tx| {
             boxed!({
-                let sql = "select id, root, client, created, used, device, address from stoa.session \
+                let sql = "select id, root, client, created, used, device, address, expires, scopes, \
+                           impersonator is not null from stoa.session \
                            where site = $1 and member = $2 and ended is null and expires > $3 and used > $4 \
                            order by case when id = $5 then 0 else 1 end, created desc limit $6";
                 let values = params![&id, &member, now, idle_since, &asking, MOST];
@@ -118,10 +139,11 @@ pub(crate) async fn list(core: &Core, site: &Site, caller: &Caller, member: Opti
         })
         .await?;
     let mut families: Vec<SignedIn> = Vec::new();
-    for Listed { session, root, client, created, used, device, address } in rows {
+    for Listed { session, root, client, created, used, device, address, impersonation } in rows {
         let at = families.iter().position(|it| it.id.as_str() == root).unwrap_or_else(|| {
             let (id, clients) = (SessionId::from(root), Vec::new());
-            families.push(SignedIn { id, created, used, clients, device: None, address: None, is_current: false });
+            let (device, address, impersonation) = (None, None, None);
+            families.push(SignedIn { id, created, used, clients, device, address, is_current: false, impersonation });
             families.len() - 1
         });
         if let Some(family) = families.get_mut(at) {
@@ -131,6 +153,7 @@ pub(crate) async fn list(core: &Core, site: &Site, caller: &Caller, member: Opti
             // Only the session of the browser has them.
             family.device = family.device.take().or(device);
             family.address = family.address.take().or(address);
+            family.impersonation = family.impersonation.take().or(impersonation);
             family.clients.extend(client.map(ClientId::from).filter(|it| !family.clients.contains(it)));
         }
     }
@@ -157,10 +180,14 @@ struct Listed {
     used: Millis,
     device: Option<String>,
     address: Option<String>,
+    impersonation: Option<ListedImpersonation>,
 }
 
 impl Listed {
     fn read(row: &Row<'_>) -> std::result::Result<Self, stoa_store::Error> {
+        let (expires, scopes, is_impersonated) = (row.get(7)?, row.get::<Option<String>>(8)?, row.get(9)?);
+        let access = Impersonation::of(&Scopes::among(&scopes.unwrap_or_default()));
+        let impersonation = if is_impersonated { Some(ListedImpersonation { access, expires }) } else { None };
         Ok(Self {
             session: row.get(0)?,
             root: row.get(1)?,
@@ -169,6 +196,7 @@ impl Listed {
             used: row.get(4)?,
             device: row.get(5)?,
             address: row.get(6)?,
+            impersonation,
         })
     }
 }

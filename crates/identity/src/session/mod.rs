@@ -7,12 +7,15 @@
 //! - A refresh token stands for the session of one client. When the client got it through a browser's
 //!   session it has that session as its root; all sessions with one root are a family and end together.
 //!
+//! A session in which an owner acts as the member (decision 54) has a token that nothing stands for: it can't be shown, so
+//! nothing but the one access token ever comes of it.
+//!
 //! Access tokens name the session they were made in, so ending a session refuses them (`revocation`).
 
 mod list;
 pub(crate) mod visitor_merge;
 
-pub use list::{Ending, SignedIn};
+pub use list::{Ending, ListedImpersonation, SignedIn};
 
 use crate::{
     Core, Identity,
@@ -22,7 +25,8 @@ use crate::{
 };
 use std::sync::Arc;
 use stoa_kernel::{
-    Caller, ClientId, Code, Fault, MemberId, Millis, Result, Scopes, Secret, SessionId, SiteId, TokenHash, VisitorId,
+    Caller, ClientId, Code, Fault, MemberId, Millis, Result, Scopes, Secret, SessionId, SiteId, TokenHash, UserId,
+    VisitorId,
 };
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, Tx, TxFuture, boxed};
@@ -385,6 +389,12 @@ pub(crate) enum SessionSelector {
     Member(MemberId),
     /// All of a member except the family with this root.
     MemberExcept(MemberId, SessionId),
+    /// Those in which owners act as members.
+    Impersonations,
+    /// Those in which owners act as this member.
+    ImpersonationsOf(MemberId),
+    /// Those in which this owner acts as this member.
+    ImpersonationsBy(MemberId, UserId),
 }
 
 impl SessionSelector {
@@ -397,6 +407,13 @@ impl SessionSelector {
             Self::Member(member) => (format!("member = ${second}"), params![site, member].into()),
             Self::MemberExcept(member, root) => {
                 (format!("member = ${second} and root <> ${third}"), params![site, member, root].into())
+            }
+            Self::Impersonations => ("impersonator is not null".to_owned(), params![site].into()),
+            Self::ImpersonationsOf(member) => {
+                (format!("member = ${second} and impersonator is not null"), params![site, member].into())
+            }
+            Self::ImpersonationsBy(member, owner) => {
+                (format!("member = ${second} and impersonator = ${third}"), params![site, member, owner].into())
             }
         };
         (format!("site = ${first} and {text}"), values)

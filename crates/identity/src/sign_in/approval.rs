@@ -94,7 +94,7 @@ impl Identity {
                         return Err(gone());
                     }
                     let (event, actor) = (audit::Event::Moved(step), audit::Actor::Operator(&link.operator));
-                    let entry = audit::Entry { event, actor, member: Some(&member.id), address: None };
+                    let entry = audit::Entry { event, actor, member: Some(&member.id), address: None, detail: None };
                     audit::record(core, tx, &site.id, entry).await?;
                     let write = MemberWrite::by_approval_link(&member.id, &link.operator);
                     member::update(tx, &write, &site.id, &mut member, core.now()).await?;

@@ -103,20 +103,13 @@ impl Identity {
     ) -> Result<()> {
         let (core, operator) = (&self.core, &session.operator);
         let site = core.store().site(&session.site).await?;
-        let email = Email::parse(&operator.email).ok_or_else(|| Fault::internal("a stored address is none"))?;
         let person = Person { email: &operator.email, profile: None };
         if let Some(violation) = new_password::violation_for(core, &site, person, new, "password").await? {
             return Err(Fault::invalid(vec![violation]));
         }
-        let permit = attempt::sign_in(core, &site, attempt, Account::Operator(&email)).await?;
-        let share = || core.passwords.share(attempt.address, site.id.as_str(), &operator.device_subject());
-        let known = operator::find_by_email(core, &email).await?.and_then(|it| it.password_hash);
-        let stored = known.ok_or_else(|| Fault::new(Code::PasswordWrong))?;
-        operator::confirm_password(core, share(), old, &stored).await?;
-        core.throttle.refund(permit);
-        // A right old password is no failed sign-in, but what follows costs a hash and a question all the same.
-        login::password_attempt(core, &site.id, &operator.device_subject())?;
-        let hash = login::hash_password(core, share(), new, "password").await?;
+        let stored = confirm(core, &site, operator, attempt, old).await?;
+        let share = core.passwords.share(attempt.address, site.id.as_str(), &operator.device_subject());
+        let hash = login::hash_password(core, share, new, "password").await?;
         let (now, end) = (core.now(), revocation::end(core));
         let written = core.store().catalog().write_with((session.clone(), stored, hash), move |tx, input| {
             boxed!({
@@ -131,6 +124,29 @@ impl Identity {
         });
         finish(core, &site, operator, written.await?, attempt.address).await
     }
+}
+
+/// Compares the password that an operator who is signed in shows of themselves, and answers its hash. Wrong ones count as
+/// failed sign-ins; a right one is none, but what it is asked for has a limit of its own.
+///
+/// # Errors
+/// [`Code::PasswordWrong`]; [`Code::Throttled`].
+pub(crate) async fn confirm(
+    core: &Arc<Core>,
+    site: &Site,
+    operator: &Operator,
+    attempt: &Attempt,
+    password: &Secret,
+) -> Result<String> {
+    let email = Email::parse(&operator.email).ok_or_else(|| Fault::internal("a stored address is none"))?;
+    let permit = attempt::sign_in(core, site, attempt, Account::Operator(&email)).await?;
+    let share = core.passwords.share(attempt.address, site.id.as_str(), &operator.device_subject());
+    let known = operator::find_by_email(core, &email).await?.and_then(|it| it.password_hash);
+    let stored = known.ok_or_else(|| Fault::new(Code::PasswordWrong))?;
+    operator::confirm_password(core, share, password, &stored).await?;
+    core.throttle.refund(permit);
+    login::password_attempt(core, &site.id, &operator.device_subject())?;
+    Ok(stored)
 }
 
 /// What a new password has changed.
@@ -175,7 +191,8 @@ pub(super) async fn finish(
     site.write_with((core.clone(), site.id.clone(), operator.clone()), move |tx, (core, site, operator)| {
         boxed!({
             let (event, actor) = (audit::Event::OperatorPasswordChanged, audit::Actor::Operator(&operator.id));
-            audit::record(core, tx, site, audit::Entry { event, actor, member: None, address: Some(from) }).await?;
+            let entry = audit::Entry { event, actor, member: None, address: Some(from), detail: None };
+            audit::record(core, tx, site, entry).await?;
             let message = Message::OperatorPasswordChanged { at: core.now() };
             let message = QueuedMessage { to: operator.email.clone(), language: None, own_language: None, message };
             enqueue(core, tx, site, None, &Task::Message(message)).await

@@ -27,7 +27,8 @@ use stoa_store::{ReaderPool, boxed};
 /// An API key is read again from the catalogue after this long.
 const KEY_LIFE: Millis = 60_000;
 
-/// The role of an operator is read again after this long: a token says only which it was.
+/// The role of an operator is read again after this long: a token says only which it was. So is that of an owner who acts as
+/// a member.
 const ROLE_LIFE: Millis = 2_000;
 
 /// A caller whose token or key was found good.
@@ -60,7 +61,8 @@ pub(crate) struct Verified {
 }
 
 impl Verified {
-    /// What a revocation may name: session or grant, subject, client.
+    /// What a revocation may name: session or grant, subject, client. Where an owner acts as a member there is no client, and
+    /// the owner's own session stands in its place.
     fn subjects(&self) -> [&str; 3] {
         let caller = self.authenticated.caller.bare();
         let session = match caller {
@@ -68,7 +70,9 @@ impl Verified {
             Caller::App { .. } => self.authenticated.grant.as_ref().map_or("", |it| it.as_str()),
             Caller::Visitor { .. } | Caller::Scoped(_) => "",
         };
-        [session, caller.id(), self.authenticated.client.as_ref().map_or("", |it| it.as_str())]
+        let client = self.authenticated.client.as_ref().map(|it| it.as_str());
+        let owner = self.authenticated.caller.impersonator().and_then(|it| it.session.as_ref());
+        [session, caller.id(), owner.map(|it| it.as_str()).or(client).unwrap_or_default()]
     }
 
     /// Whether it need not be looked up again.
@@ -246,6 +250,16 @@ async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
             return Err(refused());
         }
         *role = standing.role;
+        until = until.min(now + ROLE_LIFE);
+    }
+    if let Some(by) = claims.caller.impersonator() {
+        role_read = Some(core.revocations.withdrawals());
+        let none = SessionId::from("");
+        let session = by.session.as_ref().unwrap_or(&none);
+        let standing = find_standing(core, &claims.site, &by.owner, session).await?.ok_or_else(refused)?;
+        if standing.has_ended || standing.role != Role::Owner {
+            return Err(refused());
+        }
         until = until.min(now + ROLE_LIFE);
     }
     let visitor = match claims.caller.bare() {

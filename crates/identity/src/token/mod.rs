@@ -17,11 +17,15 @@ pub(crate) mod site_names;
 pub use opaque::{Kind, opaque, site_number};
 pub(crate) use opaque::{decode, encode, site_of};
 
-use crate::{Core, Identity, limits::LONGEST_VISITOR, token::signing::Purpose};
+use crate::{
+    Core, Identity,
+    limits::{IMPERSONATION_LIFE, LONGEST_VISITOR},
+    token::signing::Purpose,
+};
 
 use serde::{Deserialize, Serialize};
 use stoa_kernel::{
-    Caller, ClientId, KeyId, MemberId, Millis, Result, Role, Scopes, SessionId, SiteId, UserId, VisitorId,
+    Caller, ClientId, Impersonator, KeyId, MemberId, Millis, Result, Role, Scopes, SessionId, SiteId, UserId, VisitorId,
 };
 
 /// An access token and the seconds it lives.
@@ -60,7 +64,8 @@ pub struct VisitorClaims {
     pub has_end: bool,
 }
 
-/// The claims as they are written. `aud` is the site, `knd` the kind of caller, `scp` what the token is held to.
+/// The claims as they are written. `aud` is the site, `knd` the kind of caller, `scp` what the token is held to, `act` the owner
+/// who acts as its subject.
 ///
 /// `iss` is for others who check a token. It is not compared here: our own key has signed it, `aud` tells the site, and
 /// a site whose address changes keeps its visitors. Tokens made before sites had an issuer of their own say `stoa`.
@@ -78,9 +83,20 @@ struct Claims {
     rol: Option<Role>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scp: Option<String>,
+    /// The owner who acts as the member (RFC 8693, section 4.1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    act: Option<Act>,
     iat: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     exp: Option<i64>,
+}
+
+/// Who acts as the subject of a token, and the session in which they asked for it.
+#[derive(Serialize, Deserialize)]
+struct Act {
+    sub: UserId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sid: Option<SessionId>,
 }
 
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq)]
@@ -137,7 +153,9 @@ async fn sign_access(
         Caller::User { role, session, .. } => (Knd::User, Some(session), Some(*role)),
         Caller::App { .. } | Caller::Scoped(_) => (Knd::App, grant, None),
     };
-    let (now, life) = (core.now().div_euclid(1000), core.config().access_life / 1000);
+    let impersonator = caller.impersonator();
+    let longest = if impersonator.is_some() { IMPERSONATION_LIFE } else { Millis::MAX };
+    let (now, life) = (core.now().div_euclid(1000), core.config().access_life.min(longest) / 1000);
     let claims = Claims {
         iss: site_names::issuer(core, site).await?,
         aud: site.clone(),
@@ -147,6 +165,7 @@ async fn sign_access(
         cid: client.cloned(),
         rol,
         scp: caller.scopes().map(Scopes::to_string),
+        act: impersonator.map(|it| Act { sub: it.owner.clone(), sid: it.session.clone() }),
         iat: now,
         exp: Some(now + life),
     };
@@ -173,7 +192,15 @@ pub(crate) fn read_access(core: &Core, token: &str) -> Option<AccessClaims> {
             Caller::App { id: KeyId::from(claims.sub) }
         }
     };
-    let caller = caller.held_to(claims.scp.as_deref().map(Scopes::among).as_ref());
+    let scopes = claims.scp.as_deref().map(Scopes::among);
+    let caller = match claims.act {
+        None => caller.held_to(scopes.as_ref()),
+        // Only members are acted for, and never with more than scopes leave.
+        Some(act) if claims.knd == Knd::Member => {
+            caller.impersonated(Impersonator { owner: act.sub, session: act.sid }, &scopes?)
+        }
+        Some(_) => return None,
+    };
     Some(AccessClaims { site: claims.aud, caller, client, grant, issued: claims.iat, expires })
 }
 
@@ -194,6 +221,7 @@ pub(crate) async fn issue_visitor_refresh(
         cid: client.cloned(),
         rol: None,
         scp: None,
+        act: None,
         iat: now,
         exp: Some(now + life),
     };
@@ -220,5 +248,7 @@ pub(crate) fn read_visitor_refresh(core: &Core, token: &str) -> Option<VisitorCl
 pub(crate) fn accepted_until(core: &Core, claims: &AccessClaims) -> Millis {
     let (issued, expires) = (claims.issued.saturating_mul(1000), claims.expires.saturating_mul(1000));
     let now_allowed = issued.saturating_add(core.config().access_life);
-    expires.min(now_allowed).saturating_add(core.config().access_grace)
+    // An owner who acts as a member has no client that refreshes too late.
+    let grace = if claims.caller.impersonator().is_some() { 0 } else { core.config().access_grace };
+    expires.min(now_allowed).saturating_add(grace)
 }

@@ -85,6 +85,25 @@ pub enum MemberVerb {
         /// Id or address of the member
         member: String,
     },
+    /// Print a token with which an owner sees what a member sees, or with --end refuse such tokens
+    #[command(after_help = "Examples:\n  stoa member impersonate ada@example.org --owner olga@example.org \
+                            --reason \"Ticket 4711\"\n  stoa member impersonate ada@example.org --end")]
+    Impersonate {
+        /// Id or address of the member
+        member: String,
+        /// Address of the owner of the site who does it
+        #[arg(long, value_name = "ADDRESS", required_unless_present = "end")]
+        owner: Option<String>,
+        /// Why, for the audit log
+        #[arg(long, required_unless_present = "end")]
+        reason: Option<String>,
+        /// Let items be changed as well, as the member may
+        #[arg(long, conflicts_with = "end")]
+        write: bool,
+        /// End that owners act as the member
+        #[arg(long, conflicts_with_all = ["owner", "reason"])]
+        end: bool,
+    },
     /// Remove all second factors of a member who has lost them; the password alone then signs in
     #[command(after_help = "Examples:\n  stoa member reset-factors ada@example.org\n  \
                             stoa member reset-factors ada@example.org --site Mine --json")]

@@ -113,6 +113,19 @@ pub enum SiteVerb {
         #[command(flatten)]
         site: SiteChoice,
     },
+    /// Say whether owners of this site may act as its members, to see what they see or to change items as well
+    #[command(
+        after_help = "Examples:\n  stoa site impersonation read\n  stoa site impersonation write --notice false --json"
+    )]
+    Impersonation {
+        /// `off` ends what owners have begun
+        access: ImpersonationAccess,
+        /// Whether members are told by mail when an owner begins [default: as before]
+        #[arg(long, value_name = "BOOL")]
+        notice: Option<bool>,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
     /// Say who checks captcha answers: the server itself (proof of work) or a provider
     Captcha(Captcha),
 }
@@ -201,6 +214,14 @@ pub enum SecondFactors {
     Off,
     Optional,
     Required,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ImpersonationAccess {
+    Off,
+    Read,
+    Write,
 }
 
 /// Whole days, with or without a `d`.

@@ -24,8 +24,8 @@ pub async fn list(services: &Services, site: &Site, wanted: &Audit) -> Result<Va
     let view = |it: stoa_identity::audit::Record| {
         let mut line =
             json!({ "time": date::iso_from_millis(it.created), "event": it.event, "actorKind": it.actor_kind });
-        let more =
-            [("actor", Some(it.actor).filter(|it| !it.is_empty())), ("memberId", it.member), ("address", it.address)];
+        let actor = Some(it.actor).filter(|it| !it.is_empty());
+        let more = [("actor", actor), ("memberId", it.member), ("address", it.address), ("detail", it.detail)];
         for (name, value) in more {
             if let Some(value) = value {
                 line[name] = json!(value);

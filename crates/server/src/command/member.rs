@@ -9,7 +9,11 @@ use crate::{
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
-use stoa_identity::member::{Audience, Member, MemberField, MemberFilter, MemberQuery, Operand, Status};
+use stoa_identity::{
+    Impersonation,
+    manage::ImpersonationRequest,
+    member::{Audience, Member, MemberField, MemberFilter, MemberQuery, Operand, Status},
+};
 use stoa_kernel::{Code, Email, Fault, MemberId, date::iso_from_millis};
 use stoa_store::Site;
 
@@ -56,6 +60,24 @@ pub async fn run(services: &Services, site: &Arc<Site>, verb: &MemberVerb) -> Re
                 identity.activation_send(site, &operator(), &json!({ "identityId": found.id })).await?;
             }
             Ok(json!({ "memberId": found.id, "sentTo": is_sent.then_some(found.email) }))
+        }
+        MemberVerb::Impersonate { member, end: true, .. } => {
+            let found = find(services, site, member).await?;
+            let ended = identity.impersonation_end(site, &operator(), &found.id, None).await?;
+            Ok(json!({ "memberId": found.id, "email": found.email, "ended": ended }))
+        }
+        MemberVerb::Impersonate { member, owner, reason, write, .. } => {
+            let access = if *write { Impersonation::Write } else { Impersonation::Read };
+            let (owner, reason) = (owner.as_deref().unwrap_or_default(), reason.as_deref().unwrap_or_default());
+            let request = ImpersonationRequest::new(access, reason)?;
+            let owner = Email::parse(owner)
+                .ok_or_else(|| Failure::new(Code::Validation, format!("{owner:?} is no address of an owner")))?;
+            let found = find(services, site, member).await?;
+            let started = identity.impersonation_start_for(site, &owner, &found.id, request).await?;
+            Ok(json!({
+                "memberId": found.id, "email": found.email, "access": started.access.name(),
+                "expires": iso_from_millis(started.expires), "accessToken": started.token.token,
+            }))
         }
         MemberVerb::ResetFactors { member } => {
             let found = find(services, site, member).await?;

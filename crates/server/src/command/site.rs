@@ -2,7 +2,7 @@
 
 use super::terminal::Terminal;
 use crate::{
-    cli::{AutoIndexState, Face, SecondFactors, SiteVerb, Verb},
+    cli::{AutoIndexState, Face, ImpersonationAccess, SecondFactors, SiteVerb, Verb},
     failure::Failure,
     print::{count, print},
     services::{Services, choose, operator},
@@ -10,6 +10,7 @@ use crate::{
 use serde_json::{Value, json};
 use stoa_content::ListOptions;
 use stoa_identity::{
+    Impersonation,
     face::FaceSetting,
     member::{Audience, MemberFilter, MemberQuery},
     policy::{PolicyChange, SecondFactorPolicy},
@@ -113,6 +114,20 @@ pub async fn run(services: &Services, verb: &SiteVerb) -> Result<Value, Failure>
             let change = PolicyChange::parse(&json!({ "signOnPolicy": { "accountDeletionDays": days } }))?;
             let policy = services.identity.policy_update(&site, &operator(), change).await?;
             Ok(json!({ "accountDeletionDays": policy.deletion_days() }))
+        }
+        SiteVerb::Impersonation { access, notice, site } => {
+            let site = services.choose_site(site.site.as_deref()).await?;
+            let access = match access {
+                ImpersonationAccess::Off => Impersonation::Off,
+                ImpersonationAccess::Read => Impersonation::Read,
+                ImpersonationAccess::Write => Impersonation::Write,
+            };
+            let without = notice.map(|it| !it);
+            let change = json!({ "impersonation": access.name(), "impersonationWithoutNotice": without });
+            let change = PolicyChange::parse(&json!({ "signOnPolicy": change }))?;
+            let policy = services.identity.policy_update(&site, &operator(), change).await?;
+            let (access, notice) = (policy.impersonation.name(), !policy.impersonation_without_notice);
+            Ok(json!({ "impersonation": access, "notice": notice }))
         }
         SiteVerb::Captcha(_) => Err("this command is about a captcha".into()),
     }

@@ -8,6 +8,7 @@ pub(crate) mod factors;
 pub(crate) mod fields;
 pub(crate) mod graphql;
 pub(crate) mod hooks;
+pub(crate) mod impersonation;
 pub(crate) mod indexes;
 pub(crate) mod items;
 pub(crate) mod members;

@@ -119,6 +119,13 @@ pub(super) const TEXT: Language = Language {
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort: Damit werden alle abgemeldet.",
     },
+    impersonated: Words {
+        subject: "Der Inhaber von {site} hat Ihr Konto geöffnet",
+        title: "Der Inhaber der Website hat Ihr Konto geöffnet",
+        body: "Ein Inhaber von {site} ist für höchstens eine halbe Stunde in Ihrem Namen angemeldet, zum Beispiel um Ihnen zu helfen. Weder Ihr Passwort noch anderes an Ihrem Konto kann dabei geändert werden.\n{time}",
+        action: "Anmeldungen ansehen",
+        note: "In der Liste Ihrer Anmeldungen können Sie es jederzeit beenden. Wenn Sie nicht wissen, warum das geschah, fragen Sie die Betreiber von {site}.",
+    },
     deletion_waits: Words {
         subject: "Ihr Konto bei {site} wird gelöscht",
         title: "Ihr Konto wird gelöscht",

@@ -119,6 +119,13 @@ pub(super) const TEXT: Language = Language {
         action: "It was not me",
         note: "If it was you, there is nothing to do. If not, choose a new password: that signs out everybody.",
     },
+    impersonated: Words {
+        subject: "The owner of {site} opened your account",
+        title: "Your account was opened by the site's owner",
+        body: "Someone who owns {site} is signed in as you for at most half an hour, for example to help you. They can change neither your password nor anything else of your account.\n{time}",
+        action: "See where you are signed in",
+        note: "Under “Where you are signed in” you can end it at any time. If you do not know why it was done, ask the people who run {site}.",
+    },
     deletion_waits: Words {
         subject: "Your account at {site} will be deleted",
         title: "Your account will be deleted",

@@ -119,6 +119,13 @@ pub(super) const TEXT: Language = Language {
         action: "No he sido yo",
         note: "Si has sido tú, no tienes que hacer nada. Si no, elige una contraseña nueva: así se cierran todas las sesiones.",
     },
+    impersonated: Words {
+        subject: "El propietario de {site} ha abierto tu cuenta",
+        title: "El propietario del sitio ha abierto tu cuenta",
+        body: "Un propietario de {site} ha iniciado sesión como tú durante media hora como máximo, por ejemplo para ayudarte. No puede cambiar tu contraseña ni nada más de tu cuenta.\n{time}",
+        action: "Ver dónde tienes la sesión iniciada",
+        note: "En la lista de sesiones de tu cuenta puedes terminarla en cualquier momento. Si no sabes por qué se hizo, pregunta a quienes gestionan {site}.",
+    },
     deletion_waits: Words {
         subject: "Tu cuenta en {site} se eliminará",
         title: "Tu cuenta se eliminará",

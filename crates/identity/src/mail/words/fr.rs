@@ -119,6 +119,13 @@ pub(super) const TEXT: Language = Language {
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe : toutes les sessions seront fermées.",
     },
+    impersonated: Words {
+        subject: "Le propriétaire de {site} a ouvert votre compte",
+        title: "Votre compte a été ouvert par le propriétaire du site",
+        body: "Un propriétaire de {site} est connecté à votre place pour une demi-heure au plus, par exemple pour vous aider. Il ne peut changer ni votre mot de passe ni rien d’autre de votre compte.\n{time}",
+        action: "Voir où vous êtes connecté",
+        note: "Dans la liste des sessions de votre compte, vous pouvez y mettre fin à tout moment. Si vous ne savez pas pourquoi, demandez à ceux qui gèrent {site}.",
+    },
     deletion_waits: Words {
         subject: "Votre compte sur {site} va être supprimé",
         title: "Votre compte va être supprimé",

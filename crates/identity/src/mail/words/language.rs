@@ -25,6 +25,7 @@ pub(in crate::mail) struct Language {
     pub recovery_code_used: Words,
     pub browsers_forgotten: Words,
     pub sessions_ended: Words,
+    pub impersonated: Words,
     pub deletion_waits: Words,
     pub deletion_undone: Words,
     pub approval_request: Words,

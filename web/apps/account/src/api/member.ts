@@ -62,6 +62,8 @@ export interface MemberSession {
   device?: string;
   address?: string;
   isCurrent: boolean;
+  /** There where an owner of the site acts as the member. */
+  impersonation?: { access: 'READ' | 'WRITE'; expiresDate: string };
 }
 
 export type Proof =

@@ -9,6 +9,8 @@ export interface ListedSession {
   /** Since when, from where, by what. */
   lines: readonly string[];
   isCurrent: boolean;
+  /** What its button says, where it isn't a sign-in that ends. */
+  endText?: string | undefined;
 }
 
 export interface SessionListProps {
@@ -42,12 +44,12 @@ export function SessionList({ sessions, hasEnded, onEnd }: SessionListProps) {
             </div>
             {!it.isCurrent && (
               <Button
-                aria-label={`${text.endSession}: ${device(it)}, ${it.lines[0] ?? ''}`}
+                aria-label={`${it.endText ?? text.endSession}: ${device(it)}, ${it.lines[0] ?? ''}`}
                 onPress={() => {
                   onEnd(it.id);
                 }}
               >
-                {text.endSession}
+                {it.endText ?? text.endSession}
               </Button>
             )}
           </li>

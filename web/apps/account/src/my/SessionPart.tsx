@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { Callout } from '@stoa/ui/Callout';
 import { endSession, readSessions, type Ask, type MemberSession } from '../api/member.ts';
 import type { Failure } from '../api/request.ts';
 import { writtenDate } from '../page/dates.ts';
@@ -20,11 +21,14 @@ export function SessionPart({ ask, language }: { ask: Ask; language: string }) {
   useEffect(() => {
     if (hasEnded && document.activeElement === document.body) document.getElementById(TITLE_ID)?.focus();
   }, [hasEnded, loaded.answer]);
+  const owners = (it: MemberSession) => it.impersonation !== undefined;
   const lines = (it: MemberSession) => [
     text.sessionBegan({ date: writtenDate(it.createdDate, language) }),
     ...(it.address === undefined ? [] : [text.sessionFrom({ address: it.address })]),
     ...(it.clientNames.length === 0 ? [] : [text.sessionApps({ apps: it.clientNames.join(', ') })]),
-    text.lastUsed({ date: writtenDate(it.lastUsedDate, language) }),
+    it.impersonation === undefined
+      ? text.lastUsed({ date: writtenDate(it.lastUsedDate, language) })
+      : text.ownerUntil({ date: writtenDate(it.impersonation.expiresDate, language) }),
   ];
   const end = (id: string | null) => {
     if (isSending) return;
@@ -43,8 +47,18 @@ export function SessionPart({ ask, language }: { ask: Ask; language: string }) {
       {(sessions) => (
         <div className="my-part">
           <Note failure={failure} done={null} />
+          {sessions.some(owners) && (
+            <Callout tone="warn">
+              <p>{sessions.some((it) => it.impersonation?.access === 'WRITE') ? text.ownerWrites : text.ownerReads}</p>
+            </Callout>
+          )}
           <SessionList
-            sessions={sessions.map((it) => ({ ...it, device: it.device, lines: lines(it) }))}
+            sessions={sessions.map((it) => ({
+              ...it,
+              device: owners(it) ? text.ownerAsMember : it.device,
+              endText: owners(it) ? text.endOwner : undefined,
+              lines: lines(it),
+            }))}
             hasEnded={hasEnded}
             onEnd={end}
           />

@@ -503,6 +503,29 @@ describe('sessions', () => {
     expect(sent[4]).toMatchObject({ method: 'DELETE', path: `/s/${SITE.id}${OWN}/sessions` });
   });
 
+  it.each([
+    ['READ', en.ownerReads],
+    ['WRITE', en.ownerWrites],
+  ])('show that an owner of the site acts as the member (%s), who ends it', async (access, banner) => {
+    const impersonation = { access, expiresDate: '2026-01-02T10:30:00.000Z' };
+    const { sent, user } = openPage(
+      '/account/sessions',
+      account(),
+      ok({ sessions: [HERE, session('o', { impersonation })] }),
+      ok({}),
+      ok({ sessions: [HERE] }),
+    );
+    await screen.findByText(en.ownerAsMember);
+    expect(screen.getByText(banner)).toBeTruthy();
+    expect(screen.queryByText(en.unknownDevice)).toBeNull();
+    await expectAccessible();
+    await user.click(screen.getByRole('button', { name: /^End it: An owner of this site, as you/ }));
+    await waitFor(() => {
+      expect(screen.queryByText(banner)).toBeNull();
+    });
+    expect(sent[2]).toMatchObject({ method: 'DELETE', path: `/s/${SITE.id}${OWN}/sessions/o` });
+  });
+
   it('stay when the server does not answer', async () => {
     const listed = ok({ sessions: [HERE, session('b')] });
     const { user } = openPage('/account/sessions', account(), listed, 'no answer');

@@ -102,6 +102,13 @@ export default {
   sessionBegan: 'Seit {date}',
   sessionFrom: 'Von {address}',
   sessionApps: 'Für {apps}',
+  ownerAsMember: 'Ein Inhaber dieser Website, in Ihrem Namen',
+  ownerReads:
+    'Ein Inhaber dieser Website hat Ihr Konto geöffnet und sieht, was Sie sehen, bis es endet oder Sie es hier beenden.',
+  ownerWrites:
+    'Ein Inhaber dieser Website hat Ihr Konto geöffnet, sieht, was Sie sehen, und kann Ihre Inhalte ändern, bis es endet oder Sie es hier beenden.',
+  ownerUntil: 'Endet von selbst {date}',
+  endOwner: 'Beenden',
   outMeanwhileTitle: 'Sie wurden abgemeldet',
   outMeanwhileText: 'Was gespeichert war, bleibt. Melden Sie sich an, um weiterzumachen.',
   privacyTitle: 'Ihre Daten',

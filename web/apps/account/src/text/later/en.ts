@@ -100,6 +100,12 @@ export default {
   sessionBegan: 'Since {date}',
   sessionFrom: 'From {address}',
   sessionApps: 'For {apps}',
+  ownerAsMember: 'An owner of this site, as you',
+  ownerReads: 'An owner of this site has opened your account. They see what you see, until it ends or you end it here.',
+  ownerWrites:
+    'An owner of this site has opened your account. They see what you see and can change your content, until it ends or you end it here.',
+  ownerUntil: 'Ends by itself {date}',
+  endOwner: 'End it',
   outMeanwhileTitle: 'You were signed out',
   outMeanwhileText: 'What you saved is safe. Sign in to go on.',
   privacyTitle: 'Your data',

@@ -103,6 +103,13 @@ export default {
   sessionBegan: 'Desde el {date}',
   sessionFrom: 'Desde {address}',
   sessionApps: 'Para {apps}',
+  ownerAsMember: 'Un propietario de este sitio, como tú',
+  ownerReads:
+    'Un propietario de este sitio ha abierto tu cuenta. Ve lo que tú ves, hasta que termine o lo termines aquí.',
+  ownerWrites:
+    'Un propietario de este sitio ha abierto tu cuenta. Ve lo que tú ves y puede cambiar tu contenido, hasta que termine o lo termines aquí.',
+  ownerUntil: 'Termina por sí sola {date}',
+  endOwner: 'Terminar',
   outMeanwhileTitle: 'Se ha cerrado tu sesión',
   outMeanwhileText: 'Lo que guardaste sigue ahí. Inicia sesión para continuar.',
   privacyTitle: 'Tus datos',

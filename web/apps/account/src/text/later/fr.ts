@@ -106,6 +106,13 @@ export default {
   sessionBegan: 'Depuis le {date}',
   sessionFrom: 'De {address}',
   sessionApps: 'Pour {apps}',
+  ownerAsMember: 'Un propriétaire de ce site, à votre place',
+  ownerReads:
+    'Un propriétaire de ce site a ouvert votre compte. Il voit ce que vous voyez, jusqu’à la fin ou jusqu’à ce que vous y mettiez fin ici.',
+  ownerWrites:
+    'Un propriétaire de ce site a ouvert votre compte. Il voit ce que vous voyez et peut modifier vos contenus, jusqu’à la fin ou jusqu’à ce que vous y mettiez fin ici.',
+  ownerUntil: 'Se termine {date}',
+  endOwner: 'Mettre fin',
   outMeanwhileTitle: 'Vous avez été déconnecté',
   outMeanwhileText: 'Ce que vous avez enregistré est conservé. Connectez-vous pour continuer.',
   privacyTitle: 'Vos données',

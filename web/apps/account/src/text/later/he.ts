@@ -101,6 +101,12 @@ export default {
   sessionBegan: 'מאז {date}',
   sessionFrom: 'מכתובת \u2068{address}\u2069',
   sessionApps: 'עבור {apps}',
+  ownerAsMember: 'מבעלי האתר, בשמך',
+  ownerReads: 'מי מבעלי האתר פתח את החשבון שלך ורואה מה שנראה לך, עד שזה יסתיים או שיסתיים מכאן.',
+  ownerWrites:
+    'מי מבעלי האתר פתח את החשבון שלך, רואה מה שנראה לך ויכול לשנות את התוכן שלך, עד שזה יסתיים או שיסתיים מכאן.',
+  ownerUntil: 'מסתיים מעצמו {date}',
+  endOwner: 'סיום',
   outMeanwhileTitle: 'החיבור נותק',
   outMeanwhileText: 'מה שנשמר לא אבד. יש להיכנס כדי להמשיך.',
   privacyTitle: 'הנתונים שלכם',

@@ -102,6 +102,13 @@ export default {
   sessionBegan: '{date}から',
   sessionFrom: 'アドレス：{address}',
   sessionApps: '利用先：{apps}',
+  ownerAsMember: 'このサイトのオーナー（あなたとして）',
+  ownerReads:
+    'このサイトのオーナーがあなたのアカウントを開き、あなたと同じ内容を見ています。自動で終わるか、ここで終了できます。',
+  ownerWrites:
+    'このサイトのオーナーがあなたのアカウントを開き、あなたと同じ内容を見ていて、コンテンツを変更できます。自動で終わるか、ここで終了できます。',
+  ownerUntil: '{date} に自動で終了',
+  endOwner: '終了する',
   outMeanwhileTitle: 'ログアウトされました',
   outMeanwhileText: '保存した内容は残っています。続けるにはログインしてください。',
   privacyTitle: 'あなたのデータ',
