@@ -17,6 +17,7 @@ mod attackers;
 mod attacks;
 mod bare;
 mod corpus;
+mod factors;
 mod figure;
 mod followers;
 mod graphql;
@@ -120,6 +121,8 @@ enum Part {
     Webhooks,
     /// Tokens, sign-ins and members
     Identity,
+    /// Second factors beside their bare cryptography and one transaction
+    Factors,
     /// The large collection
     Large,
     /// Groups over the large collection
@@ -151,6 +154,7 @@ impl Part {
                 let sizes = identity::Sizes { members, items, tokens, connections, rounds, period };
                 identity::measure(program, engine, &sizes)
             }
+            Self::Factors => factors::measure(program, engine, &figure::Sizes { items, rounds, period }),
             Self::Large if arguments.large == 0 => Vec::new(),
             Self::Aggregations | Self::Search if arguments.large == 0 => Vec::new(),
             Self::Search => {

@@ -100,6 +100,11 @@ impl Program {
         self.address
     }
 
+    /// The key that most requests are sent with.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
     /// The client that visitors come from.
     pub fn client(&self) -> &str {
         &self.client

@@ -337,5 +337,24 @@ on_both_engines! {
         assert_eq!(revoke(&own["access_token"], None).await, "401 invalid_client");
         assert_eq!(revoke(&own["access_token"], Some(secret.expose())).await, "200");
         assert_eq!((policies(&own).await, policies(&other).await), ("401 UNAUTHENTICATED".to_owned(), "200".to_owned()));
+
+        // An application names the site that it means; it is at no other.
+        let elsewhere = world.app.kit.store.site_create("Elsewhere", &world.app.kit.world).await.unwrap();
+        let site = json!(world.app.site.id);
+        for (name, instance, verdict) in [
+            ("instance_id", site.clone(), "200"),
+            ("instanceId", site, "200"),
+            ("instance_id", json!(""), "200"),
+            ("instance_id", json!(elsewhere.id), "400 invalid_grant"),
+            ("instanceId", json!("none"), "400 invalid_grant"),
+            ("instance_id", json!(5), "400 invalid_request"),
+        ] {
+            let mut named = grant.clone();
+            named[name] = instance;
+            assert_eq!(world.call("", "/oauth2/token", &named).await.verdict(), verdict, "{named}");
+        }
+        let mut both = grant.clone();
+        (both["instance_id"], both["instanceId"]) = (json!(world.app.site.id), json!(elsewhere.id));
+        assert_eq!(world.call("", "/oauth2/token", &both).await.verdict(), "400 invalid_request");
     }
 }

@@ -3,4 +3,5 @@
 mod approval;
 mod links;
 mod notices;
+mod sender;
 mod smtp;

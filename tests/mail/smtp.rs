@@ -169,6 +169,25 @@ on_both_engines! {
         assert!(is_empty(&app).await, "what was delivered is forgotten");
     }
 
+    async fn site_sends_from_its_own_address(engine) {
+        let server = Server::start(&[]);
+        let app = app_with(engine, &server.config(Security::Implicit)).await;
+        must_verify(&app).await;
+        let operator = Caller::App { id: "operator".into() };
+        app.app.identity.mail_domains_change(&app.site, &operator, &["rooms.example".to_owned()], &[]).await.unwrap();
+        let sender = json!({ "name": "Café, \"Zeus\"", "address": "hello@rooms.example", "replyTo": "help@elsewhere.example" });
+        let body = json!({ "mailSender": sender }).to_string();
+        let reply = app.app().send(axum::http::Method::PATCH, "/_api/site/v1/mail-sender", Some(body.into())).await;
+        assert_eq!(reply.verdict(), "200");
+        register(&app, "anna@example.org", json!({})).await;
+        let mail = server.next().await;
+        assert_eq!(mail["sender"], json!({ "address": "hello@rooms.example", "name": "Café, \"Zeus\"" }));
+        assert_eq!(mail["from"], "hello@rooms.example", "failures are told the site");
+        let header = |name: &str| mail["headers"].as_array().unwrap().iter().find(|it| it["key"] == name).map(|it| it["value"].clone());
+        assert_eq!(header("reply-to"), Some(json!("help@elsewhere.example")));
+        assert!(is_empty(&app).await);
+    }
+
     async fn recovery_link_over_starttls(engine) {
         let server = Server::start(&[]);
         let app = app_with(engine, &server.config(Security::StartTls)).await;

@@ -51,6 +51,8 @@ pub(crate) const ROUTES: &[(&str, &str, &str)] = &[
     ("passwordRefuse", "/_api/identity/v1/members/{new}/refuse-password", "{}"),
     ("sitePagesGet", "/_api/site/v1/pages", ""),
     ("sitePagesUpdate", "/_api/site/v1/pages", r#"{"pages":{"ecomCheckout":"https://example.org/checkout"}}"#),
+    ("mailSenderGet", "/_api/site/v1/mail-sender", ""),
+    ("mailSenderUpdate", "/_api/site/v1/mail-sender", r#"{"mailSender":{"replyTo":"help@example.org"}}"#),
     ("captchaChallengeGet", "/_api/account/v1/captcha", ""),
     ("signOnPolicyGet", "/v1/sign-on-policies", ""),
     ("hookVersionDeploy", "/_api/hooks/v1/versions", r#"{"source":""}"#),

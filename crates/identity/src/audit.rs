@@ -57,6 +57,8 @@ pub(crate) enum Event {
     ImpersonationEnded,
     /// An owner who may change items as a member made a call that can; the detail is its route.
     ImpersonationWrote,
+    /// In whose name messages are sent, or the domains in which a site's own address may be.
+    MailSenderChanged,
 }
 
 impl Event {
@@ -91,6 +93,7 @@ impl Event {
             Self::ImpersonationStarted => "impersonation_start".to_owned(),
             Self::ImpersonationEnded => "impersonation_end".to_owned(),
             Self::ImpersonationWrote => "impersonation_write".to_owned(),
+            Self::MailSenderChanged => "mail_sender_change".to_owned(),
         }
     }
 }

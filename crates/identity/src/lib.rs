@@ -38,7 +38,7 @@ mod webhook;
 pub use address::form as address_form;
 pub use defence::device::DeviceHints;
 pub use impersonation::Impersonation;
-pub use limits::IdentityLimits;
+pub use limits::{IdentityLimits, SHORTEST_KEY_AGE};
 pub use token::authenticate::Authenticated;
 
 use defence::{captcha_provider, throttle};
@@ -209,6 +209,10 @@ pub struct Config {
     pub operator_idle: Millis,
     /// Life of a visitor's refresh token, from when it is made.
     pub visitor_life: Millis,
+    /// After how long a key that signs tokens is followed by another; never by itself where it is 0.
+    pub signing_key_age: Millis,
+    /// The same for keys that seal.
+    pub sealing_key_age: Millis,
     /// Life of a `sessionToken`.
     pub session_token_life: Millis,
     /// Life of an authorization code.
@@ -244,6 +248,8 @@ impl From<&IdentityLimits> for Config {
             session_idle: limits.session_idle,
             operator_idle: limits.operator_idle,
             visitor_life: limits.visitor_life,
+            signing_key_age: limits.signing_key_age,
+            sealing_key_age: limits.sealing_key_age,
             session_token_life: limits.session_token_life,
             code_life: limits.code_life,
             verified_tokens: 25_000,

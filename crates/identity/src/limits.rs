@@ -17,6 +17,11 @@ pub(crate) const PAST_KEYS: Millis = LONGEST_ACCESS + DAY;
 pub(crate) const LONGEST_VISITOR: Millis = 3_650 * DAY;
 /// How long an owner may act as a member, with one token that nothing renews.
 pub(crate) const IMPERSONATION_LIFE: Millis = 30 * MINUTE;
+/// How long keys of visitors' refresh tokens verify once they are retired.
+pub(crate) const PAST_VISITOR_KEYS: Millis = LONGEST_VISITOR + DAY;
+/// Keys are replaced by age no sooner than this: those of refresh tokens are kept for years, and each costs those who
+/// refresh a look.
+pub const SHORTEST_KEY_AGE: Millis = 7 * DAY;
 
 stoa_kernel::limits! {
     /// The table `identity` of the configuration. A `…_burst` is how many at once, its `…_per_hour` how many
@@ -38,6 +43,12 @@ stoa_kernel::limits! {
         /// answers keeps its visitor as long as it calls; `@wix/sdk` keeps the first one, so this is how long its visitors
         /// are the same.
         visitor_life: Millis = LONGEST_VISITOR, DAY..=LONGEST_VISITOR;
+        /// How old a key that signs tokens gets before the server makes another, by which no member is signed out. At least
+        /// `7d`, or `0s` to leave it to `stoa tokens rotate`.
+        signing_key_age: Millis = 90 * DAY, 0..=3_650 * DAY;
+        /// The same for keys with which is sealed what must be read again; everything under older ones is sealed again then,
+        /// as by `stoa seal rotate`. At least `7d`, or `0s` to leave it to that command.
+        sealing_key_age: Millis = 0, 0..=3_650 * DAY;
         /// Life of a `sessionToken`: from signing in to the redirect that makes a session of it.
         session_token_life: Millis = 10 * MINUTE, 10 * SECOND..=HOUR;
         /// Life of an authorization code.

@@ -2,7 +2,7 @@
 
 use crate::{
     Config, Identity, app_key,
-    limits::{LONGEST_ACCESS, PAST_KEYS},
+    limits::{LONGEST_ACCESS, PAST_KEYS, PAST_VISITOR_KEYS},
     manage::deletion,
     session::visitor_merge,
 };
@@ -18,6 +18,7 @@ const DAY: Millis = 24 * 60 * 60_000;
 
 /// Keys that only verified, and verify nothing any more.
 const SHORT_KEYS: &str = "retired < $1 and purpose in ('access', 'stage', 'captcha')";
+const VISITOR_KEYS: &str = "retired < $1 and purpose = 'visitor'";
 
 /// What is over in a site.
 fn of_site(config: &Config) -> [Rule; 22] {
@@ -59,7 +60,7 @@ fn of_site(config: &Config) -> [Rule; 22] {
 }
 
 /// What is over in the catalogue.
-fn of_catalog(config: &Config) -> [Rule; 8] {
+fn of_catalog(config: &Config) -> [Rule; 9] {
     let id = Key::Text("id");
     // Its row refuses the tokens of a session that was left alone for too long: it stays as long as they could live.
     let unused = config.operator_idle + LONGEST_ACCESS;
@@ -67,8 +68,9 @@ fn of_catalog(config: &Config) -> [Rule; 8] {
         // The tokens have expired by themselves.
         Rule { table: "revocation", key: Key::Text("subject"), over: "expires < $1", kept: 0 },
         Rule { table: "app_key", key: id, over: "retired < $1", kept: app_key::RETIRED_SHOWN },
-        // What these have signed has expired by itself; the other two sign what lives for years.
+        // What these have signed has expired by itself. What applications refresh with has no end.
         Rule { table: "signing_key", key: id, over: SHORT_KEYS, kept: PAST_KEYS },
+        Rule { table: "signing_key", key: id, over: VISITOR_KEYS, kept: PAST_VISITOR_KEYS },
         // How copies between environments ended is told for a while.
         Rule { table: "environment_copy", key: id, over: "ended < $1", kept: 30 * DAY },
         Rule { table: "person_session", key: id, over: "ended < $1 or expires < $1", kept: DAY },

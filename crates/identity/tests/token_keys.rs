@@ -1,4 +1,4 @@
-//! Rotation of the keys that sign tokens (decision 51).
+//! Rotation of the keys that sign tokens (decision 51), and of them and of those that seal by age (decision 56).
 
 #![allow(clippy::unwrap_used, reason = "a test that can't be set up has failed")]
 
@@ -9,7 +9,8 @@ use common::*;
 use ring::signature::Ed25519KeyPair;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, time::Duration};
-use stoa_identity::{Identity, token::signing_rotation::TokenKey};
+use stoa_identity::{Config, Identity, token::signing_rotation::TokenKey};
+use stoa_sql::params;
 use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::on_both_engines;
 
@@ -51,6 +52,29 @@ async fn forge(kit: &Kit) -> String {
     (claims["iat"], claims["exp"]) = (json!(later), json!(later));
     let signed = format!("{}.{}", parts[0], URL_SAFE_NO_PAD.encode(claims.to_string()));
     format!("{signed}.{}", URL_SAFE_NO_PAD.encode(key.sign(signed.as_bytes())))
+}
+
+/// How many keys of tokens each look makes, when so many nodes look at the same moment for those that are too old.
+async fn look_at_once(nodes: &[&Identity]) -> Vec<usize> {
+    let looks: Vec<_> = nodes
+        .iter()
+        .map(|it| {
+            let node = Identity::clone(it);
+            tokio::spawn(async move { node.token_keys_rotate_by_age().await.unwrap().len() })
+        })
+        .collect();
+    let mut made = Vec::new();
+    for look in looks {
+        made.push(look.await.unwrap());
+    }
+    made.sort_unstable();
+    made
+}
+
+async fn change(kit: &Kit, sql: &'static str, values: impl Into<Vec<stoa_sql::Value>>) {
+    let catalog = kit.base.store.catalog();
+    let changed = catalog.write_with(values.into(), move |tx, values| boxed!(Ok(tx.execute(sql, values).await?)));
+    assert_eq!(changed.await.unwrap(), 1);
 }
 
 async fn signs_with(node: &Identity, kit: &Kit) -> String {
@@ -147,6 +171,12 @@ on_both_engines! {
         let retired = purposes(|it| it.retired.is_some(), &keys);
         assert_eq!(retired, ["visitor", "visitor", "visitor", "instance", "instance", "instance"]);
         assert!(are_taken(&nodes, &[], &refresh).await, "visitors and members are who they were");
+
+        // No visitor lives longer than ten years. What applications refresh with has no end.
+        kit.base.clock.advance(3_650 * DAY);
+        kit.identity.retention_run_catalog().await;
+        let retired = purposes(|it| it.retired.is_some(), &kit.identity.token_keys().await.unwrap());
+        assert_eq!(retired, ["instance", "instance", "instance"]);
     }
 
     async fn rotations_at_once_leave_one_key_that_signs(engine) {
@@ -165,5 +195,115 @@ on_both_engines! {
             assert_eq!(signs_with(node, &kit).await, header(&visitor.access_token), "the same on every node");
         }
         assert!(are_taken(&nodes, &[visitor.access_token], &[visitor.refresh_token.unwrap()]).await);
+    }
+
+    async fn keys_that_are_too_old_are_followed_by_those_of_one_node(engine) {
+        let kit = Kit::new(engine).await;
+        let others = kit.other_nodes().await;
+        let nodes: Vec<&Identity> = std::iter::once(&kit.identity).chain(&others).collect();
+        let looking: Vec<&Identity> = nodes.iter().copied().cycle().take(6).collect();
+        let first = kit.identity.token_keys().await.unwrap();
+        assert!(first.iter().all(|it| it.rotates == Some(it.created + 90 * DAY)), "{first:?}");
+        let early = [kit.visitor().await.refresh_token.unwrap()];
+
+        kit.base.clock.advance(90 * DAY - 1);
+        assert_eq!(look_at_once(&looking).await, [0; 6], "none is old enough");
+        kit.base.clock.advance(1);
+        assert_eq!(look_at_once(&looking).await, [0; 6], "nodes of an earlier version have a day to be replaced");
+        kit.base.clock.advance(DAY);
+        let (member, ..) = kit.member("ada@example.org").await;
+        let visitor = kit.visitor().await;
+        let access = [member.access_token, visitor.access_token];
+        let refresh = [member.refresh_token.unwrap(), visitor.refresh_token.unwrap()];
+        assert!(are_taken(&nodes, &access, &[&refresh[..], &early[..]].concat()).await);
+
+        assert_eq!(look_at_once(&looking).await, [0, 0, 0, 0, 0, 5], "one node made a key of each purpose");
+        assert!(are_taken(&nodes, &access, &[&refresh[..], &early[..]].concat()).await, "no one is signed out");
+        let before = header(&access[0]);
+        for node in &nodes {
+            assert_ne!(signs_with(node, &kit).await, before, "the next key signs on every node");
+        }
+        assert_eq!(look_at_once(&looking).await, [0; 6]);
+        kit.base.clock.advance(90 * DAY);
+        assert_eq!(look_at_once(&looking).await, [0, 0, 0, 0, 0, 5], "the day passes once");
+        assert_eq!(kit.identity.token_keys().await.unwrap().iter().filter(|it| it.retired.is_none()).count(), 5);
+        assert!(are_taken(&nodes, &[], &early).await);
+    }
+
+    async fn keys_of_tokens_are_as_old_as_each_is(engine) {
+        let kit = Kit::new(engine).await;
+        let never = kit.node_with(Config { signing_key_age: 0, ..config() }).await;
+        let now = kit.base.world.now();
+        let made = "update stoa.signing_key set created = $1 where purpose = $2";
+        change(&kit, made, params![now - 91 * DAY, "captcha"]).await;
+        change(&kit, made, params![now + DAY, "visitor"]).await;
+        assert!(kit.identity.token_keys_rotate_by_age().await.unwrap().is_empty());
+        kit.base.clock.advance(DAY);
+        assert!(never.token_keys_rotate_by_age().await.unwrap().is_empty(), "it is left to the command");
+        assert!(never.token_keys().await.unwrap().iter().all(|it| it.rotates.is_none()));
+        let made = kit.identity.token_keys_rotate_by_age().await.unwrap();
+        let keys = kit.identity.token_keys().await.unwrap();
+        let of_captcha: Vec<_> = keys.iter().filter(|it| it.purpose == "captcha").collect();
+        assert_eq!((keys.len(), of_captcha.len(), made), (6, 2, vec![of_captcha[1].id.clone()]));
+        assert!(of_captcha[0].retired.is_some() && of_captcha[1].retired.is_none());
+    }
+
+    async fn node_that_died_while_it_replaced_keys_is_followed_by_another(engine) {
+        let kit = Kit::new(engine).await;
+        kit.base.clock.advance(91 * DAY);
+        let nodes = [&kit.identity, &kit.second_node().await];
+        assert_eq!(look_at_once(&nodes).await, [0, 0]);
+        kit.base.clock.advance(DAY);
+        let now = kit.base.world.now();
+        let lease = "update stoa.key_upkeep set holder = 'gone', held_until = $1 where task = 'TOKENS'";
+        change(&kit, lease, params![now + 5 * 60_000]).await;
+        assert_eq!(look_at_once(&nodes).await, [0, 0], "it may still be at work");
+        kit.base.clock.advance(5 * 60_000);
+        assert_eq!(look_at_once(&nodes).await, [0, 5]);
+        // One whose clock was wrong holds nobody up.
+        kit.base.clock.advance(90 * DAY);
+        change(&kit, lease, params![kit.base.world.now() + 400 * DAY]).await;
+        assert_eq!(look_at_once(&nodes).await, [0, 5]);
+    }
+
+    async fn sealing_keys_that_are_too_old_are_followed_on_one_node(engine) {
+        let kit = Kit::new(engine).await;
+        let aged = || Config { sealing_key_age: 30 * DAY, ..config() };
+        let (one, other) = (kit.node_with(aged()).await, kit.node_with(aged()).await);
+        let begun = async |node: &Identity| node.seal_begin_by_age().await.unwrap();
+        let (_, keys) = one.seal_status().await.unwrap();
+        assert!(keys.iter().all(|it| it.rotates == Some(it.created + 30 * DAY)), "{keys:?}");
+        kit.base.clock.advance(30 * DAY - 1);
+        assert!(begun(&one).await.is_none());
+        kit.base.clock.advance(1);
+        assert!(begun(&one).await.is_none(), "the first wait");
+        kit.base.clock.advance(DAY);
+        assert!(begun(&kit.identity).await.is_none(), "by default it is left to the command");
+        let (first, second) = tokio::join!(one.seal_begin_by_age(), other.seal_begin_by_age());
+        let mut leases: Vec<_> = [first, second].into_iter().filter_map(Result::unwrap).collect();
+        let (lost, rotation) = leases.pop().unwrap();
+        assert!(leases.is_empty(), "one of them");
+        assert_eq!(one.seal_status().await.unwrap().1.len(), 10, "each purpose has another key");
+
+        // Cut off, it is gone on with, once whoever began it has had the time to.
+        assert!(lost.renew().await.unwrap());
+        assert!(begun(&one).await.is_none() && begun(&other).await.is_none());
+        kit.base.clock.advance(61 * 60_000);
+        let (lease, again) = begun(&other).await.unwrap();
+        assert_eq!(again, rotation);
+        assert!(!lost.renew().await.unwrap(), "who was held up stops");
+        lost.end().await.unwrap();
+        assert!(lease.renew().await.unwrap(), "and takes nothing from the other");
+        other.seal_catalog().await.unwrap();
+        other.seal_site(&kit.site).await.unwrap();
+        other.seal_end(&again.id).await.unwrap();
+        lease.end().await.unwrap();
+        kit.base.clock.advance(29 * DAY);
+        assert!(begun(&one).await.is_none() && begun(&other).await.is_none());
+        kit.base.clock.advance(DAY);
+        let (lease, next) = begun(&one).await.unwrap();
+        assert_ne!(next.id, rotation.id);
+        lease.end().await.unwrap();
+        assert_eq!(one.seal_status().await.unwrap().1.len(), 15);
     }
 }

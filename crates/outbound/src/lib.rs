@@ -21,5 +21,5 @@ pub use outbox::OutboxFile;
 pub use reach::{Answer, Call, Exceptions, Reach, ReachConfig, ReachLimits, Target, Unreached};
 pub use recorder::Recorder;
 pub use siteverify::{NoVerdict, Siteverifier, Siteverify, SiteverifyLimits, Verdict};
-pub use smtp::{Security, Smtp, SmtpConfig};
+pub use smtp::{Security, Smtp, SmtpConfig, is_mail_address};
 pub use telephone::{Dispatch, Leave, TelephoneCounts, TelephoneGateway, TelephoneLimits, TelephoneProvider, Unsent};

@@ -26,6 +26,10 @@ pub struct Letter {
     pub created: Millis,
     /// In whose name it is sent: the site's.
     pub from_name: String,
+    /// From where, when the site has an address of its own that it may use.
+    pub from_address: Option<String>,
+    /// Where answers go, when not to the sender.
+    pub reply_to: Option<String>,
     /// BCP 47.
     pub language: String,
     pub mail: Mail,
@@ -59,5 +63,10 @@ pub trait Mailer: Send + Sync {
     /// Whether sending is a write on this machine, so short that a request may wait for it.
     fn is_local(&self) -> bool {
         false
+    }
+
+    /// The name that stands before the server's own address, whatever [`Letter::from_name`] says.
+    fn fixed_name(&self) -> Option<&str> {
+        None
     }
 }

@@ -12,6 +12,18 @@ use std::{
 };
 use stoa_kernel::{Code, Fault, Result};
 
+/// A message as it is kept, and from where it would be and where answers would go when its site says so.
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    #[serde(flatten)]
+    mail: &'a Mail,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reply_to: Option<&'a str>,
+}
+
 /// Appends messages to a file. The log says that there is one: its readers must not sign in by it.
 pub struct OutboxFile {
     path: PathBuf,
@@ -47,11 +59,13 @@ impl OutboxFile {
     /// # Errors
     /// [`Code::Unavailable`] when the file can't be written.
     pub fn keep(&self, mail: &Mail) -> Result<()> {
-        self.append(mail).map_err(|it| Fault::because(Code::Unavailable, it.to_string()))
+        let line = Line { mail, from: None, reply_to: None };
+        self.append(&line).map_err(|it| Fault::because(Code::Unavailable, it.to_string()))
     }
 
-    fn append(&self, mail: &Mail) -> Result<(), Undelivered> {
-        let mut line = serde_json::to_vec(mail).map_err(|it| Undelivered::Never(it.to_string()))?;
+    fn append(&self, line: &Line<'_>) -> Result<(), Undelivered> {
+        let mail = line.mail;
+        let mut line = serde_json::to_vec(line).map_err(|it| Undelivered::Never(it.to_string()))?;
         line.push(b'\n');
         // One call under a lock, so that a reader never sees lines mixed.
         let mut file = self.file.lock().unwrap_or_else(|it| it.into_inner());
@@ -73,7 +87,8 @@ impl OutboxFile {
 
 impl Mailer for OutboxFile {
     fn send<'a>(&'a self, letter: &'a Letter) -> Sending<'a> {
-        Box::pin(async move { self.append(&letter.mail) })
+        let (from, reply_to) = (letter.from_address.as_deref(), letter.reply_to.as_deref());
+        Box::pin(async move { self.append(&Line { mail: &letter.mail, from, reply_to }) })
     }
 
     fn is_local(&self) -> bool {
@@ -97,15 +112,25 @@ mod tests {
             links: vec!["https://example.org/x".into()],
             code: None,
         };
-        let letter =
-            |mail| Letter { id: "1".into(), created: 0, from_name: "Site".into(), language: "en".into(), mail };
+        let letter = |mail| Letter {
+            id: "1".into(),
+            created: 0,
+            from_name: "Site".into(),
+            from_address: None,
+            reply_to: None,
+            language: "en".into(),
+            mail,
+        };
         outbox.send(&letter(mail.clone())).await.expect("kept");
-        outbox.send(&letter(Mail { code: Some("012345".into()), ..mail })).await.expect("kept");
+        outbox.send(&letter(Mail { code: Some("012345".into()), ..mail.clone() })).await.expect("kept");
+        let own = Some("site@example.org".to_owned());
+        outbox.send(&Letter { from_address: own.clone(), reply_to: own, ..letter(mail) }).await.expect("kept");
         let text = fs::read_to_string(outbox.path()).expect("readable");
         fs::remove_dir_all(&folder).expect("removed");
         let lines: Vec<serde_json::Value> =
             text.lines().map(|it| serde_json::from_str(it).expect("each line is JSON")).collect();
-        assert_eq!(lines.len(), 2);
+        assert_eq!(lines.len(), 3);
+        assert_eq!([&lines[2]["from"], &lines[2]["replyTo"]], ["site@example.org"; 2]);
         let keys: Vec<_> = lines[0].as_object().expect("object").keys().cloned().collect();
         assert_eq!(keys, ["to", "subject", "text", "html", "links", "code"]);
         assert!(lines[0]["code"].is_null());

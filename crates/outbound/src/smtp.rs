@@ -125,16 +125,25 @@ impl Smtp {
     fn message(&self, letter: &Letter) -> Result<Message, Undelivered> {
         let never = |what: &str| Undelivered::Never(what.to_owned());
         let Mail { to, subject, text, html, .. } = &letter.mail;
-        let header_texts = [to.as_str(), subject, &letter.from_name, &letter.id, &letter.language];
-        if header_texts.iter().any(|it| it.chars().any(char::is_control)) {
+        let Letter { from_name, from_address, reply_to, .. } = letter;
+        let header_texts = [to.as_str(), subject, from_name, &letter.id, &letter.language];
+        let addresses = from_address.iter().chain(reply_to).map(String::as_str);
+        if header_texts.into_iter().chain(addresses).any(|it| it.chars().any(char::is_control)) {
             return Err(never("a header would hold control characters"));
         }
         let to = address(to)?;
-        // The site speaks in its own name unless the configuration gives one.
-        let name = self.from.name.clone().or_else(|| Some(letter.from_name.clone()).filter(|it| !it.is_empty()));
+        // The site speaks in its own name unless the configuration gives one to the server's address.
+        let (fixed, from) = match from_address {
+            Some(own) => (None, address(own)?),
+            None => (self.from.name.clone(), self.from.email.clone()),
+        };
+        let name = fixed.or_else(|| Some(from_name.clone()).filter(|it| !it.is_empty()));
         let seconds = u64::try_from(letter.created / 1000).unwrap_or_default();
-        let mut message = Message::builder()
-            .from(Mailbox::new(name, self.from.email.clone()))
+        let mut builder = Message::builder().from(Mailbox::new(name, from));
+        if let Some(reply_to) = reply_to {
+            builder = builder.reply_to(Mailbox::new(None, address(reply_to)?));
+        }
+        let mut message = builder
             .to(Mailbox::new(None, to))
             .subject(subject.clone())
             .date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
@@ -161,6 +170,15 @@ impl Mailer for Smtp {
             }
         })
     }
+
+    fn fixed_name(&self) -> Option<&str> {
+        self.from.name.as_deref()
+    }
+}
+
+/// Whether a text is an address that a message can be from or to.
+pub fn is_mail_address(text: &str) -> bool {
+    !text.chars().any(char::is_control) && address(text).is_ok()
 }
 
 /// The address with its domain as every server knows it (RFC 5890 A-labels). What stands before the `@` has no such
@@ -234,6 +252,8 @@ mod tests {
             id: "1".into(),
             created: 1_767_225_600_000,
             from_name: "Café, \"Zeus\"".into(),
+            from_address: None,
+            reply_to: None,
             language: "de".into(),
             mail,
         }
@@ -260,6 +280,26 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_site_with_an_address_of_its_own_speaks_in_its_own_name() {
+        let named = smtp("Post <no-reply@example.org>").unwrap();
+        assert_eq!(named.fixed_name(), Some("Post"));
+        let letter = Letter {
+            from_name: "Zeus".into(),
+            from_address: Some("zeus@cafe.example".into()),
+            reply_to: Some("help@elsewhere.example".into()),
+            ..letter()
+        };
+        let message = named.message(&letter).unwrap();
+        assert_eq!(message.envelope().from().map(ToString::to_string).as_deref(), Some("zeus@cafe.example"));
+        let text = String::from_utf8(message.formatted()).unwrap();
+        for line in
+            ["From: Zeus <zeus@cafe.example>", "Reply-To: help@elsewhere.example", "Message-ID: <1@example.org>"]
+        {
+            assert!(text.lines().any(|it| it == line), "{line} in {text}");
+        }
+    }
+
+    #[tokio::test]
     async fn nothing_typed_becomes_a_header() {
         let plain = smtp("no-reply@example.org").unwrap();
         for evil in ["x\r\nBcc: eve@example.org", "x\nBcc: eve@example.org", "x\rBcc: y", "x\0y", "x\u{85}y"] {
@@ -273,6 +313,8 @@ mod tests {
             refused(|it| &mut it.language);
             refused(|it| &mut it.id);
             refused(|it| &mut it.mail.to);
+            refused(|it| it.from_address.insert(String::new()));
+            refused(|it| it.reply_to.insert(String::new()));
         }
         for evil in ["a@example.org, eve@example.org", "a@example.org> <eve@example.org", "<a@example.org>", "a b@c.de"]
         {

@@ -5,7 +5,7 @@ use crate::{
     command,
     config::Config,
     connection::{Certificates, Listener, fit_to_descriptors},
-    demo, environments, housekeeping, indexing, item_jobs, log,
+    demo, environments, housekeeping, indexing, item_jobs, key_upkeep, log,
     report::Output,
     searching,
     services::{Services, sentence},
@@ -69,6 +69,7 @@ async fn run(mut config: Config, work: Arc<Work>, with_demo: bool) -> Result<(),
     tokio::spawn(housekeeping::run(services.clone()));
     tokio::spawn(indexing::run(services.clone()));
     tokio::spawn(item_jobs::run(services.clone()));
+    tokio::spawn(key_upkeep::run(services.clone()));
     tokio::spawn(searching::run(services.clone()));
     tokio::spawn(environments::run(services.clone()));
     let keeping = services.content.search_serve(&services.indexers);

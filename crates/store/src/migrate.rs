@@ -64,6 +64,7 @@ const CATALOG: &[Migration] = migrations![
     8 "catalog/0008_log",
     9 "catalog/0009_sandbox",
     10 "catalog/0010_session_use" additive,
+    11 "catalog/0011_key_upkeep" additive,
 ];
 
 const SITE: &[Migration] = migrations![

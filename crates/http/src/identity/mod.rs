@@ -16,6 +16,7 @@ pub mod flow;
 pub(crate) mod impersonation;
 pub mod install;
 pub mod logout;
+pub(crate) mod mail_sender;
 pub(crate) mod member_account;
 pub(crate) mod member_auth;
 mod member_wire;

@@ -2,7 +2,7 @@
 
 use crate::{
     endpoint::{Line, get, patch, put},
-    identity::{app_key, members, policy, redirect},
+    identity::{app_key, mail_sender, members, policy, redirect},
     openapi::operations::{apps::APP_KEY_SET_GET, server::*, settings::*},
     site,
 };
@@ -25,6 +25,8 @@ pub(super) fn settings() -> Vec<Line> {
         patch("/v1/sign-on-policies", policy::update, &SIGN_ON_POLICY_UPDATE),
         get("/_api/site/v1/pages", redirect::pages, &SITE_PAGES_GET),
         put("/_api/site/v1/pages", redirect::pages_set, &SITE_PAGES_UPDATE),
+        get("/_api/site/v1/mail-sender", mail_sender::get, &MAIL_SENDER_GET),
+        patch("/_api/site/v1/mail-sender", mail_sender::update, &MAIL_SENDER_UPDATE),
         get("/_api/identity/v1/audit", members::audit, &AUDIT_LIST),
     ]
 }

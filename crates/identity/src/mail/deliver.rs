@@ -12,6 +12,7 @@ use crate::{
         message::{MailContext, one_line},
         queue::{self, Question, QueuedMessage, Taken, Task},
         render::render,
+        sender::{self, MailSender},
         setting,
     },
 };
@@ -269,13 +270,23 @@ async fn work(core: &Arc<Core>, site: &Arc<Site>, taken: Taken) -> Result<()> {
 }
 
 async fn send(core: &Core, site: &Arc<Site>, taken: Taken, queued: QueuedMessage) -> Result<()> {
-    let (setting, context) = (setting::of_site(site).await?, context_of(core, site).await?);
+    let (key, is_ours) = (site.id.clone(), queued.message.is_ours_alone());
+    let settings = site.read(ReaderPool::Point, move |tx| {
+        boxed!({
+            // Its reader runs other sites too: no one of them speaks here.
+            let sender = if is_ours { MailSender::default() } else { sender::read(tx, &key).await? };
+            Ok((setting::read(tx, &key).await?, sender))
+        })
+    });
+    let ((setting, sender), context) = (settings.await?, context_of(core, site).await?);
     let language = setting.choose([queued.language.as_deref(), queued.own_language.as_deref()]).to_owned();
     let mail = render(&queued.message, &queued.to, &language, &context, &setting)?;
     let outgoing = stoa_outbound::Letter {
         id: taken.id.clone(),
         created: taken.created,
-        from_name: one_line(&context.site_name),
+        from_name: sender.name.unwrap_or_else(|| one_line(&context.site_name)),
+        from_address: sender.address,
+        reply_to: sender.reply_to,
         language,
         mail,
     };

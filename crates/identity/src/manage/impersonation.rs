@@ -104,7 +104,7 @@ impl Identity {
         let Caller::User { id, role: Role::Owner, session } = caller else {
             return Err(Fault::because(Code::Forbidden, "Only owners of the site, in person, act as members."));
         };
-        let owner = operator::by_id(core, id).await?.ok_or_else(|| Fault::new(Code::Forbidden))?;
+        let owner = operator::find(core, id).await?.ok_or_else(|| Fault::new(Code::Forbidden))?;
         operator_account::confirm(core, site, &owner, attempt, password).await?;
         let by = Impersonator { owner: id.clone(), session: Some(session.clone()) };
         start(core, site, Begun { by, from: Some(attempt.address), member: member.clone(), request }).await

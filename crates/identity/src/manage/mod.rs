@@ -8,6 +8,7 @@ mod edit;
 mod export;
 mod impersonation;
 mod import;
+mod mail_sender;
 mod moves;
 
 pub use deletion::Wish;

@@ -207,6 +207,10 @@ async fn grant_client_credentials(core: &Core, request: &TokenRequest) -> Result
     if request.client_secret.is_none() {
         return Err(Fault::new(Code::OauthInvalidClient));
     }
+    // A client is of one site: it is an instance of nothing else.
+    if request.instance_id.as_deref().is_some_and(|it| it != client.site.as_str()) {
+        return Err(invalid_grant());
+    }
     let agreed = match client.is_third_party {
         true => instance::agreed(core, &client).await?,
         false => None,

@@ -13,6 +13,8 @@ pub struct TokenRequest {
     pub grant_type: String,
     pub client_id: Option<String>,
     pub client_secret: Option<String>,
+    /// For which site an application asks.
+    pub instance_id: Option<String>,
     pub refresh_token: Option<String>,
     pub code: Option<String>,
     pub redirect_uri: Option<String>,
@@ -69,6 +71,8 @@ impl TokenRequest {
             client_id: either("clientId", "client_id")?,
             // An empty one is none (RFC 6749 section 2.3.1).
             client_secret: either("clientSecret", "client_secret")?.filter(|it| !it.is_empty()),
+            // A parameter without a value is none (RFC 6749 section 3.2).
+            instance_id: either("instanceId", "instance_id")?.filter(|it| !it.is_empty()),
             refresh_token: either("refreshToken", "refresh_token")?,
             code: get("code")?,
             redirect_uri: either("redirectUri", "redirect_uri")?,

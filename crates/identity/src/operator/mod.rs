@@ -17,7 +17,7 @@ use crate::{
 use std::net::IpAddr;
 use stoa_kernel::{Caller, Code, Email, Fault, Millis, Result, Role, Secret, SessionId, SiteId, TokenHash, UserId};
 use stoa_sql::params;
-use stoa_store::{ReaderPool, Site, boxed};
+use stoa_store::{ReaderPool, Row, Site, boxed};
 
 /// An operator's browser stays signed in for this long at most.
 const SESSION_LIFE: Millis = 14 * 24 * 60 * 60 * 1000;
@@ -240,15 +240,16 @@ pub(crate) async fn find_by_email(core: &Core, email: &Email) -> Result<Option<K
         .await
 }
 
-pub(crate) async fn by_id(core: &Core, id: &UserId) -> Result<Option<Operator>> {
-    let key = id.clone();
-    let sql = "select email from stoa.person where id = $1";
-    let email: Option<String> = core
-        .store()
-        .catalog()
-        .read(ReaderPool::Point, move |tx| boxed!(Ok(tx.row(sql, &params![&key], |row| row.get(0)).await?)))
-        .await?;
-    Ok(email.map(|it| Operator::new(id.clone(), it)))
+pub(crate) async fn find(core: &Core, id: &UserId) -> Result<Option<Operator>> {
+    let id = id.clone();
+    let read = core.store().catalog().read(ReaderPool::Point, move |tx| {
+        boxed!({
+            let values = params![&id];
+            let each = |row: &Row<'_>| Ok(Operator::new(UserId::from(row.text(0)?), row.text(1)?));
+            Ok(tx.row("select id, email from stoa.person where id = $1", &values, each).await?)
+        })
+    });
+    read.await
 }
 
 pub(crate) async fn role_at(core: &Core, operator: &UserId, site: &SiteId) -> Result<Option<Role>> {

@@ -224,6 +224,10 @@ fn auth(fields: &mut Fields, body: &Value) -> AuthRequest {
         None => fields.refuse("auth.authRequest.codeChallengeMethod", "REQUIRED_FIELD", "is required"),
         Some(_) => fields.refuse("auth.authRequest.codeChallengeMethod", "INVALID_ENUM_VALUE", "must be S256"),
     }
+    // Showing the password page in its place would sign in other people than are asked for.
+    if fields.optional(body, &at("idp"), 100).is_some_and(|it| !it.is_empty()) {
+        fields.refuse("auth.authRequest.idp", "FIELD_NOT_ALLOWED", "this site signs in with no other provider");
+    }
     let mut prompt = Prompt::Auto;
     for path in [&["auth", "authRequest", "prompt"][..], &["auth", "prompt"], &["prompt"]] {
         if let Some(text) = fields.optional(body, path, 100).filter(|it| !it.is_empty()) {
@@ -370,6 +374,17 @@ mod tests {
         assert!(matches!(RedirectRequest::parse(&json!({"login": {}})).expect("good").intent, Intent::Login));
         let logout = json!({"logout": {"clientId": "c"}, "callbacks": {"postFlowUrl": "https://a"}});
         assert!(matches!(RedirectRequest::parse(&logout).expect("good").intent, Intent::Logout { .. }));
+    }
+
+    #[test]
+    fn provider_is_refused_by_name() {
+        let google = json!("0e6a50f5-b523-4e29-990d-f37fa2ffdd69");
+        let field = "auth.authRequest.idp".to_owned();
+        assert_eq!(fields_of(with("idp", google)), [(field.clone(), "FIELD_NOT_ALLOWED")]);
+        assert_eq!(fields_of(with("idp", json!(5))), [(field, "FORMAT")]);
+        for none in [Value::Null, json!("")] {
+            assert!(RedirectRequest::parse(&with("idp", none)).is_ok());
+        }
     }
 
     #[test]

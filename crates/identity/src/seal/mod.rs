@@ -15,7 +15,10 @@ use crate::{
     defence::captcha_provider,
     encryption::{self, Purpose},
     factor, mail,
-    token::revocation,
+    token::{
+        key_lease::{self, KeyLease, KeyTask},
+        revocation,
+    },
     webhook,
 };
 use std::sync::Arc;
@@ -47,6 +50,8 @@ pub struct SealingKey {
     pub created: Millis,
     /// Since when it seals nothing any more.
     pub retired: Option<Millis>,
+    /// For the one that seals, when it is old enough to be followed by another; nothing where keys aren't replaced by age.
+    pub rotates: Option<Millis>,
 }
 
 /// What is sealed under older keys.
@@ -71,6 +76,31 @@ impl Identity {
         // Also when it was begun before: who began it may have been cut off before the others heard of it.
         revocation::announce_all(core).await?;
         Ok(begun)
+    }
+
+    /// Begins a rotation as [`Identity::seal_begin`] does where a key is older than the configuration has it, or goes on
+    /// with one that was cut off, on one node at a time; answers nothing where there is neither, or another node is at it.
+    /// Who gets a lease renews it, and ends it when all is done. For the housekeeping of a running server.
+    ///
+    /// # Errors
+    /// What the catalogue answers.
+    pub async fn seal_begin_by_age(&self) -> Result<Option<(KeyLease, Rotation)>> {
+        if !is_due(self).await? {
+            return Ok(None);
+        }
+        let Some(lease) = key_lease::claim(&self.core, KeyTask::Seal).await? else { return Ok(None) };
+        // Another node may have come to its end since.
+        let begun = match is_due(self).await {
+            Ok(true) => self.seal_begin().await.map(Some),
+            other => other.map(|_| None),
+        };
+        match begun {
+            Ok(Some(rotation)) => Ok(Some((lease, rotation))),
+            other => {
+                lease.end().await?;
+                other.map(|_| None)
+            }
+        }
     }
 
     /// Seals again what the catalogue has under older keys, and answers how much that was.
@@ -113,15 +143,18 @@ impl Identity {
     /// # Errors
     /// What the catalogue answers.
     pub async fn seal_status(&self) -> Result<(Option<Rotation>, Vec<SealingKey>)> {
-        let read = self.core.store().catalog().read(ReaderPool::Point, |tx| {
+        let age = Some(self.core.config().sealing_key_age).filter(|it| *it > 0);
+        let read = self.core.store().catalog().read(ReaderPool::Point, move |tx| {
             boxed!({
                 let mut keys = Vec::new();
                 for purpose in Purpose::ALL {
                     let sql =
                         "select id, created, retired from stoa.signing_key where purpose = $1 order by created, id";
                     let each = |row: &Row<'_>| {
-                        let purpose = purpose.name().to_owned();
-                        Ok(SealingKey { purpose, id: row.get(0)?, created: row.get(1)?, retired: row.get(2)? })
+                        let (purpose, created): (_, Millis) = (purpose.name().to_owned(), row.get(1)?);
+                        let retired: Option<Millis> = row.get(2)?;
+                        let rotates = age.filter(|_| retired.is_none()).map(|it| created.saturating_add(it));
+                        Ok(SealingKey { purpose, id: row.get(0)?, created, retired, rotates })
                     };
                     keys.extend(tx.rows(sql, &params![purpose.name()], each).await?);
                 }
@@ -183,6 +216,18 @@ impl Identity {
         self.core.ciphers.reload(self.core.store().catalog()).await?;
         Ok(count)
     }
+}
+
+async fn is_due(identity: &Identity) -> Result<bool> {
+    let now = identity.core.now();
+    if identity.core.config().sealing_key_age == 0 {
+        return Ok(false);
+    }
+    Ok(match identity.seal_status().await? {
+        // Who began it, also by command, is given time.
+        (Some(Rotation { finished: None, started, .. }), _) => started <= now - SETTLED,
+        (_, keys) => keys.iter().any(|it| it.rotates.is_some_and(|due| due <= now)),
+    })
 }
 
 async fn begin(core: &Arc<Core>, tx: &mut Tx<'_>) -> Result<Rotation> {

@@ -126,8 +126,7 @@ impl Identity {
     }
 }
 
-/// Compares the password that an operator who is signed in shows of themselves, and answers its hash. Wrong ones count as
-/// failed sign-ins; a right one is none, but what it is asked for has a limit of its own.
+/// Whether an operator knows their password, counted as a sign-in unless they do; answers what is stored of it.
 ///
 /// # Errors
 /// [`Code::PasswordWrong`]; [`Code::Throttled`].
@@ -145,8 +144,24 @@ pub(crate) async fn confirm(
     let stored = known.ok_or_else(|| Fault::new(Code::PasswordWrong))?;
     operator::confirm_password(core, share, password, &stored).await?;
     core.throttle.refund(permit);
+    // A right password is no failed sign-in, but it cost a hash, and so may what follows.
     login::password_attempt(core, &site.id, &operator.device_subject())?;
     Ok(stored)
+}
+
+/// The same of whoever runs sites under an id.
+///
+/// # Errors
+/// As for [`confirm`]; [`Code::Forbidden`] where there is no such person any more.
+pub(crate) async fn confirm_by_id(
+    core: &Arc<Core>,
+    site: &Site,
+    id: &UserId,
+    attempt: &Attempt,
+    password: &Secret,
+) -> Result<()> {
+    let operator = operator::find(core, id).await?.ok_or_else(|| Fault::new(Code::Forbidden))?;
+    confirm(core, site, &operator, attempt, password).await.map(drop)
 }
 
 /// What a new password has changed.

@@ -7,6 +7,7 @@
 //! opaque one has one, and neither ever holds a comma or white space (docs/protocol/identity.md §4.5).
 
 pub mod authenticate;
+pub mod key_lease;
 pub(crate) mod opaque;
 pub(crate) mod operator_use;
 pub(crate) mod revocation;

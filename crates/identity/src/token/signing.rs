@@ -7,7 +7,7 @@
 //! address that a client writes is ever followed. Each purpose has keys and a `typ` of its own, so a
 //! token made for one purpose can't pass for another. What the claims mean is in `token`.
 
-use crate::limits::PAST_KEYS;
+use crate::limits::{PAST_KEYS, PAST_VISITOR_KEYS};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ed25519_dalek::{Signature, Signer as _, SigningKey};
 use parking_lot::RwLock;
@@ -52,9 +52,14 @@ impl Purpose {
         }
     }
 
-    /// Whether its tokens live no longer than an access token.
-    pub(crate) fn is_short(self) -> bool {
-        matches!(self, Self::Access | Self::PendingAuthentication | Self::Captcha)
+    /// How long a key verifies once it is retired: until nothing lives that it has signed. What applications refresh with
+    /// has no end.
+    fn past(self) -> Option<Millis> {
+        match self {
+            Self::Access | Self::PendingAuthentication | Self::Captcha => Some(PAST_KEYS),
+            Self::Visitor => Some(PAST_VISITOR_KEYS),
+            Self::Instance => None,
+        }
     }
 
     fn typ(self) -> &'static str {
@@ -192,7 +197,7 @@ impl KeyList {
             let Some(purpose) = Purpose::ALL.into_iter().find(|it| it.name() == purpose) else {
                 continue;
             };
-            let ends = retired.filter(|_| purpose.is_short()).map(|it| it.saturating_add(PAST_KEYS));
+            let ends = retired.zip(purpose.past()).map(|(retired, past)| retired.saturating_add(past));
             let key = |signer, signs| Key::new(id.clone(), purpose, signer, signs, ends);
             let pair = Signer::Pair(key_pair(&seed)?);
             if purpose == Purpose::Access {

@@ -10,6 +10,7 @@
 use crate::{
     Core, Identity,
     token::{
+        key_lease::{self, KeyTask},
         revocation,
         signing::{self, Purpose},
     },
@@ -30,6 +31,8 @@ pub struct TokenKey {
     pub created: Millis,
     /// Since when it only verifies.
     pub retired: Option<Millis>,
+    /// For one that signs, when it is old enough to be followed by another; nothing where keys aren't replaced by age.
+    pub rotates: Option<Millis>,
 }
 
 impl Identity {
@@ -39,36 +42,24 @@ impl Identity {
     /// # Errors
     /// What the catalogue answers, also when other nodes can't be waited for: asked again, it starts over.
     pub async fn token_keys_rotate(&self) -> Result<Vec<String>> {
+        rotate(&self.core, Millis::MAX).await
+    }
+
+    /// The same for the purposes whose key is older than the configuration has it, on one node at a time; answers nothing
+    /// where there is none, or another node is at it. For the housekeeping of a running server.
+    ///
+    /// # Errors
+    /// As for [`Identity::token_keys_rotate`].
+    pub async fn token_keys_rotate_by_age(&self) -> Result<Vec<String>> {
         let core = &self.core;
-        let next = core.store().catalog().write_with(core.clone(), |tx, core| {
-            boxed!({
-                let mut next = Vec::new();
-                for purpose in Purpose::ALL {
-                    next.push((purpose, signing::insert(tx, core.world(), purpose, Some(core.now())).await?));
-                }
-                revocation::tell_of_keys(core, tx, &core.world().uuid()).await?;
-                Ok(next)
-            })
-        });
-        let next = next.await?;
-        read_everywhere(core).await?;
-        let signing = core.store().catalog().write_with((core.clone(), next.clone()), |tx, (core, next)| {
-            boxed!({
-                for (purpose, id) in next {
-                    let sql = "update stoa.signing_key set retired = $1 where purpose = $2 and retired is null";
-                    tx.send(sql, params![core.now(), purpose.name()]).await?;
-                    let sql = "update stoa.signing_key set retired = null where id = $1";
-                    // Deleted meanwhile: the one before goes on signing.
-                    if tx.execute(sql, &params![id]).await? != 1 {
-                        return Err(Fault::because(Code::Unavailable, "A key was deleted before it signed."));
-                    }
-                }
-                revocation::tell_of_keys(core, tx, &core.world().uuid()).await
-            })
-        });
-        signing.await?;
-        read_everywhere(core).await?;
-        Ok(next.into_iter().map(|it| it.1).collect())
+        let keys = self.token_keys().await?;
+        if !keys.iter().any(|it| it.rotates.is_some_and(|due| due <= core.now())) {
+            return Ok(Vec::new());
+        }
+        let Some(lease) = key_lease::claim(core, KeyTask::Tokens).await? else { return Ok(Vec::new()) };
+        let rotated = rotate(core, core.now() - core.config().signing_key_age).await;
+        lease.end().await?;
+        rotated
     }
 
     /// Deletes a key that only verifies. When this answers, no node takes what it has signed.
@@ -98,7 +89,8 @@ impl Identity {
     /// # Errors
     /// What the catalogue answers.
     pub async fn token_keys(&self) -> Result<Vec<TokenKey>> {
-        let read = self.core.store().catalog().read(ReaderPool::Point, |tx| {
+        let age = Some(self.core.config().signing_key_age).filter(|it| *it > 0);
+        let read = self.core.store().catalog().read(ReaderPool::Point, move |tx| {
             boxed!({
                 let mut keys = Vec::new();
                 for purpose in Purpose::ALL {
@@ -106,8 +98,10 @@ impl Identity {
                         "select id, created, retired from stoa.signing_key where purpose = $1 order by created, id";
                     let values = params![purpose.name()];
                     let found = tx.rows(sql, &values, |row| {
-                        let (id, created, retired) = (row.get(0)?, row.get(1)?, row.get(2)?);
-                        Ok(TokenKey { purpose: purpose.name().to_owned(), id, created, retired })
+                        let (id, created, retired): (_, Millis, Option<Millis>) =
+                            (row.get(0)?, row.get(1)?, row.get(2)?);
+                        let rotates = age.filter(|_| retired.is_none()).map(|it| created.saturating_add(it));
+                        Ok(TokenKey { purpose: purpose.name().to_owned(), id, created, retired, rotates })
                     });
                     keys.extend(found.await?);
                 }
@@ -116,6 +110,48 @@ impl Identity {
         });
         read.await
     }
+}
+
+/// What [`Identity::token_keys_rotate`] does, for purposes whose key was made no later than `oldest`.
+async fn rotate(core: &Arc<Core>, oldest: Millis) -> Result<Vec<String>> {
+    let next = core.store().catalog().write_with(core.clone(), move |tx, core| {
+        boxed!({
+            let mut next = Vec::new();
+            for purpose in Purpose::ALL {
+                let sql = "select 1 from stoa.signing_key where purpose = $1 and retired is null and created > $2";
+                if tx.row(sql, &params![purpose.name(), oldest], |_| Ok(())).await?.is_some() {
+                    continue;
+                }
+                next.push((purpose, signing::insert(tx, core.world(), purpose, Some(core.now())).await?));
+            }
+            if !next.is_empty() {
+                revocation::tell_of_keys(core, tx, &core.world().uuid()).await?;
+            }
+            Ok(next)
+        })
+    });
+    let next = next.await?;
+    if next.is_empty() {
+        return Ok(Vec::new());
+    }
+    read_everywhere(core).await?;
+    let signing = core.store().catalog().write_with((core.clone(), next.clone()), |tx, (core, next)| {
+        boxed!({
+            for (purpose, id) in next {
+                let sql = "update stoa.signing_key set retired = $1 where purpose = $2 and retired is null";
+                tx.send(sql, params![core.now(), purpose.name()]).await?;
+                let sql = "update stoa.signing_key set retired = null where id = $1";
+                // Deleted meanwhile: the one before goes on signing.
+                if tx.execute(sql, &params![id]).await? != 1 {
+                    return Err(Fault::because(Code::Unavailable, "A key was deleted before it signed."));
+                }
+            }
+            revocation::tell_of_keys(core, tx, &core.world().uuid()).await
+        })
+    });
+    signing.await?;
+    read_everywhere(core).await?;
+    Ok(next.into_iter().map(|it| it.1).collect())
 }
 
 /// Answers once this node and all others have the keys of the catalogue.

@@ -34,7 +34,9 @@ pub use mail::{Mail, MailVerb};
 pub use member::{Member, MemberVerb};
 pub use owner::{Owner, OwnerVerb, RoleName};
 pub use seal::SealVerb;
-pub use site::{AutoIndexState, CaptchaSet, CaptchaVerb, Face, ImpersonationAccess, SecondFactors, SiteVerb};
+pub use site::{
+    AutoIndexState, CaptchaSet, CaptchaVerb, Face, ImpersonationAccess, SecondFactors, SiteMailVerb, SiteVerb,
+};
 pub use tokens::TokensVerb;
 pub use transfer::{Export, Format, Import};
 pub use webhook::{EndpointUpdate, Listen, MessageFormat, NewEndpoint, PullOrder, ReplayChoice, Webhook, WebhookVerb};

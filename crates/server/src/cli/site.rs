@@ -128,6 +128,8 @@ pub enum SiteVerb {
     },
     /// Say who checks captcha answers: the server itself (proof of work) or a provider
     Captcha(Captcha),
+    /// Say in whose name the messages of a site are sent, and in which domains it may have an address
+    Mail(SiteMail),
 }
 
 /// How the account pages of a site look.
@@ -149,6 +151,52 @@ pub struct Face {
     /// Language there for people whose browser asks for none that there is, such as de; '' for English
     #[arg(long, value_name = "TAG")]
     pub language: Option<String>,
+}
+
+#[derive(Debug, Args, Serialize, Deserialize)]
+pub struct SiteMail {
+    #[command(flatten)]
+    pub site: SiteChoice,
+    #[command(subcommand)]
+    pub verb: SiteMailVerb,
+}
+
+#[derive(Debug, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SiteMailVerb {
+    /// Print in whose name the site's messages are sent
+    #[command(after_help = "Examples:\n  stoa site mail show\n  stoa site mail show --site Mine --json")]
+    Show,
+    /// Choose the name that people read, the address that messages are from, and where answers go
+    #[command(after_help = "Examples:\n  stoa site mail set --name 'The Reading Room' --reply-to help@example.org\n  \
+                            stoa site mail set --address hello@example.org --site Mine")]
+    Set {
+        /// One line without @, 64 characters at most; '' for the site's name
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+        /// In a domain that was allowed; '' for the server's address
+        #[arg(long, value_name = "ADDRESS")]
+        address: Option<String>,
+        /// '' for the sender
+        #[arg(long, value_name = "ADDRESS")]
+        reply_to: Option<String>,
+    },
+    /// Let the site have an address in these domains: its mail server must speak for them
+    #[command(
+        after_help = "Examples:\n  stoa site mail allow example.org\n  stoa site mail allow example.org example.com --site Mine"
+    )]
+    Allow {
+        #[arg(required = true, value_name = "DOMAIN")]
+        domains: Vec<String>,
+    },
+    /// Let it have none there any more; an address that it has there goes with it
+    #[command(
+        after_help = "Examples:\n  stoa site mail disallow example.org\n  stoa site mail disallow example.org --site Mine --json"
+    )]
+    Disallow {
+        #[arg(required = true, value_name = "DOMAIN")]
+        domains: Vec<String>,
+    },
 }
 
 #[derive(Debug, Args, Serialize, Deserialize)]

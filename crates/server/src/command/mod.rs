@@ -19,6 +19,7 @@ mod member_import;
 mod owner;
 mod seal;
 mod site;
+mod site_mail;
 mod terminal;
 mod tokens;
 mod webhook;
@@ -128,6 +129,7 @@ pub fn run(
         Verb::Site(SiteVerb::Captcha(it)) => {
             runtime.block_on(captcha::run(services, &*choose(&it.site)?, &it.verb, input))
         }
+        Verb::Site(SiteVerb::Mail(it)) => runtime.block_on(site_mail::run(services, &*choose(&it.site)?, &it.verb)),
         Verb::Site(it) => runtime.block_on(site::run(services, it)),
         Verb::Client(it) => runtime.block_on(client::run(services, &*choose(&it.site)?, &it.verb)),
         Verb::Key(it) => runtime.block_on(key::run(services, &*choose(&it.site)?, &it.verb)),

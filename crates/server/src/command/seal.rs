@@ -1,11 +1,9 @@
 //! `stoa seal …`: keys with which is sealed what must be read again.
 
-use crate::{cli::SealVerb, failure::Failure, report::Output, services::Services};
+use crate::{cli::SealVerb, failure::Failure, report::Output, sealing, services::Services};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use stoa_identity::seal::{Rotation, SealingKey};
-use stoa_kernel::{Code, SiteId, date::iso_from_millis};
-use stoa_store::Site;
+use stoa_kernel::{Code, date::iso_from_millis};
 
 pub async fn run(services: &Services, verb: SealVerb, output: &mut dyn Output) -> Result<Value, Failure> {
     match verb {
@@ -17,17 +15,8 @@ pub async fn run(services: &Services, verb: SealVerb, output: &mut dyn Output) -
 
 /// Goes through everything piece by piece. What another process does at the same time is not done twice.
 async fn rotate(services: &Services, output: &mut dyn Output) -> Result<Value, Failure> {
-    let (identity, content) = (&services.identity, &services.content);
-    let rotation = identity.seal_begin().await?;
-    let mut sealed = identity.seal_catalog().await?;
-    for id in site_ids(services).await? {
-        let Some(site) = open(services, &id).await? else { continue };
-        sealed += identity.seal_site(&site).await?;
-        let before = sealed;
-        sealed += content.seal_site(&site, &rotation.id, |count| output.progress(&done(before + count))).await?;
-        output.progress(&done(sealed));
-    }
-    identity.seal_end(&rotation.id).await?;
+    let rotation = services.identity.seal_begin().await?;
+    let sealed = sealing::seal_again(services, &rotation, |count| output.progress(&done(count))).await?;
     Ok(json!({ "rotation": rotation.id, "sealed": sealed, "left": left(services).await?.total() }))
 }
 
@@ -56,8 +45,10 @@ async fn status(services: &Services) -> Result<Value, Failure> {
 
 fn view(key: &SealingKey) -> Value {
     let mut view = json!({ "purpose": key.purpose, "key": key.id, "created": iso_from_millis(key.created) });
-    if let Some(retired) = key.retired {
-        view["retired"] = json!(iso_from_millis(retired));
+    for (name, time) in [("retired", key.retired), ("rotates", key.rotates)] {
+        if let Some(time) = time {
+            view[name] = json!(iso_from_millis(time));
+        }
     }
     view
 }
@@ -99,8 +90,8 @@ impl Left {
 async fn left(services: &Services) -> Result<Left, Failure> {
     let (identity, content) = (&services.identity, &services.content);
     let mut left = Left { app_keys: identity.seal_left_catalog().await?, ..Left::default() };
-    for id in site_ids(services).await? {
-        let Some(site) = open(services, &id).await? else { continue };
+    for id in sealing::site_ids(services).await? {
+        let Some(site) = sealing::open(services, &id).await? else { continue };
         let of_site = identity.seal_left(&site).await?;
         left.messages += of_site.messages;
         left.captcha_secrets += of_site.captcha_secrets;
@@ -109,17 +100,4 @@ async fn left(services: &Services) -> Result<Left, Failure> {
         left.items += content.seal_left(&site).await?;
     }
     Ok(left)
-}
-
-async fn site_ids(services: &Services) -> Result<Vec<SiteId>, Failure> {
-    Ok(services.store.sites_for_work().await?)
-}
-
-/// A site, one at a time: each may be a file. Nothing for one that is deleted meanwhile.
-async fn open(services: &Services, id: &SiteId) -> Result<Option<Arc<Site>>, Failure> {
-    match services.store.site_for_work(id).await {
-        Ok(site) => Ok(Some(site)),
-        Err(fault) if fault.code() == Code::SiteUnknown => Ok(None),
-        Err(fault) => Err(fault.into()),
-    }
 }

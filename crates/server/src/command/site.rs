@@ -130,6 +130,7 @@ pub async fn run(services: &Services, verb: &SiteVerb) -> Result<Value, Failure>
             Ok(json!({ "impersonation": access, "notice": notice }))
         }
         SiteVerb::Captcha(_) => Err("this command is about a captcha".into()),
+        SiteVerb::Mail(_) => Err("this command is about mail".into()),
     }
 }
 

@@ -20,8 +20,10 @@ fn view(key: &TokenKey) -> Value {
     let state = if key.retired.is_some() { "VERIFIES" } else { "SIGNS" };
     let mut view =
         json!({ "purpose": key.purpose, "key": key.id, "state": state, "created": iso_from_millis(key.created) });
-    if let Some(retired) = key.retired {
-        view["retired"] = json!(iso_from_millis(retired));
+    for (name, time) in [("retired", key.retired), ("rotates", key.rotates)] {
+        if let Some(time) = time {
+            view[name] = json!(iso_from_millis(time));
+        }
     }
     view
 }

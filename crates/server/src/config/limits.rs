@@ -75,6 +75,12 @@ impl ServerLimits {
         limits.apply("limits", &names, set, mistakes);
         let names: Vec<&str> = stoa_identity::IdentityLimits::DECLARED.iter().map(|it| it.name).collect();
         identity.apply("identity", &names, |key, text| it.identity.set(key, text), mistakes);
+        let ages = [("signing_key_age", it.identity.signing_key_age), ("sealing_key_age", it.identity.sealing_key_age)];
+        for (name, age) in ages {
+            if (1..stoa_identity::SHORTEST_KEY_AGE).contains(&age) {
+                mistakes.push(format!("identity.{name} is shorter than 7d, but must be 0s or at least that"));
+            }
+        }
         it
     }
 }
@@ -250,6 +256,8 @@ mod tests {
             ("[limits]\nbulk_items = 1.5", "a whole number, or a time as text"),
             ("[limits]\nbulk_items = \"many\"", "limits.bulk_items is \"many\", but must be a whole number"),
             ("[identity]\naccess_life = 4", "identity.access_life is \"4\", but must be a time such as 90s"),
+            ("[identity]\nsigning_key_age = \"6d\"", "identity.signing_key_age is shorter than 7d, but must be 0s or"),
+            ("[identity]\nsealing_key_age = \"1s\"", "identity.sealing_key_age is shorter than 7d, but must be 0s or"),
             ("limits = 5", "invalid type"),
         ] {
             let refused = read(text).unwrap_err();

@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 use stoa_kernel::clock::elapsing;
+use stoa_store::{Store, boxed};
 use stoa_testkit::{Engine, TestDatabase, rounds};
 
 const MEMBERS: usize = 6;
@@ -33,6 +34,57 @@ fn members_stay_signed_in_through_rotations_and_restarts_on_sqlite() {
 fn members_stay_signed_in_through_rotations_and_restarts_on_postgres() {
     let database = TestDatabase::blocking_create();
     rotate_and_restart(&[Deployment::with_database(database.url()), Deployment::with_database(database.url())]);
+}
+
+#[test]
+fn server_replaces_keys_that_are_too_old_on_sqlite() {
+    replaced_by_age(Engine::Sqlite);
+}
+
+#[test]
+fn server_replaces_keys_that_are_too_old_on_postgres() {
+    replaced_by_age(Engine::Postgres);
+}
+
+/// A server that finds keys which are a hundred days old.
+fn replaced_by_age(engine: Engine) {
+    let deployment = Deployment::new(engine);
+    deployment.json(&["site", "create", "--name", "Mine"]);
+    let before = deployment.json(&["tokens", "status"]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = Store::open(&deployment.store_config()).await.unwrap();
+        let aged = store.catalog().write(|tx| {
+            boxed!({
+                tx.execute("update stoa.signing_key set created = created - 8640000000", &[]).await?;
+                let sql = "insert into stoa.key_upkeep (task, since) values ('TOKENS', 0), ('SEAL', 0)";
+                Ok(tx.execute(sql, &[]).await?)
+            })
+        });
+        aged.await.unwrap();
+        store.close();
+    });
+    let server = deployment.serve(|command| {
+        command.env("STOA_IDENTITY_SEALING_KEY_AGE", "30d");
+    });
+    let since = elapsing();
+    let (tokens, seal) = loop {
+        let (tokens, seal) = (deployment.json(&["tokens", "status"]), deployment.json(&["seal", "status"]));
+        if tokens.as_array().map(Vec::len) == Some(10) && seal["rotation"]["finished"].is_string() {
+            break (tokens, seal);
+        }
+        assert!(elapsing() - since < LONGEST_WAIT, "{tokens} {seal}");
+        std::thread::sleep(PAUSE);
+    };
+    for key in tokens.as_array().unwrap() {
+        let is_old = before.as_array().unwrap().iter().any(|it| it["key"] == key["key"]);
+        assert_eq!(key["state"], if is_old { "VERIFIES" } else { "SIGNS" }, "{tokens}");
+        assert_eq!(key["rotates"].is_string(), !is_old, "{tokens}");
+    }
+    assert_eq!((&seal["state"], seal["keys"].as_array().map(Vec::len)), (&json!("COMPLETE"), Some(10)), "{seal}");
+    let due = seal["keys"].as_array().unwrap().iter().filter(|it| it["rotates"].is_string());
+    assert_eq!(due.count(), 5, "{seal}");
+    assert!(server.stop());
 }
 
 fn rotate_and_restart(nodes: &[Deployment]) {

@@ -87,6 +87,7 @@ const TABLES: &[(&str, Holds)] = &[
     ("environment_copy", Nothing),
     ("host", Nothing),
     ("invite", Nothing),
+    ("key_upkeep", Nothing),
     ("node", Nothing),
     ("person", Nothing),
     ("person_link", Nothing),

@@ -2,13 +2,14 @@
 
 use super::{INVALID, LIMIT, PACKED, REFUSED};
 use crate::{
-    openapi::{Answer, Callers, Operation, Parameter},
+    openapi::{Answer, Callers, Operation, Parameter, Throttle},
     subject::Subject,
 };
 use stoa_kernel::Code;
 
 const POLICY: &[Answer] = &[Answer::json("SignOnPolicyResponse", "The policy.")];
 const PAGES: &[Answer] = &[Answer::json("SitePages", "The site's own pages by intent.")];
+const SENDER: &[Answer] = &[Answer::json("MailSenderResponse", "In whose name messages are sent.")];
 const FORBIDDEN: &[Code] = &[Code::Forbidden];
 
 const fn setting(id: &'static str, summary: &'static str) -> Operation {
@@ -31,6 +32,19 @@ pub(crate) const SITE_PAGES_UPDATE: Operation = setting("sitePagesUpdate", "Sets
     .takes("SitePages")
     .answers(PAGES)
     .errors(&[INVALID, FORBIDDEN]);
+
+pub(crate) const MAIL_SENDER_GET: Operation =
+    setting("mailSenderGet", "Reads in whose name the site's messages are sent").answers(SENDER).errors(&[FORBIDDEN]);
+
+pub(crate) const MAIL_SENDER_UPDATE: Operation =
+    setting("mailSenderUpdate", "Changes in whose name the site's messages are sent")
+        .notes(
+            "Members that are not sent stay, `null` removes one. Owners show their password; apps have none to show.",
+        )
+        .takes("MailSenderUpdateRequest")
+        .answers(SENDER)
+        .errors(&[INVALID, FORBIDDEN, &[Code::PasswordWrong]])
+        .counts(Throttle::SignIn);
 
 pub(crate) const AUDIT_LIST: Operation = setting("auditList", "Lists what happened to accounts, the latest first")
     .query(&[

@@ -1,0 +1,212 @@
+//! What showing a second factor costs: beside its bare cryptography and one durable transaction, each by hand.
+//!
+//! One verify after the other over one connection, and after each of them the same by hand, so that a slow moment falls on
+//! both alike. A sign-in and a code count once, so each verify is of another member: rounds wait for the next code.
+
+use crate::{
+    figure::{Figures, Sizes},
+    identity::{PASSWORD, email, members_file},
+    program::{Engine, Program, agent},
+};
+use ring::{aead, hmac};
+use serde_json::{Value, json};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+use stoa_kernel::World;
+
+/// Members who verify once a round.
+const MEMBERS: usize = 100;
+/// Seconds for which a code is shown.
+const STEP: i64 = 30;
+/// How often a second a verify is done beside the limit: at most 1.3 times as long.
+const LEAST: f64 = 1.0 / 1.3;
+
+/// The figures, printed as they come.
+pub fn measure(binary: &Path, engine: Engine, sizes: &Sizes) -> Vec<Value> {
+    println!("\n{engine:?}, second factors, {MEMBERS} members");
+    let mut figures = Figures::of(engine);
+    // The limits of sign-ins are for strangers.
+    let program = Program::start_with(binary, engine, |command| {
+        let limits = ["ADDRESS_BURST", "SITE_SIGN_IN_BURST", "DEVICE_BURST", "ACCOUNT_BURST"];
+        command.envs(limits.map(|it| (format!("STOA_IDENTITY_{it}"), "1000000")));
+    });
+    program.run(&["site", "second-factors", "optional"]);
+    program.member_import(members_file(MEMBERS).path());
+    let mut transaction = Transaction::new(&program);
+    totp(&program, sizes, &mut transaction, &mut figures);
+    figures.into_list()
+}
+
+/// Codes of authenticators, `POST /v2/TOTP/verify`.
+fn totp(program: &Program, sizes: &Sizes, transaction: &mut Transaction, figures: &mut Figures) {
+    let (agent, visitor) = (agent(), program.visitor_tokens(1).remove(0));
+    let mut members: Vec<Authenticator> = (0..MEMBERS).map(|n| Authenticator::enrol(program, n)).collect();
+    let mut rates = Vec::new();
+    for _ in 0..sizes.rounds {
+        let asked: Vec<Value> = (0..MEMBERS).map(|n| login(program, &visitor, n)["stateToken"].clone()).collect();
+        let step = members.iter().map(|it| it.last + 1).fold(current_step(), i64::max);
+        // A code of the step after this one counts as well.
+        while current_step() + 1 < step {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        let step = step.max(current_step());
+        let (mut ours, mut theirs) = (0.0, 0.0);
+        for (member, token) in members.iter_mut().zip(&asked) {
+            let code = code_at(&member.secret, step);
+            member.last = step;
+            let body = json!({ "stateToken": token, "totpData": { "code": code } });
+            let began = Instant::now();
+            let answer = program.post_over(&agent, "/v2/TOTP/verify", &visitor, &body);
+            ours += began.elapsed().as_secs_f64();
+            assert!(answer.contains("SUCCESS"), "{answer}");
+            let began = Instant::now();
+            member.verify_by_hand(token.as_str().unwrap(), &code, step);
+            transaction.run(step);
+            theirs += began.elapsed().as_secs_f64();
+        }
+        rates.push((MEMBERS as f64 / ours, MEMBERS as f64 / theirs));
+    }
+    figures.add("TOTP verify, HTTP", &rates, "its cryptography, one transaction", LEAST);
+}
+
+fn login(program: &Program, visitor: &str, n: usize) -> Value {
+    program.post_as(visitor, "/v2/login", &json!({ "loginId": { "email": email(n) }, "password": PASSWORD }))
+}
+
+/// A member's authenticator.
+struct Authenticator {
+    secret: String,
+    /// The step of the code that counted last.
+    last: i64,
+    /// The secret as it is at rest.
+    sealed: Vec<u8>,
+}
+
+impl Authenticator {
+    fn enrol(program: &Program, n: usize) -> Self {
+        let both = format!("{},{}", program.visitor_tokens(1)[0], program.key());
+        let signed = login(program, &both, n);
+        let grant = json!({ "grant_type": "authorized_client", "scope": "offline_access", "member_id": signed["identity"]["id"] });
+        let tokens =
+            serde_json::from_str::<Value>(&program.post_over(&agent(), "/oauth2/token", &both, &grant)).unwrap();
+        let access = tokens["access_token"].as_str().unwrap();
+        let call = |path: &str, body: Value| program.post_as(access, &format!("/_api/identity/v1/{path}"), &body);
+        call("proof", json!({ "password": PASSWORD }));
+        let begun = call("factors", json!({}));
+        let (id, secret) = (begun["factor"]["id"].as_str().unwrap(), begun["secret"].as_str().unwrap().to_owned());
+        let last = current_step();
+        call(&format!("factors/{id}/confirm"), json!({ "code": code_at(&secret, last) }));
+        let mut sealed = secret.as_bytes().to_vec();
+        let (key, nonce, about) = Self::seal();
+        key.seal_in_place_append_tag(nonce, about, &mut sealed).unwrap();
+        Self { secret, last, sealed }
+    }
+
+    fn seal() -> (aead::LessSafeKey, aead::Nonce, aead::Aad<[u8; 4]>) {
+        let key = aead::UnboundKey::new(&aead::AES_256_GCM, &[7; 32]).unwrap();
+        (aead::LessSafeKey::new(key), aead::Nonce::assume_unique_for_key([1; 12]), aead::Aad::from(*b"site"))
+    }
+
+    /// The token of the sign-in is checked, the secret opened, and the code compared with those of three steps; then the
+    /// token of the session is drawn and hashed.
+    fn verify_by_hand(&self, token: &str, code: &str, step: i64) {
+        let mac = hmac::Key::new(hmac::HMAC_SHA256, &[7; 32]);
+        std::hint::black_box(hmac::sign(&mac, token.as_bytes()));
+        let (key, nonce, about) = Self::seal();
+        let mut opened = self.sealed.clone();
+        let secret = key.open_in_place(nonce, about, &mut opened).unwrap();
+        let secret = std::str::from_utf8(secret).unwrap();
+        assert!((step - 1..=step + 1).filter(|it| code_at(secret, *it) == code).count() >= 1);
+        std::hint::black_box(stoa_kernel::TokenHash::of(&World::real().token::<32>()));
+    }
+}
+
+/// As authenticators make it (RFC 6238).
+fn code_at(secret: &str, step: i64) -> String {
+    const ALPHABET: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    let bits: Vec<bool> = secret
+        .chars()
+        .map(|it| ALPHABET.find(it).unwrap())
+        .flat_map(|it| (0..5).rev().map(move |n| it >> n & 1 == 1))
+        .collect();
+    let key: Vec<u8> =
+        bits.chunks_exact(8).map(|it| it.iter().fold(0, |byte, bit| byte << 1 | u8::from(*bit))).collect();
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &key), &step.to_be_bytes());
+    let at = usize::from(tag.as_ref()[19] & 15);
+    let number = u32::from_be_bytes(tag.as_ref()[at..at + 4].try_into().unwrap()) & 0x7fff_ffff;
+    format!("{:06}", number % 1_000_000)
+}
+
+fn current_step() -> i64 {
+    World::real().now() / (1_000 * STEP)
+}
+
+/// One durable transaction of the raw engine that writes what a verify leaves: the step of the code, a session's token and a
+/// line of the audit log.
+enum Transaction {
+    Sqlite {
+        conn: rusqlite::Connection,
+        _directory: tempfile::TempDir,
+    },
+    Postgres {
+        client: tokio_postgres::Client,
+        statements: [tokio_postgres::Statement; 3],
+        runtime: tokio::runtime::Runtime,
+    },
+}
+
+const TABLES: &str = "create table bench_factor (id text primary key, step bigint not null);
+    create table bench_token (hash text primary key, member text not null, expires bigint not null);
+    create table bench_audit (id text primary key, member text not null, event text not null, created bigint not null);
+    create index bench_audit_member on bench_audit (member, created);
+    insert into bench_factor values ('f', 0)";
+const WRITES: [&str; 3] = [
+    "update bench_factor set step = $1 where id = 'f' and step <= $1",
+    "insert into bench_token (hash, member, expires) values ($1, 'm', 1)",
+    "insert into bench_audit (id, member, event, created) values ($1, 'm', 'member_sign_in', 1)",
+];
+
+impl Transaction {
+    fn new(program: &Program) -> Self {
+        let Some(url) = program.database_url() else {
+            let directory = tempfile::tempdir().unwrap();
+            let conn = rusqlite::Connection::open(directory.path().join("raw.db")).unwrap();
+            conn.execute_batch("pragma journal_mode = wal; pragma synchronous = full").unwrap();
+            conn.execute_batch(TABLES).unwrap();
+            return Self::Sqlite { conn, _directory: directory };
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (client, statements) = runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+            tokio::spawn(connection);
+            client.batch_execute(TABLES).await.unwrap();
+            let [step, token, audit] = WRITES;
+            let prepare = async |sql: &str| client.prepare(sql).await.unwrap();
+            let statements = [prepare(step).await, prepare(token).await, prepare(audit).await];
+            (client, statements)
+        });
+        Self::Postgres { client, statements, runtime }
+    }
+
+    fn run(&mut self, step: i64) {
+        let [token, audit] = [(); 2].map(|()| World::real().token::<32>());
+        match self {
+            Self::Sqlite { conn, .. } => {
+                let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
+                tx.prepare_cached(WRITES[0]).unwrap().execute([step]).unwrap();
+                tx.prepare_cached(WRITES[1]).unwrap().execute([&token]).unwrap();
+                tx.prepare_cached(WRITES[2]).unwrap().execute([&audit]).unwrap();
+                tx.commit().unwrap();
+            }
+            Self::Postgres { client, statements: [of_step, of_token, of_audit], runtime } => runtime.block_on(async {
+                client.batch_execute("begin isolation level serializable").await.unwrap();
+                client.execute(&*of_step, &[&step]).await.unwrap();
+                client.execute(&*of_token, &[&token]).await.unwrap();
+                client.execute(&*of_audit, &[&audit]).await.unwrap();
+                client.batch_execute("commit").await.unwrap();
+            }),
+        }
+    }
+}
