@@ -773,6 +773,7 @@ on_both_engines! {
 
 mod deletion;
 mod email;
+mod email_change;
 mod erasure;
 mod my_account;
 mod network;

@@ -29,6 +29,8 @@ pub(crate) enum Event {
     OperatorPasswordChanged,
     /// A member's sessions were ended from the list of them.
     SessionsEnded,
+    /// A member signed off an application of others.
+    ApplicationEnded,
     /// A refresh token came a second time: its sessions ended.
     TokenReused,
     FactorAdded,
@@ -45,6 +47,10 @@ pub(crate) enum Event {
     FactorSlowed,
     /// A second factor is asked for in every browser again.
     BrowsersForgotten,
+    /// A member has given the account another address, which they have shown to be theirs.
+    EmailChanged,
+    /// It has the address of before again, by the link that was sent there.
+    EmailChangeUndone,
     /// A member wants the account to be deleted: it goes after some days.
     DeletionAsked,
     /// It stays, by the link that the member got or by those who run the site.
@@ -77,6 +83,7 @@ impl Event {
             Self::OperatorSignedIn => "operator_sign_in".to_owned(),
             Self::OperatorPasswordChanged => "operator_password_change".to_owned(),
             Self::SessionsEnded => "session_end".to_owned(),
+            Self::ApplicationEnded => "application_end".to_owned(),
             Self::TokenReused => "token_reuse".to_owned(),
             Self::FactorAdded => "factor_add".to_owned(),
             Self::FactorRemoved => "factor_remove".to_owned(),
@@ -87,6 +94,8 @@ impl Event {
             Self::RecoveryCodeUsed => "recovery_code_use".to_owned(),
             Self::FactorSlowed => "factor_slowed".to_owned(),
             Self::BrowsersForgotten => "remembered_browser_forget".to_owned(),
+            Self::EmailChanged => "email_change".to_owned(),
+            Self::EmailChangeUndone => "email_change_undo".to_owned(),
             Self::DeletionAsked => "deletion_ask".to_owned(),
             Self::DeletionUndone => "deletion_undo".to_owned(),
             Self::DataExported => "data_export".to_owned(),

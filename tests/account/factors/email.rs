@@ -21,7 +21,7 @@ struct ByEmail {
 
 impl World {
     /// The code of the message that comes of a request.
-    async fn code_of(&self, email: &str, request: impl Future<Output = Reply>) -> (Reply, String) {
+    pub(super) async fn code_of(&self, email: &str, request: impl Future<Output = Reply>) -> (Reply, String) {
         self.app.mail.take();
         let reply = request.await;
         assert_eq!(reply.verdict(), "200", "{}", reply.json());

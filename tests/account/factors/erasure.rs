@@ -155,13 +155,15 @@ impl World {
                 params![&site, key("code").into_bytes(), &id, email(member.name), now].to_vec(),
             ),
             (
-                "insert into stoa.link (site, hash, purpose, member, return_url, created, expires) values ($1, $2, 'recovery', $3, $4, $5, $5)",
+                "insert into stoa.link (site, hash, purpose, member, return_url, created, expires, email, email_folded) \
+                 values ($1, $2, 'recovery', $3, $4, $5, $5, $6, $6)",
                 params![
                     &site,
                     key("link").into_bytes(),
                     &id,
                     format!("https://app.example.org/{}", member.word("link")),
-                    now
+                    now,
+                    email(member.name)
                 ]
                 .to_vec(),
             ),

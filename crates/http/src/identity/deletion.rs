@@ -59,7 +59,7 @@ pub(crate) async fn export(State(app): State<App>, info: RequestInfo, call: ApiC
 
 /// `POST /_api/account/v1/deletions` `{token}`: which account is to be deleted, and when.
 pub(crate) async fn get(State(app): State<App>, PageCall { body: link, .. }: PageCall<LinkBody>) -> Answer {
-    let site = site_of(&app, &link.token).await?;
+    let site = site_of(&app, Kind::Keep, &link.token).await?;
     let (member, deletion) = app.identity.deletion_get(&site, &link.token).await?;
     shown(&app, &site, &member, Some(deletion.due)).await
 }
@@ -70,7 +70,7 @@ pub(crate) async fn undo(
     info: RequestInfo,
     PageCall { body: link, .. }: PageCall<LinkBody>,
 ) -> Answer {
-    let site = site_of(&app, &link.token).await?;
+    let site = site_of(&app, Kind::Keep, &link.token).await?;
     let member = app.identity.deletion_undo(&site, &link.token, info.address).await?;
     shown(&app, &site, &member, None).await
 }
@@ -81,8 +81,12 @@ pub(crate) async fn keep(State(app): State<App>, call: ApiCall) -> Answer {
     done()
 }
 
-async fn site_of(app: &App, token: &str) -> Result<Arc<Site>> {
-    app.identity.site_of(Kind::Keep, token).await.map_err(|it| match it.code() {
+/// The site that the token of a link names.
+///
+/// # Errors
+/// [`Code::LinkInvalid`].
+pub(super) async fn site_of(app: &App, kind: Kind, token: &str) -> Result<Arc<Site>> {
+    app.identity.site_of(kind, token).await.map_err(|it| match it.code() {
         Code::SiteUnknown => Fault::new(Code::LinkInvalid),
         _ => it,
     })

@@ -9,6 +9,7 @@ mod browser;
 pub mod community;
 mod cursor;
 pub(crate) mod deletion;
+pub(crate) mod email_change;
 mod factor_view;
 pub(crate) mod factors;
 mod filter;

@@ -1,6 +1,7 @@
 //! Where a member is signed in. Ours alone: the public packages have no such calls.
 //!
-//! `GET /_api/identity/v1/sessions`: [`list`]. `DELETE` there: [`end_others`], below it: [`end`].
+//! `GET /_api/identity/v1/sessions`: [`list`]. `DELETE` there: [`end_others`], below it: [`end`]. `GET
+//! /_api/identity/v1/applications`: [`applications`]; `DELETE` below it: [`end_application`].
 
 use super::{
     api_call::{Answer, ApiCall, answer, done},
@@ -50,6 +51,29 @@ pub(crate) async fn end(State(app): State<App>, info: RequestInfo, call: ApiCall
 /// `DELETE /_api/identity/v1/sessions`: all but the one that asks.
 pub(crate) async fn end_others(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
     app.identity.session_list_end(&call.site, &call.caller, member(&call), Ending::Others, info.address).await?;
+    done()
+}
+
+/// `GET /_api/identity/v1/applications`: those of others in which the caller is signed on.
+pub(crate) async fn applications(State(app): State<App>, call: ApiCall) -> Answer {
+    let found = app.identity.application_list(&call.site, &call.caller).await?;
+    let view = found.into_iter().map(|it| {
+        without_nulls(json!({
+            "id": it.id,
+            "name": it.name,
+            "home": it.home,
+            "scopes": it.scopes,
+            "createdDate": iso_from_millis(it.created),
+            "lastUsedDate": iso_from_millis(it.used),
+        }))
+    });
+    answer("applications", view.collect::<Value>())
+}
+
+/// `DELETE /_api/identity/v1/applications/{id}`: its sessions with the caller end.
+pub(crate) async fn end_application(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
+    let id = ClientId::from(call.id.as_str());
+    app.identity.application_end(&call.site, &call.caller, &id, info.address).await?;
     done()
 }
 

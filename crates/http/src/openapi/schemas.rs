@@ -19,6 +19,7 @@ pub(super) const FILES: &[(&str, &str)] = &[
     ("verification", include_str!("schemas/verification.json")),
     ("sessions", include_str!("schemas/sessions.json")),
     ("deletion", include_str!("schemas/deletion.json")),
+    ("email_change", include_str!("schemas/email_change.json")),
     ("factors", include_str!("schemas/factors.json")),
     ("members", include_str!("schemas/members.json")),
     ("roles", include_str!("schemas/roles.json")),

@@ -4,8 +4,8 @@ use crate::{
     endpoint::{Line, delete, get, patch, post},
     identity::*,
     openapi::operations::{
-        apps::*, deletion::*, factors::*, impersonation::*, operators::*, pages::*, redirects::*, sessions::*,
-        sign_in::*, tokens::*, verification::*,
+        apps::*, deletion::*, email_change::*, factors::*, impersonation::*, operators::*, pages::*, redirects::*,
+        sessions::*, sign_in::*, tokens::*, verification::*,
     },
 };
 
@@ -54,6 +54,8 @@ pub(super) fn routes() -> Vec<Line> {
         // Owners who act as members. No scope opens it, so nothing that is held to less begins it.
         post("/_api/identity/v1/members/{id}/impersonation", impersonation::start, &IMPERSONATION_START),
         delete("/_api/identity/v1/members/{id}/impersonation", impersonation::end, &IMPERSONATION_END),
+        get("/_api/identity/v1/applications", sessions::applications, &APPLICATION_LIST),
+        delete("/_api/identity/v1/applications/{id}", sessions::end_application, &APPLICATION_END),
         // Members' second factors.
         get("/_api/identity/v1/factors", factors::list, &FACTOR_LIST),
         post("/_api/identity/v1/factors", factors::begin, &FACTOR_BEGIN),
@@ -63,6 +65,8 @@ pub(super) fn routes() -> Vec<Line> {
         post("/_api/identity/v1/recovery-codes", factors::renew_codes, &RECOVERY_CODES_RENEW),
         delete("/_api/identity/v1/remembered-browsers", factors::forget, &REMEMBERED_BROWSERS_FORGET),
         post("/_api/identity/v1/proof", factors::prove, &MEMBER_PROVE),
+        post("/_api/identity/v1/email", email_change::begin, &EMAIL_CHANGE_BEGIN),
+        post("/_api/identity/v1/email/confirm", email_change::confirm, &EMAIL_CHANGE_CONFIRM),
         post("/_api/identity/v1/deletion", deletion::ask, &DELETION_ASK),
         get("/_api/identity/v1/export", deletion::export, &MEMBER_EXPORT),
         post("/_api/identity/v1/password", member_account::replace_password, &PASSWORD_REPLACE),
@@ -77,6 +81,8 @@ pub(super) fn routes() -> Vec<Line> {
         post("/_api/account/v1/approvals/decide", approval::decide, &APPROVAL_DECIDE),
         post("/_api/account/v1/deletions", deletion::get, &DELETION_GET),
         post("/_api/account/v1/deletions/undo", deletion::undo, &DELETION_UNDO),
+        post("/_api/account/v1/email-changes", email_change::get, &EMAIL_CHANGE_GET),
+        post("/_api/account/v1/email-changes/undo", email_change::undo, &EMAIL_CHANGE_UNDO),
         get("/_api/account/v1/operator", operator_account::show, &OPERATOR_GET),
         post("/_api/account/v1/operator/password", operator_account::password, &OPERATOR_PASSWORD_CHANGE),
         post("/_api/account/v1/operator/sessions/end", operator_account::end, &OPERATOR_SESSION_END),

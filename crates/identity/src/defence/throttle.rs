@@ -44,7 +44,8 @@ pub struct ThrottleLimits {
     pub device: Rate,
     /// Sign-ins at all accounts of a site from one address; those that succeed don't count.
     pub address: Rate,
-    /// Registrations at a site from one address: each may send a message to a stranger.
+    /// Registrations at a site from one address: each may send a message to a stranger. Codes to addresses that members want as
+    /// many, by themselves.
     pub registration: Rate,
     /// New passwords of one account, wherever they come from: each costs a hash. Changes of its second factors as many, by
     /// themselves.
@@ -84,6 +85,8 @@ pub(crate) enum AttemptKind {
     FactorChange,
     /// A copy of what is known of a member.
     Export,
+    /// A code that goes to an address which a member wants: it may be a stranger's.
+    EmailChange,
     Registration,
     Password,
     Recovery,
@@ -183,6 +186,7 @@ impl Throttle {
         let by_account = || (self.hasher.hash_one((site.as_str(), network, account)), limits.account);
         let by_network = |rate| (self.hasher.hash_one((site.as_str(), network, kind)), rate);
         let by_site = |rate| (self.hasher.hash_one((site.as_str(), kind)), rate);
+        let anywhere = |rate| (self.hasher.hash_one((site.as_str(), kind, account)), rate);
         match kind {
             AttemptKind::SignIn => {
                 let lock = Some(self.lock_of(site, account));
@@ -201,14 +205,12 @@ impl Throttle {
             AttemptKind::Captcha => self.take(now, &[by_network(limits.captcha)], None),
             AttemptKind::Telephone => self.take(now, &[by_network(limits.telephone)], None),
             AttemptKind::Flow => self.take(now, &[by_network(limits.flow), by_site(limits.site.flow)], None),
-            AttemptKind::Export => {
-                let key = self.hasher.hash_one((site.as_str(), kind, account));
-                self.take(now, &[(key, limits.export)], None)
+            // By the network that asks, and by the address that gets the message.
+            AttemptKind::EmailChange => {
+                self.take(now, &[by_network(limits.registration), anywhere(limits.password)], None)
             }
-            AttemptKind::Password | AttemptKind::FactorChange => {
-                let key = self.hasher.hash_one((site.as_str(), kind, account));
-                self.take(now, &[(key, limits.password)], None)
-            }
+            AttemptKind::Export => self.take(now, &[anywhere(limits.export)], None),
+            AttemptKind::Password | AttemptKind::FactorChange => self.take(now, &[anywhere(limits.password)], None),
         }
     }
 

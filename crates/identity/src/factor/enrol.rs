@@ -401,6 +401,17 @@ pub(crate) async fn drop_all(
     Ok(count)
 }
 
+/// Takes inside a transaction the second factors of a member away that were added at a time or later, and with the last one the
+/// recovery codes. What rests on those that stay begins again.
+pub(crate) async fn drop_added_since(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, since: Millis) -> Result<()> {
+    guard::lock(tx, site, member).await?;
+    row::remove_since(tx, site, member, since).await?;
+    if guard::generation(tx, site, member).await?.is_none() {
+        recovery_code::remove(tx, site, member).await?;
+    }
+    guard::end_sign_ins(tx, site, member, None).await
+}
+
 /// Where a change of factors is made.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change<'a> {

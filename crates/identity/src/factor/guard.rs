@@ -76,7 +76,7 @@ pub(super) async fn lock(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> R
 
 /// Ends every sign-in that waits for a factor, every browser in which the member is not asked, and what was proven in other
 /// sessions than the one that acts: what they rest on has changed.
-pub(super) async fn end_sign_ins(
+pub(crate) async fn end_sign_ins(
     tx: &mut Tx<'_>,
     site: &SiteId,
     member: &MemberId,

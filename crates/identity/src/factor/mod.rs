@@ -29,9 +29,9 @@ pub(crate) use check::{Compared, Verdict, compare, count};
 pub(crate) use dispatch::{prepare, shown};
 pub(crate) use draft::Setup;
 pub use draft::{Draft, SealedCodes};
-pub(crate) use enrol::drop_all;
 pub use enrol::{Enrolled, Enrolment, FactorList, MemberFactor};
-pub(crate) use guard::{generation, locked_generation};
+pub(crate) use enrol::{drop_added_since, drop_all};
+pub(crate) use guard::{end_sign_ins, generation, locked_generation};
 pub(crate) use offer::{has_authenticator, offered};
 pub use passkey::RelyingParty;
 pub use passkey_enrolment::PASSKEY_NAME;
@@ -43,6 +43,7 @@ pub(crate) use proof::{
 };
 pub(crate) use remembered::DAYS;
 pub(crate) use secret::{left, reseal};
+pub(crate) use sent::{LIFE as CODE_LIFE, put_to_address, take_at_address};
 pub use sent_enrolment::SentEnrolment;
 
 use crate::telephone::Channel;

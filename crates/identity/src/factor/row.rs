@@ -150,3 +150,10 @@ pub(super) async fn remove_all(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId
     tx.send(sql, params![site, member]).await?;
     Ok(count)
 }
+
+/// Removes those of a member that were confirmed at a time or later, and those of which no code was shown.
+pub(super) async fn remove_since(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, since: Millis) -> Result<()> {
+    let sql = "delete from stoa.factor where site = $1 and member = $2 and (confirmed is null or confirmed >= $3)";
+    tx.send(sql, params![site, member, since]).await?;
+    Ok(())
+}

@@ -1,4 +1,5 @@
-//! Codes that are sent, to be shown as a second factor: to a member's address (decision 46), or to a telephone (decision 49).
+//! Codes that are sent, to be shown as a second factor: to a member's address (decision 46), or to a telephone (decision 49); and
+//! those that show that another address is a member's (decision 58).
 //!
 //! A code belongs to what it was sent for: one sign-in, one session that changes something, one factor that is turned on. It
 //! lives ten minutes, counts once, and only while the account has the address, or the number, to which it went. Its row stands
@@ -15,12 +16,12 @@ use crate::{
     },
     member::Member,
 };
-use stoa_kernel::{Email, MemberId, Millis, Result, Secret, SiteId, TokenHash};
+use stoa_kernel::{Email, MemberId, Millis, Result, Secret, SessionId, SiteId, TokenHash};
 use stoa_sql::params;
 use stoa_store::Tx;
 
 /// Life of a code.
-pub(super) const LIFE: Millis = 10 * 60_000;
+pub(crate) const LIFE: Millis = 10 * 60_000;
 /// Wrong codes for one that was sent.
 const ATTEMPTS: i64 = 10;
 
@@ -29,7 +30,7 @@ const ATTEMPTS: i64 = 10;
 pub(super) struct Sent {
     member: MemberId,
     name: String,
-    /// The address without its case, or the id of the factor whose number never changes.
+    /// The address without its case, or the id of the factor whose number never changes; another address as it was written.
     to: String,
 }
 
@@ -78,20 +79,64 @@ pub(super) async fn put(core: &Core, tx: &mut Tx<'_>, site: &SiteId, sent: &Sent
     Ok(code)
 }
 
+/// Makes a code that goes to another address which a member wants, inside a transaction. It is of the session that asks, and the
+/// one before ends, whatever address that went to.
+///
+/// # Errors
+/// As [`put`].
+pub(crate) async fn put_to_address(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    (member, session): (&MemberId, &SessionId),
+    email: &Email,
+) -> Result<String> {
+    // As it was written: two mailboxes may be one without their case.
+    let sent = Sent { member: member.clone(), name: of_address(session), to: email.as_str().to_owned() };
+    put(core, tx, site, &sent).await
+}
+
+/// Uses such a code up inside a transaction: the address to which it went, as it was written; nothing when it was wrong, which is
+/// counted.
+pub(crate) async fn take_at_address(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    (member, session): (&MemberId, &SessionId),
+    code: &Secret,
+    now: Millis,
+) -> Result<Option<String>> {
+    take_at(tx, site, (member, &of_address(session)), code, now).await
+}
+
+fn of_address(session: &SessionId) -> String {
+    format!("address {session}")
+}
+
 /// Uses a code up inside a transaction: whether it was right. A wrong one is counted.
 pub(super) async fn take(tx: &mut Tx<'_>, site: &SiteId, sent: &Sent, code: &Secret, now: Millis) -> Result<bool> {
-    let Sent { member, name, to } = sent;
+    let went = take_at(tx, site, (&sent.member, &sent.name), code, now).await?;
+    Ok(went.is_some_and(|it| it == sent.to))
+}
+
+/// The same, with where it went: nothing for a wrong one.
+async fn take_at(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    (member, name): (&MemberId, &str),
+    code: &Secret,
+    now: Millis,
+) -> Result<Option<String>> {
     let digits: String = code.expose().chars().filter(|it| !it.is_whitespace()).collect();
     let (row, digest) = (row_hash(member, name), code_hash(member, name, &digits));
-    let sql = "delete from stoa.verification where site = $1 and hash = $2 and member = $3 and email_folded = $4 \
-               and code_hash = $5 and code_expires > $6 and attempts < $7";
-    let values = params![site, &row, member, to.as_str(), digest, now, ATTEMPTS];
-    if tx.execute(sql, &values).await? == 1 {
-        return Ok(true);
+    let sql = "delete from stoa.verification where site = $1 and hash = $2 and member = $3 and code_hash = $4 \
+               and code_expires > $5 and attempts < $6 returning email_folded";
+    let values = params![site, &row, member, digest, now, ATTEMPTS];
+    let went: Option<String> = tx.row(sql, &values, |row| row.get(0)).await?;
+    if went.is_none() {
+        let sql = "update stoa.verification set attempts = attempts + 1 where site = $1 and hash = $2 and member = $3";
+        tx.send(sql, params![site, &row, member]).await?;
     }
-    let sql = "update stoa.verification set attempts = attempts + 1 where site = $1 and hash = $2 and member = $3";
-    tx.send(sql, params![site, &row, member]).await?;
-    Ok(false)
+    Ok(went)
 }
 
 /// Takes a code of a kind that counts, sent under a name; notes that it was used.

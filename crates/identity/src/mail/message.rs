@@ -54,6 +54,18 @@ pub(crate) enum Message {
         email: String,
         at: Millis,
     },
+    /// The same where the member has changed it and this address had been shown to be theirs: with the link it is taken back.
+    EmailChangeUndo {
+        link: String,
+        /// Most of the other address left out.
+        email: String,
+        at: Millis,
+        until: Millis,
+    },
+    /// To the address that the account has again.
+    EmailChangeUndone {
+        at: Millis,
+    },
     /// The second factors of the account are others now, or a recovery code was used up.
     FactorChanged {
         change: FactorChange,
@@ -124,6 +136,8 @@ impl Message {
             Self::PasswordDropped { .. } => "password_dropped",
             Self::EmailVerified { .. } => "email_verified",
             Self::EmailChanged { .. } => "email_changed",
+            Self::EmailChangeUndo { .. } => "email_change_undo",
+            Self::EmailChangeUndone { .. } => "email_change_undone",
             Self::FactorChanged { change, .. } => match change {
                 FactorChange::Added => "factor_added",
                 FactorChange::PasskeyAdded => "passkey_added",
@@ -149,7 +163,7 @@ impl Message {
             Self::Verification { .. } | Self::SecondFactor { .. } => 10 * MINUTE,
             Self::Recovery { .. } | Self::Activation { .. } | Self::OperatorRecovery { .. } => HOUR,
             // The only way back that the member has themselves.
-            Self::DeletionWaits { due, .. } => due - now,
+            Self::DeletionWaits { due: until, .. } | Self::EmailChangeUndo { until, .. } => until - now,
             _ => 3 * 24 * HOUR,
         }
     }
@@ -165,6 +179,8 @@ impl Message {
             Self::PasswordDropped { .. } => &language.password_dropped,
             Self::EmailVerified { .. } => &language.email_verified,
             Self::EmailChanged { .. } => &language.email_changed,
+            Self::EmailChangeUndo { .. } => &language.email_change_undo,
+            Self::EmailChangeUndone { .. } => &language.email_change_undone,
             Self::FactorChanged { change, .. } => match change {
                 FactorChange::Added => &language.factor_added,
                 FactorChange::PasskeyAdded => &language.passkey_added,
@@ -202,6 +218,7 @@ impl Message {
             | Self::Activation { link }
             | Self::OperatorRecovery { link }
             | Self::DeletionWaits { link, .. }
+            | Self::EmailChangeUndo { link, .. }
             | Self::ApprovalRequest { link, .. } => Some(link),
             Self::NewDevice { .. }
             | Self::PasswordChanged { .. }
@@ -209,6 +226,7 @@ impl Message {
             | Self::FactorChanged { .. }
             | Self::SessionsEnded { .. }
             | Self::DeletionUndone { .. }
+            | Self::EmailChangeUndone { .. }
             | Self::EmailVerified { .. } => Some(&context.recover_url),
             Self::OperatorPasswordChanged { .. } | Self::WebhookDisabled { .. } => Some(&context.owner_url),
             // Where they are signed in they see it, and end it.
@@ -224,7 +242,12 @@ impl Message {
             ("site", _) => one_line(&context.site_name).into(),
             ("code", Self::Verification { code } | Self::SecondFactor { code }) => code.into(),
             ("link", it) => it.link(context)?.into(),
-            ("email", Self::ApprovalRequest { email, .. } | Self::EmailChanged { email, .. }) => one_line(email).into(),
+            (
+                "email",
+                Self::ApprovalRequest { email, .. }
+                | Self::EmailChanged { email, .. }
+                | Self::EmailChangeUndo { email, .. },
+            ) => one_line(email).into(),
             ("email", _) => one_line(to).into(),
             // The address stands for a name that is missing, and is told anyway: it stays in one piece.
             ("name", Self::ApprovalRequest { name, email, .. }) if name == email => one_line(email).into(),
@@ -239,6 +262,8 @@ impl Message {
                 | Self::PasswordDropped { at }
                 | Self::EmailVerified { at }
                 | Self::EmailChanged { at, .. }
+                | Self::EmailChangeUndo { at, .. }
+                | Self::EmailChangeUndone { at }
                 | Self::FactorChanged { at, .. }
                 | Self::SessionsEnded { at }
                 | Self::Impersonated { at }
@@ -272,6 +297,13 @@ impl Message {
             Self::PasswordDropped { at },
             Self::EmailVerified { at },
             Self::EmailChanged { email: "somebody.else@example.org".to_owned(), at },
+            Self::EmailChangeUndo {
+                link: link("account/keep#u1.8Zq3uXo1c7bW5Yt0nRk2mVd4hJs6fGa9pLeTiBvNxQw"),
+                email: "s***@example.org".to_owned(),
+                at,
+                until: at,
+            },
+            Self::EmailChangeUndone { at },
             Self::FactorChanged { change: FactorChange::Added, at },
             Self::FactorChanged { change: FactorChange::PasskeyAdded, at },
             Self::FactorChanged { change: FactorChange::Removed, at },

@@ -4,7 +4,7 @@ use crate::{
     Core, Identity, audit,
     community::setting::Privacy,
     mail::{self, notice},
-    manage::deletion,
+    manage::{deletion, email_change},
     member::{
         Member, Status,
         access::MemberWrite,
@@ -249,7 +249,7 @@ impl Identity {
     }
 }
 
-fn parse_email(email: &str, field: &str) -> Result<Email> {
+pub(super) fn parse_email(email: &str, field: &str) -> Result<Email> {
     Email::parse(email).ok_or_else(|| {
         let why = "the email address is not valid";
         Fault::invalid(vec![Violation::new(field, "FORMAT", why).with("type", "EMAIL")])
@@ -285,11 +285,21 @@ async fn edit(
                     let (before, profile) = (member.email.clone(), member.profile.clone());
                     change(&mut member);
                     member.fits_beside(&profile, "member")?;
-                    row::update(tx, write, site, &mut member, core.now()).await?;
-                    if Email::parse(&before).is_some_and(|it| Email::parse(&member.email) != Some(it)) {
-                        recovery::links_end(tx, site, &member.id, core.now()).await?;
+                    let (email, now) = (Email::parse(&member.email), core.now());
+                    let is_moved = email != Email::parse(&before);
+                    if is_moved
+                        && let Some(email) = &email
+                        && row::is_reserved(tx, site, email, Some(&member.id), now).await?
+                    {
+                        return Err(Fault::new(Code::EmailTaken));
+                    }
+                    row::update(tx, write, site, &mut member, now).await?;
+                    if is_moved {
+                        recovery::links_end(tx, site, &member.id, now).await?;
                         // It was sent to the address before, whose reader learns nothing of the one that follows.
-                        link::end(tx, site, &member.id, deletion::PURPOSE, core.now()).await?;
+                        link::end(tx, site, &member.id, deletion::PURPOSE, now).await?;
+                        // Those who run the site have decided whose the account is.
+                        link::end(tx, site, &member.id, email_change::PURPOSE, now).await?;
                         notice::email_changed(core, tx, site, &member, &before).await?;
                     }
                     audit::record(core, tx, site, audit::Entry::by(caller, audit::Event::Changed, &member.id)).await?;

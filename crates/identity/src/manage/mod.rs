@@ -1,10 +1,11 @@
 //! What those who run a site do with members: create, edit, import, move; and what members ask of the site about themselves:
-//! to be deleted, and to be told what is known of them.
+//! another address, to be deleted, and to be told what is known of them.
 
 mod bulk;
 mod definition;
 pub(crate) mod deletion;
 mod edit;
+mod email_change;
 mod export;
 mod impersonation;
 mod import;

@@ -14,7 +14,7 @@ pub(crate) mod validator;
 pub use filter::{Comparison, Filter, Operand};
 pub use list::{Audience, MemberField, MemberFilter, MemberPage, MemberQuery, MemberSort, Paging};
 pub(crate) use row::{
-    by_email, find, find_by_email, find_some, get, record_login, require_active, update, write_password,
+    by_email, find, find_by_email, find_some, get, is_reserved, record_login, require_active, update, write_password,
 };
 pub use shown::without_nulls;
 pub use status::Move;

@@ -94,6 +94,20 @@ pub(crate) async fn by_email(tx: &mut Tx<'_>, site: &SiteId, email: &Email) -> R
     Ok(tx.row(&sql, &params![site, email.folded()], from_row).await?)
 }
 
+/// Whether an address is kept for another member, who can take it back (decision 58). `except` is the member who asks for it.
+pub(crate) async fn is_reserved(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    email: &Email,
+    except: Option<&MemberId>,
+    now: Millis,
+) -> Result<bool> {
+    let sql = "select 1 from stoa.link where site = $1 and email_folded = $2 and used is null and expires > $3 \
+               and member <> $4";
+    let values = params![site, email.folded(), now, except.map_or("", MemberId::as_str)];
+    Ok(tx.row(sql, &values, |_| Ok(())).await?.is_some())
+}
+
 /// # Errors
 /// [`Code::MemberBlocked`] when the member may not sign in or doesn't exist.
 pub(crate) async fn require_active(tx: &mut Tx<'_>, site: &SiteId, id: &MemberId) -> Result<()> {
@@ -101,7 +115,7 @@ pub(crate) async fn require_active(tx: &mut Tx<'_>, site: &SiteId, id: &MemberId
     found.map(|_| ()).ok_or_else(|| Fault::new(Code::MemberBlocked))
 }
 
-/// Inserts a member, and tells the log; `false` when the address is taken.
+/// Inserts a member, and tells the log; `false` when the address is taken, or kept for another member.
 ///
 /// # Errors
 /// [`Code::SlugTaken`].
@@ -140,6 +154,10 @@ pub(crate) async fn insert_untold(
     email: &Email,
 ) -> Result<bool> {
     write.check_new()?;
+    // Before the slug: who has an address that is there already is told that.
+    if is_reserved(tx, site, email, None, member.updated).await? {
+        return Ok(false);
+    }
     let slug = prepare(tx, site, member).await?;
     let sql = "insert into stoa.member (site, id, email, email_folded, email_verified, status, pending_email, \
                pending_approval, password_hash, profile, revision, created, updated, muted, slug_folded, \

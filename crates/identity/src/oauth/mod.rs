@@ -1,6 +1,7 @@
 //! The token endpoint: what a client sends for tokens and what it gets (docs/protocol/identity.md §4).
 
 mod access;
+mod application;
 pub(crate) mod authorization;
 pub mod code;
 pub mod info;
@@ -12,6 +13,7 @@ pub mod rotation;
 pub mod visitor;
 
 pub use access::TokenAnswer;
+pub use application::Application;
 pub use authorization::{Authorization, AuthorizeAnswer, Delivery};
 pub use request::TokenRequest;
 

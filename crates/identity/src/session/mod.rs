@@ -395,6 +395,8 @@ pub(crate) enum SessionSelector {
     ImpersonationsOf(MemberId),
     /// Those in which this owner acts as this member.
     ImpersonationsBy(MemberId, UserId),
+    /// All of a member with a client.
+    Client(MemberId, ClientId),
 }
 
 impl SessionSelector {
@@ -414,6 +416,9 @@ impl SessionSelector {
             }
             Self::ImpersonationsBy(member, owner) => {
                 (format!("member = ${second} and impersonator = ${third}"), params![site, member, owner].into())
+            }
+            Self::Client(member, client) => {
+                (format!("member = ${second} and client = ${third}"), params![site, member, client].into())
             }
         };
         (format!("site = ${first} and {text}"), values)

@@ -6,7 +6,19 @@ use stoa_store::Tx;
 
 /// Ends every link of a member for one purpose.
 pub(crate) async fn end(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, purpose: &str, now: Millis) -> Result<()> {
-    let sql = "update stoa.link set used = $1 where site = $2 and member = $3 and purpose = $4 and used is null";
-    tx.send(sql, params![now, site, member, purpose]).await?;
+    end_since(tx, site, member, (purpose, Millis::MIN), now).await
+}
+
+/// The same with those that were made at a time or later.
+pub(crate) async fn end_since(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    (purpose, since): (&str, Millis),
+    now: Millis,
+) -> Result<()> {
+    let sql = "update stoa.link set used = $1 where site = $2 and member = $3 and purpose = $4 and created >= $5 \
+               and used is null";
+    tx.send(sql, params![now, site, member, purpose, since]).await?;
     Ok(())
 }

@@ -33,6 +33,8 @@ pub enum Kind {
     Approval,
     /// A link with which a member keeps an account that was to be deleted.
     Keep,
+    /// A link with which a member takes another address of the account back.
+    Undo,
     /// A redirect session.
     Redirect,
     /// An invitation to run a site.
@@ -57,6 +59,7 @@ impl Kind {
             Self::OperatorLink => 'o',
             Self::Approval => 'a',
             Self::Keep => 'e',
+            Self::Undo => 'u',
             Self::Redirect => 'd',
             Self::Invite => 'i',
             Self::Operator => 'p',

@@ -4,6 +4,7 @@ pub(crate) mod apps;
 pub(crate) mod badges;
 pub(crate) mod collections;
 pub(crate) mod deletion;
+pub(crate) mod email_change;
 pub(crate) mod factors;
 pub(crate) mod fields;
 pub(crate) mod graphql;

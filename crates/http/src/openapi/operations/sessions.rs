@@ -1,4 +1,4 @@
-//! Where a member is signed in.
+//! Where a member is signed in, and in which applications.
 
 use super::{DONE, NOT_FOUND, PACKED, REFUSED};
 use crate::{
@@ -21,3 +21,18 @@ pub(crate) const SESSION_END: Operation = session("sessionEnd", "Ends a session"
 
 pub(crate) const SESSION_END_OTHERS: Operation =
     session("sessionEndOthers", "Ends all sessions but the one that asks").answers(DONE).errors(&[REFUSED]);
+
+const fn application(id: &'static str, summary: &'static str) -> Operation {
+    Operation::new(id, Subject::Sessions, Callers::Members, summary)
+}
+
+pub(crate) const APPLICATION_LIST: Operation =
+    application("applicationList", "Lists the applications of others in which the calling member is signed on")
+        .answers(&[Answer::json("ApplicationListResponse", "The applications, and what they may do.")])
+        .errors(&[REFUSED]);
+
+pub(crate) const APPLICATION_END: Operation =
+    application("applicationEnd", "Signs the calling member off an application of others")
+        .notes("Its tokens are refused from then on.")
+        .answers(DONE)
+        .errors(&[NOT_FOUND]);

@@ -70,6 +70,20 @@ pub(super) const TEXT: Language = Language {
         action: "",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, sagen Sie sofort denen Bescheid, die {site} betreiben: Nur sie können Ihnen das Konto zurückgeben.",
     },
+    email_change_undo: Words {
+        subject: "Die Adresse Ihres Kontos bei {site} wurde geändert",
+        title: "Ihre Adresse wurde geändert",
+        body: "Ihr Konto bei {site} gehört jetzt zu {email}. An die Adresse, unter der Sie das lesen, geht keine Post mehr.\n{time}",
+        action: "Das war ich nicht",
+        note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, holen Sie das Konto mit diesem Link zurück, der einmal und sieben Tage lang gilt: Damit werden alle abgemeldet, und Sie wählen ein neues Passwort.",
+    },
+    email_change_undone: Words {
+        subject: "Ihr Konto bei {site} hat wieder seine Adresse",
+        title: "Ihre Adresse ist wieder die vorherige",
+        body: "Ihr Konto bei {site} gehört wieder zu {email}. Alle wurden abgemeldet, und das Passwort gilt nicht mehr.\n{time}",
+        action: "Neues Passwort wählen",
+        note: "Wenn Sie das nicht waren, liest jemand anders Ihre Post: Sagen Sie denen Bescheid, die {site} betreiben.",
+    },
     factor_added: Words {
         subject: "Ihr Konto bei {site} fragt jetzt nach einem Code",
         title: "Ein zweiter Schritt kam hinzu",

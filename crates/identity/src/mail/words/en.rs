@@ -70,6 +70,20 @@ pub(super) const TEXT: Language = Language {
         action: "",
         note: "If it was you, there is nothing to do. If not, tell the people who run {site} at once: only they can give the account back to you.",
     },
+    email_change_undo: Words {
+        subject: "The address of your account at {site} was changed",
+        title: "Your address was changed",
+        body: "Your account at {site} now belongs to {email}. Messages no longer go to the address at which you read this.\n{time}",
+        action: "It was not me",
+        note: "If it was you, there is nothing to do. If not, take the account back with this link, which works once, for seven days: it signs out everybody, and you choose a new password.",
+    },
+    email_change_undone: Words {
+        subject: "Your account at {site} has its address again",
+        title: "Your address is the one before",
+        body: "Your account at {site} belongs to {email} again. Everybody was signed out, and the password does not work any more.\n{time}",
+        action: "Choose a new password",
+        note: "If it was not you, somebody else reads your mail: tell the people who run {site}.",
+    },
     factor_added: Words {
         subject: "Your account at {site} asks for a code now",
         title: "A second step was added",

@@ -70,6 +70,20 @@ pub(super) const TEXT: Language = Language {
         action: "",
         note: "Si has sido tú, no tienes que hacer nada. Si no, avisa enseguida a quienes gestionan {site}: solo ellos pueden devolverte la cuenta.",
     },
+    email_change_undo: Words {
+        subject: "Se ha cambiado la dirección de tu cuenta en {site}",
+        title: "Se ha cambiado tu dirección",
+        body: "Tu cuenta en {site} pertenece ahora a {email}. Ya no se envían mensajes a la dirección en la que lees esto.\n{time}",
+        action: "No he sido yo",
+        note: "Si has sido tú, no tienes que hacer nada. Si no, recupera la cuenta con este enlace, que sirve una vez y durante siete días: así se cierran todas las sesiones y eliges una contraseña nueva.",
+    },
+    email_change_undone: Words {
+        subject: "Tu cuenta en {site} vuelve a tener su dirección",
+        title: "Tu dirección vuelve a ser la anterior",
+        body: "Tu cuenta en {site} pertenece de nuevo a {email}. Se han cerrado todas las sesiones y la contraseña ya no sirve.\n{time}",
+        action: "Elegir una contraseña nueva",
+        note: "Si no has sido tú, otra persona lee tu correo: avisa a quienes gestionan {site}.",
+    },
     factor_added: Words {
         subject: "Su cuenta en {site} pide ahora un código",
         title: "Se añadió un segundo paso",

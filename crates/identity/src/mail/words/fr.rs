@@ -70,6 +70,20 @@ pub(super) const TEXT: Language = Language {
         action: "",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, prévenez tout de suite les responsables de {site} : eux seuls peuvent vous rendre le compte.",
     },
+    email_change_undo: Words {
+        subject: "L’adresse de votre compte sur {site} a été changée",
+        title: "Votre adresse a été changée",
+        body: "Votre compte sur {site} appartient désormais à {email}. Plus aucun message ne sera envoyé à l’adresse à laquelle vous lisez ceci.\n{time}",
+        action: "Ce n’était pas moi",
+        note: "Si c’était vous, il n’y a rien à faire. Sinon, reprenez le compte avec ce lien, valable une fois et pendant sept jours : toutes les sessions seront fermées et vous choisirez un nouveau mot de passe.",
+    },
+    email_change_undone: Words {
+        subject: "Votre compte sur {site} a retrouvé son adresse",
+        title: "Votre adresse est de nouveau la précédente",
+        body: "Votre compte sur {site} appartient de nouveau à {email}. Toutes les sessions ont été fermées et le mot de passe n’est plus valable.\n{time}",
+        action: "Choisir un nouveau mot de passe",
+        note: "Si ce n’était pas vous, quelqu’un d’autre lit votre courrier : prévenez les responsables de {site}.",
+    },
     factor_added: Words {
         subject: "Votre compte sur {site} demande désormais un code",
         title: "Une deuxième étape a été ajoutée",

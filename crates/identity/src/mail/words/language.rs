@@ -18,6 +18,8 @@ pub(in crate::mail) struct Language {
     pub password_dropped: Words,
     pub email_verified: Words,
     pub email_changed: Words,
+    pub email_change_undo: Words,
+    pub email_change_undone: Words,
     pub factor_added: Words,
     pub passkey_added: Words,
     pub factor_removed: Words,

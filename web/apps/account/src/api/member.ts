@@ -1,5 +1,6 @@
 /** What a member who is signed in asks: by the token that the page is given, with which no other page's request goes. */
 import type { SiteFace } from '@stoa/api';
+import { contactOf, type Contact } from './contact.ts';
 import { SIGNED_OUT, isObject, request, type Answer, type Failure, type RequestOptions } from './request.ts';
 
 const OPEN = '/_api/account/v1/member';
@@ -29,6 +30,7 @@ export interface Profile {
   lastName: string;
   photoUrl: string;
   isPublic: boolean;
+  contact: Contact;
 }
 
 export interface Factor {
@@ -125,6 +127,20 @@ export async function saveProfile(ask: Ask, id: string, before: Profile, after: 
   return 'failure' in answer ? answer : { value: profileOf(answer.value.member) };
 }
 
+/** Changes the lists of the contact as they are stored by now; a list that the change doesn't name stays. */
+export async function changeContact(
+  ask: Ask,
+  id: string,
+  change: (now: Contact) => Partial<Contact>,
+): Promise<Answer<Contact>> {
+  const now = await readProfile(ask);
+  if ('failure' in now) return now;
+  const body = { member: { contact: change(now.value.contact) } };
+  const path = `${MEMBERS}/${encodeURIComponent(id)}`;
+  const answer = await ask({ path, method: 'PATCH', body, isValue: isMember });
+  return 'failure' in answer ? answer : { value: profileOf(answer.value.member).contact };
+}
+
 export const replacePassword = (ask: Ask, oldPassword: string, newPassword: string): Promise<Answer<object>> =>
   ask({ path: `${OWN}/password`, body: { oldPassword, newPassword }, isValue: isObject });
 
@@ -217,6 +233,16 @@ export async function sendCode(ask: Ask, memberId: string): Promise<Answer<strin
 export const checkCode = (ask: Ask, stateToken: string, code: string): Promise<Answer<object>> =>
   ask({ path: '/v1/auth/verify', body: { code, stateToken }, isValue: isObject });
 
+/** Has a code sent to an address that the member wants. */
+export const beginEmailChange = (ask: Ask, email: string): Promise<Answer<object>> =>
+  ask({ path: `${OWN}/email`, body: { email }, isValue: isObject });
+
+/** Gives the account the address to which the last code went, and answers it. */
+export async function confirmEmailChange(ask: Ask, code: string): Promise<Answer<string>> {
+  const answer = await ask({ path: `${OWN}/email/confirm`, body: { code }, isValue: isObject });
+  return 'failure' in answer ? answer : { value: String(answer.value['email']) };
+}
+
 const isAccount = (json: unknown): json is MemberAccount =>
   isObject(json) && isObject(json['site']) && ['access_token', 'memberId', 'email'].every((it) => isText(json[it]));
 
@@ -249,5 +275,6 @@ function profileOf(member: Record<string, unknown>): Profile {
     lastName: text(contact['lastName']),
     photoUrl: text(photo['url']),
     isPublic: member['privacyStatus'] === 'PUBLIC',
+    contact: contactOf(contact),
   };
 }

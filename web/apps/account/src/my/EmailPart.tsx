@@ -1,22 +1,27 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Button } from '@stoa/ui/Button';
 import { CodeField } from '@stoa/ui/CodeField';
 import { Form, FormActions } from '@stoa/ui/Form';
 import { checkCode, sendCode, type Ask, type MemberAccount } from '../api/member.ts';
 import type { Failure } from '../api/request.ts';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
+import { ChangeEmail } from './ChangeEmail.tsx';
 import { Note } from './Frame.tsx';
+import type { StepUp } from './useStepUp.ts';
 
 const LENGTH = 6;
 
 export interface EmailPartProps {
   account: MemberAccount;
   ask: Ask;
+  stepUp: StepUp;
   onVerified: () => void;
+  /** The account has this address now, which was shown to be the member's. */
+  onChanged: (email: string) => void;
 }
 
-/** The address, and a code that shows that it is the member's. */
-export function EmailPart({ account, ask, onVerified }: EmailPartProps) {
+/** The address, a code that shows that it is the member's, and another one in its place. */
+export function EmailPart({ account, ask, stepUp, onVerified, onChanged }: EmailPartProps) {
   const text = useAllTexts();
   /** By what a code is checked that was sent. */
   const [stateToken, setStateToken] = useState<string | null>(null);
@@ -24,6 +29,15 @@ export function EmailPart({ account, ask, onVerified }: EmailPartProps) {
   const [isWrong, setIsWrong] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isSending, setIsSending] = useState(false);
+  const [isChanging, setIsChanging] = useState(false);
+  const [isChanged, setIsChanged] = useState(false);
+  const head = useRef<HTMLHeadingElement>(null);
+  const wasChanging = useRef(isChanging);
+  // The button that closed the form went with it.
+  useEffect(() => {
+    if (wasChanging.current && !isChanging) head.current?.focus();
+    wasChanging.current = isChanging;
+  }, [isChanging]);
   const begin = () => {
     if (isSending) return;
     setIsSending(true);
@@ -56,10 +70,10 @@ export function EmailPart({ account, ask, onVerified }: EmailPartProps) {
   };
   return (
     <section className="my-part" aria-labelledby="email">
-      <h2 id="email" className="my-head">
+      <h2 id="email" ref={head} tabIndex={-1} className="my-head">
         {text.email}
       </h2>
-      <Note failure={failure} done={null} />
+      <Note failure={failure} done={isChanged ? { text: text.emailChanged({ email: account.email }) } : null} />
       <p>
         <bdi>{account.email}</bdi>
         <br />
@@ -67,14 +81,39 @@ export function EmailPart({ account, ask, onVerified }: EmailPartProps) {
           {account.emailVerified ? text.emailConfirmed : text.emailUnconfirmed}
         </span>
       </p>
-      {!account.emailVerified && stateToken === null && (
+      {isChanging && (
+        <ChangeEmail
+          ask={ask}
+          stepUp={stepUp}
+          onChanged={(email) => {
+            setIsChanging(false);
+            setIsChanged(true);
+            setFailure(null);
+            onChanged(email);
+          }}
+          onCancel={() => {
+            setIsChanging(false);
+          }}
+        />
+      )}
+      {!isChanging && (account.emailVerified || stateToken === null) && (
         <div className="my-actions">
-          <Button pending={isSending} onPress={begin}>
-            {text.confirmEmail}
+          {!account.emailVerified && (
+            <Button pending={isSending} onPress={begin}>
+              {text.confirmEmail}
+            </Button>
+          )}
+          <Button
+            onPress={() => {
+              setIsChanging(true);
+              setIsChanged(false);
+            }}
+          >
+            {text.changeEmail}
           </Button>
         </div>
       )}
-      {!account.emailVerified && stateToken !== null && (
+      {!isChanging && !account.emailVerified && stateToken !== null && (
         <Form
           labelledBy="email"
           onSubmit={() => {

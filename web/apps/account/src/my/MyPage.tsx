@@ -53,7 +53,7 @@ export function MyPage({ account: opened, section: first, language }: MyPageProp
       email={account.email}
       nav={<Sections section={section} onGo={go} />}
     >
-      {section === 'profile' && <ProfilePart account={account} ask={ask} />}
+      {section === 'profile' && <ProfilePart account={account} ask={ask} language={language} />}
       {section === 'password' && (
         <SignInPart
           account={account}
@@ -61,6 +61,9 @@ export function MyPage({ account: opened, section: first, language }: MyPageProp
           language={language}
           onVerified={() => {
             setAccount({ ...account, emailVerified: true });
+          }}
+          onEmail={(email) => {
+            setAccount({ ...account, email, emailVerified: true });
           }}
         />
       )}

@@ -7,17 +7,31 @@ import { readProfile, saveProfile, type Ask, type MemberAccount, type Profile } 
 import type { Failure } from '../api/request.ts';
 import { isWebUrl } from '../flow/leave.ts';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
+import { ContactPart } from './ContactPart.tsx';
 import { wrongText } from './problems.ts';
 import { Note } from './Frame.tsx';
 import { Part } from './Part.tsx';
 import { useLoaded } from './useLoaded.ts';
 
 /** What the member shows of themselves. */
-export function ProfilePart({ account, ask }: { account: MemberAccount; ask: Ask }) {
+export function ProfilePart({ account, ask, language }: { account: MemberAccount; ask: Ask; language: string }) {
   const loaded = useLoaded(ask, readProfile);
   return (
     <Part loaded={loaded}>
-      {(profile) => <ProfileForm account={account} ask={ask} profile={profile} onSaved={loaded.put} />}
+      {(profile) => (
+        <>
+          <ProfileForm account={account} ask={ask} profile={profile} onSaved={loaded.put} />
+          <ContactPart
+            account={account}
+            ask={ask}
+            language={language}
+            contact={profile.contact}
+            onSaved={(contact) => {
+              loaded.put({ ...profile, contact });
+            }}
+          />
+        </>
+      )}
     </Part>
   );
 }

@@ -22,10 +22,12 @@ export interface SignInPartProps {
   language: string;
   /** The member has shown that the address is theirs. */
   onVerified: () => void;
+  /** The account has this address now, which was shown to be the member's. */
+  onEmail: (email: string) => void;
 }
 
 /** By what the member signs in: the address, the password, second factors. */
-export function SignInPart({ account, ask, language, onVerified }: SignInPartProps) {
+export function SignInPart({ account, ask, language, onVerified, onEmail }: SignInPartProps) {
   const loaded = useLoaded(ask, readFactors);
   const { put } = loaded;
   // Factors may be others by now, here or in another browser, and they decide by what the member shows who they are.
@@ -52,7 +54,17 @@ export function SignInPart({ account, ask, language, onVerified }: SignInPartPro
           )}
           {/* Keeps what was typed while a proof is asked for. */}
           <div hidden={stepUp.isAsked}>
-            <EmailPart account={account} ask={ask} onVerified={onVerified} />
+            <EmailPart
+              account={account}
+              ask={ask}
+              stepUp={stepUp}
+              onVerified={onVerified}
+              onChanged={(email) => {
+                onEmail(email);
+                // Browsers in which no code is asked for are none any more.
+                loaded.reload();
+              }}
+            />
             <PasswordPart account={account} ask={ask} stepUp={stepUp} />
             {isShown(factors) && (
               <FactorPart

@@ -1,16 +1,10 @@
-import { useEffect, useRef, useState } from 'react';
 import type { SiteFace } from '@stoa/api';
-import { Button } from '@stoa/ui/Button';
-import { Callout } from '@stoa/ui/Callout';
 import { Link } from '@stoa/ui/Link';
-import { LoadingState } from '@stoa/ui/States';
-import { readDeletion, undoDeletion, type WaitingDeletion } from '../api/deletion.ts';
-import type { Answer } from '../api/request.ts';
-import { nameSite } from '../api/site.ts';
+import { readDeletion, undoDeletion } from '../api/deletion.ts';
+import { EMAIL_IN_USE, readEmailChange, undoEmailChange } from '../api/emailChange.ts';
 import { startUrl } from '../flow/route.ts';
 import { writtenDate } from './dates.ts';
-import { MessagePage } from './FailurePage.tsx';
-import { StepHead, TITLE_ID } from './StepHead.tsx';
+import { LinkPage } from './LinkPage.tsx';
 import { useAllTexts } from './WithLaterTexts.tsx';
 
 export interface KeepPageProps {
@@ -20,103 +14,70 @@ export interface KeepPageProps {
   onSite: (site: SiteFace) => void;
 }
 
-/** A member keeps an account that is to be deleted. Opening the page changes nothing. */
+/** A member keeps what a link is about, of which its token begins to tell: the account, or the address of before. */
 export function KeepPage({ token, language, onSite }: KeepPageProps) {
+  return token.startsWith('u') ? (
+    <EmailPage token={token} onSite={onSite} />
+  ) : (
+    <AccountPage token={token} language={language} onSite={onSite} />
+  );
+}
+
+/** An account that is to be deleted stays. */
+function AccountPage({ token, language, onSite }: KeepPageProps) {
   const text = useAllTexts();
-  const [answer, setAnswer] = useState<Answer<WaitingDeletion> | null>(null);
-  const [isSending, setIsSending] = useState(false);
-  const [hasFailed, setHasFailed] = useState(false);
-  const [round, setRound] = useState(0);
-  useEffect(() => {
-    let isOver = false;
-    void readDeletion(token).then((next) => {
-      if (isOver) return;
-      setAnswer(next);
-      if ('value' in next) onSite(next.value.site);
-    });
-    return () => {
-      isOver = true;
-    };
-  }, [token, onSite, round]);
-
-  // The pressed button goes, and with it the focus.
-  const isKept = answer !== null && 'value' in answer && answer.value.deletionDate === undefined;
-  const wasKept = useRef(isKept);
-  useEffect(() => {
-    if (isKept && !wasKept.current) document.getElementById(TITLE_ID)?.focus();
-    wasKept.current = isKept;
-  }, [isKept]);
-
-  if (answer === null) return <LoadingState level={1} label={text.loading} />;
-  if ('failure' in answer) {
-    if (answer.failure.why === 'expired')
-      return (
-        <MessagePage title={text.keepGoneTitle}>
-          <p>{text.keepGoneText}</p>
-        </MessagePage>
-      );
-    const retry = (
-      <Button
-        variant="primary"
-        onPress={() => {
-          setAnswer(null);
-          setRound((it) => it + 1);
-        }}
-      >
-        {text.tryAgain}
-      </Button>
-    );
-    return (
-      <MessagePage title={text.offlineTitle} action={retry}>
-        <p>{text.offlineText}</p>
-      </MessagePage>
-    );
-  }
-  const { site, email, deletionDate } = answer.value;
-  if (deletionDate === undefined)
-    return (
-      <>
-        <div role="status">
-          <StepHead title={text.keptTitle} site={site.name}>
-            {text.passwordFor({ account: email })}
-          </StepHead>
-        </div>
-        <p>{text.keptText}</p>
-        <Link href={startUrl({ kind: 'SIGN_IN' })} variant="primary">
-          {text.signIn}
-        </Link>
-      </>
-    );
-  const keep = () => {
-    if (isSending) return;
-    setIsSending(true);
-    setHasFailed(false);
-    void undoDeletion(token).then((next) => {
-      setIsSending(false);
-      // The link named the site, which the address of the page may not; what stood behind `#` is used up.
-      if ('value' in next) nameSite(next.value.site.id);
-      if ('failure' in next && next.failure.why !== 'expired') setHasFailed(true);
-      else setAnswer(next);
-    });
-  };
   return (
-    <>
-      <StepHead title={text.keepTitle({ site: site.name })} site={site.name}>
-        {text.passwordFor({ account: email })}
-      </StepHead>
-      <div className="step-callout">
-        {hasFailed && (
-          <Callout tone="bad" announce="alert">
-            <p>{text.offlineText}</p>
-          </Callout>
-        )}
-      </div>
-      <div className="step-stack">
-        <p>{text.keepText({ date: writtenDate(deletionDate, language) })}</p>
-        <Button variant="primary" wide pending={isSending} onPress={keep}>
-          {text.keepAccount}
-        </Button>
-      </div>
-    </>
+    <LinkPage
+      token={token}
+      onSite={onSite}
+      read={readDeletion}
+      undo={undoDeletion}
+      isDone={(it) => it.deletionDate === undefined}
+      question={({ site, deletionDate = '' }) => ({
+        title: text.keepTitle({ site: site.name }),
+        text: text.keepText({ date: writtenDate(deletionDate, language) }),
+        action: text.keepAccount,
+      })}
+      done={{
+        title: text.keptTitle,
+        text: text.keptText,
+        link: () => (
+          <Link href={startUrl({ kind: 'SIGN_IN' })} variant="primary">
+            {text.signIn}
+          </Link>
+        ),
+      }}
+      gone={{ title: text.keepGoneTitle, text: text.keepGoneText }}
+    />
+  );
+}
+
+/** An account that was given another address has this one again. */
+function EmailPage({ token, onSite }: Omit<KeepPageProps, 'language'>) {
+  const text = useAllTexts();
+  return (
+    <LinkPage
+      token={token}
+      onSite={onSite}
+      read={readEmailChange}
+      undo={undoEmailChange}
+      isDone={(it) => it.isUndone}
+      question={({ site }) => ({
+        title: text.undoEmailTitle({ site: site.name }),
+        text: text.undoEmailText,
+        action: text.undoEmail,
+      })}
+      done={{
+        title: text.undoneTitle,
+        text: text.undoneText,
+        link: () => (
+          <Link href={startUrl({ kind: 'RECOVER' })} variant="primary">
+            {text.choosePassword}
+          </Link>
+        ),
+      }}
+      gone={{ title: text.undoGoneTitle, text: text.undoGoneText }}
+      refused={({ code }) => (code === EMAIL_IN_USE ? text.wrong.emailInUse : undefined)}
+    />
   );
 }

@@ -1,0 +1,44 @@
+/** A member's phones and postal addresses, as the members API has them. */
+import { isObject } from './request.ts';
+
+/** What a person types of an address. `country` is a code of two letters. */
+export const ADDRESS_FIELDS = ['addressLine', 'addressLine2', 'postalCode', 'city', 'subdivision', 'country'] as const;
+
+export type AddressField = (typeof ADDRESS_FIELDS)[number];
+
+/** An address with whatever else is known of it. */
+export type Address = Readonly<Record<string, unknown>>;
+
+export interface Contact {
+  phones: readonly string[];
+  addresses: readonly Address[];
+}
+
+export const contactOf = (contact: Record<string, unknown>): Contact => ({
+  phones: listOf(contact['phones']).filter(isText),
+  addresses: listOf(contact['addresses']).filter(isObject),
+});
+
+/** A field as it is shown. Some applications write the street apart from the line. */
+export function addressText(address: Address, field: AddressField): string {
+  const value = address[field];
+  if (isText(value)) return value;
+  const street = address['streetAddress'];
+  if (field !== 'addressLine' || !isObject(street)) return '';
+  const line = street['formattedAddressLine'];
+  return isText(line) ? line : [street['name'], street['number']].filter(isText).join(' ');
+}
+
+/** The address with what was typed. What isn't a field stays, but a street that is another by now. */
+export function addressWith(address: Address, typed: Readonly<Record<AddressField, string>>): Address {
+  const isNew = (field: AddressField) => typed[field].trim() !== addressText(address, field);
+  const gone = new Set<string>(ADDRESS_FIELDS.filter((it) => isNew(it) && typed[it].trim() === ''));
+  if (isNew('addressLine')) gone.add('streetAddress');
+  const changed = ADDRESS_FIELDS.filter(isNew).map((it) => [it, typed[it].trim()] as const);
+  const all = Object.entries({ ...address, ...Object.fromEntries(changed) });
+  return Object.fromEntries(all.filter(([name]) => !gone.has(name)));
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

@@ -1,0 +1,149 @@
+import { screen, within } from '@testing-library/react';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { addressText, addressWith } from '../api/contact.ts';
+import { loadLaterTexts } from '../text/later.ts';
+import { en, expectAccessible, openPage, type Reply } from './page.tsx';
+import { SITE } from './views.ts';
+
+const ok = (body: object): Reply => ({ status: 200, body });
+const broken = (field: string, violatedRule: string): Reply => ({
+  status: 400,
+  body: { details: { validationError: { fieldViolations: [{ field, violatedRule, description: 'no', data: {} }] } } },
+});
+const account = ok({
+  site: SITE,
+  access_token: 'first token',
+  expires_in: 600,
+  memberId: 'm1',
+  email: 'mara@example.org',
+  emailVerified: true,
+  hasPassword: true,
+  passwordMinLength: 8,
+  deletionDays: 14,
+});
+const HOME = { id: 'a1', addressLine: 'Lindenallee 1', city: 'Basel', country: 'CH', hint: 'left bell' };
+const profile = (contact: object = {}): Reply =>
+  ok({ member: { id: 'm1', profile: {}, contact, privacyStatus: 'PRIVATE' } });
+
+beforeAll(
+  () =>
+    Promise.all([
+      import('../my/MyPage.tsx'),
+      import('../my/AccountGate.tsx'),
+      import('../page/WithLaterTexts.tsx'),
+      loadLaterTexts('en'),
+    ]),
+  30_000,
+);
+
+const part = async (name: string) => within(await screen.findByRole('region', { name }));
+
+describe('phones and addresses', () => {
+  it('are added where there are none', async () => {
+    const added = profile({ phones: ['+41 61 555 01 02'] });
+    const { sent, user } = openPage('/account/profile', account, profile(), profile(), added);
+    const phones = await part(en.phones);
+    expect(phones.getByText(en.noPhones)).toBeTruthy();
+    expect(phones.getByText(en.contactHelp({ site: SITE.name }))).toBeTruthy();
+    await user.click(phones.getByRole('button', { name: en.addPhone }));
+    const field = phones.getByLabelText(en.phoneNumber);
+    expect(document.activeElement).toBe(field);
+    await expectAccessible();
+    await user.click(phones.getByRole('button', { name: en.saveProfile }));
+    expect(phones.getByText(en.problem.required)).toBeTruthy();
+    expect(sent).toHaveLength(2);
+    await user.type(field, ' +41 61 555 01 02 {Enter}');
+    expect(await phones.findByText('+41 61 555 01 02')).toBeTruthy();
+    expect(document.activeElement?.textContent).toBe(en.phones);
+    expect(sent.at(-1)).toMatchObject({
+      method: 'PATCH',
+      path: `/s/${SITE.id}/members/v1/members/m1`,
+      body: { member: { contact: { phones: ['+41 61 555 01 02'] } } },
+    });
+    await expectAccessible();
+  });
+
+  it('change what is stored by now, one at a time', async () => {
+    const [other, moved] = [
+      { id: 'a2', city: 'Bern' },
+      { ...HOME, addressLine: 'Hafenweg 2', country: 'DE' },
+    ];
+    const { sent, user } = openPage(
+      '/account/profile',
+      account,
+      profile({ addresses: [HOME] }),
+      profile({ addresses: [other, HOME] }),
+      profile({ addresses: [other, moved] }),
+    );
+    const addresses = await part(en.addresses);
+    expect(addresses.getByText('Switzerland')).toBeTruthy();
+    await user.click(addresses.getByRole('button', { name: `${en.editEntry}: Lindenallee 1, Basel, Switzerland` }));
+    const line = addresses.getByLabelText(en.addressLine);
+    await user.clear(line);
+    await user.type(line, 'Hafenweg 2');
+    await user.selectOptions(addresses.getByLabelText(en.country), 'Germany');
+    await expectAccessible();
+    await user.click(addresses.getByRole('button', { name: en.saveProfile }));
+    expect(await addresses.findByText('Hafenweg 2')).toBeTruthy();
+    expect(addresses.getByText('Bern')).toBeTruthy();
+    expect(sent.at(-1)?.body).toEqual({ member: { contact: { addresses: [other, moved] } } });
+  });
+
+  it('are removed, and say when they could not be', async () => {
+    const { sent, user } = openPage(
+      '/account/profile',
+      account,
+      profile({ phones: ['1', '2'] }),
+      'no answer',
+      profile({ phones: ['1', '2'] }),
+      profile({ phones: ['2'] }),
+    );
+    const phones = await part(en.phones);
+    await user.click(phones.getByRole('button', { name: `${en.remove}: 1` }));
+    expect((await phones.findByRole('alert')).textContent).toBe(en.offlineText);
+    await user.click(phones.getByRole('button', { name: `${en.remove}: 1` }));
+    expect(await phones.findByText(en.factorRemoved)).toBeTruthy();
+    expect(sent.at(-1)?.body).toEqual({ member: { contact: { phones: ['2'] } } });
+    expect(phones.queryByText('1')).toBeNull();
+  });
+
+  it('tell what is wrong at the field, and keep what was typed', async () => {
+    const { user } = openPage(
+      '/account/profile',
+      account,
+      profile(),
+      profile(),
+      broken('member.contact.addresses[0].city', 'MAX_LENGTH'),
+    );
+    const addresses = await part(en.addresses);
+    await user.click(addresses.getByRole('button', { name: en.addAddress }));
+    await user.click(addresses.getByRole('button', { name: en.saveProfile }));
+    expect(addresses.getByText(en.problem.required)).toBeTruthy();
+    const city = addresses.getByLabelText(en.city);
+    await user.type(city, 'Basel{Enter}');
+    expect(await addresses.findByText(en.wrong.tooLong)).toBeTruthy();
+    expect([city.getAttribute('aria-invalid'), (city as HTMLInputElement).value]).toEqual(['true', 'Basel']);
+    await expectAccessible();
+    await user.click(addresses.getByRole('button', { name: en.cancel }));
+    expect(document.activeElement?.textContent).toBe(en.addresses);
+  });
+});
+
+describe('an address', () => {
+  const typed = { addressLine: '', addressLine2: '', postalCode: '', city: '', subdivision: '', country: '' };
+
+  it('keeps what is no field of the form', () => {
+    const next = addressWith(HOME, { ...typed, addressLine: ' Lindenallee 1 ', country: 'CH' });
+    expect(next).toEqual({ id: 'a1', addressLine: 'Lindenallee 1', country: 'CH', hint: 'left bell' });
+  });
+
+  it('has the street that an application wrote apart, until another is typed', () => {
+    const apart = { streetAddress: { name: 'Hafenweg', number: '2' } };
+    expect(addressText(apart, 'addressLine')).toBe('Hafenweg 2');
+    expect(addressWith(apart, { ...typed, addressLine: 'Hafenweg 2', city: 'Bern' })).toEqual({
+      ...apart,
+      city: 'Bern',
+    });
+    expect(addressWith(apart, { ...typed, addressLine: 'Hafenweg 3' })).toEqual({ addressLine: 'Hafenweg 3' });
+  });
+});
