@@ -17,6 +17,7 @@ import { tests as stories } from './tests/stories.mjs';
 import { tests as account } from './tests/account.mjs';
 import { tests as captcha } from './tests/captcha.mjs';
 import { tests as factors } from './tests/factors.mjs';
+import { tests as passkeys } from './tests/passkeys.mjs';
 import { tests as live } from './tests/live.mjs';
 import { tests as sites } from './tests/sites.mjs';
 import { tests as access } from './tests/access.mjs';
@@ -76,10 +77,11 @@ async function runEngine(engine, browser) {
     // The look does not depend on the engine: pictures are taken once. Tests of sites come last: once they have made
     // some, commands ask which is meant.
     const last = [...sites, ...captcha];
+    const members = [...factors, ...passkeys, ...account];
     const all =
       engine === engines[0]
-        ? [...stories, ...live, ...factors, ...account, ...mail, ...access, ...looks, ...mailLooks, ...last]
-        : [...stories, ...live, ...factors, ...account, ...mail, ...last];
+        ? [...stories, ...live, ...members, ...mail, ...access, ...looks, ...mailLooks, ...last]
+        : [...stories, ...live, ...members, ...mail, ...last];
     return await runTests(
       all.filter(({ name }) => name.includes(options.only ?? '')),
       world,

@@ -187,6 +187,6 @@ on_both_engines! {
         let path = "/v2/collections/create-field?dataCollectionId=create-field";
         assert_eq!(app.app().get(path).await.json()["collection"]["id"], "create-field");
         // Calls that aren't built say so.
-        assert_eq!(app.app().post("/v1/tasks", &json!({})).await.verdict(), "428 WDE0119");
+        assert_eq!(app.app().post("/v1/jobs", &json!({})).await.verdict(), "428 WDE0119");
     }
 }

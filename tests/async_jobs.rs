@@ -6,10 +6,11 @@ use std::time::Duration;
 use stoa_kernel::Caller;
 use stoa_testkit::{Reply, TestApp, TestClient, on_both_engines};
 
-/// How the job of an answer has ended, as its caller is told.
+/// How the job or the task of an answer has ended, as its caller is told.
 pub(crate) async fn ended(client: &TestClient<'_>, begun: &Reply) -> Value {
     assert_eq!(begun.verdict(), "200", "{:?}", begun.body);
-    let id = begun.json()["jobId"].as_str().unwrap().to_owned();
+    let json = begun.json();
+    let id = json["jobId"].as_str().or_else(|| json["task"]["id"].as_str()).unwrap();
     for _ in 0..2_000 {
         let reply = client.get(&format!("/v2/async-jobs/{id}/status?jobId={id}")).await;
         assert_eq!(reply.verdict(), "200", "{:?}", reply.body);

@@ -251,6 +251,15 @@ async fn stored(app: &TestApp, id: &str, length: usize) -> Result<usize, Reply> 
     Ok(reply.json()["dataItem"]["data"].to_string().len())
 }
 
+/// How many tasks wait for their time.
+async fn waiting(app: &TestApp) -> i64 {
+    let sql = "select count(*) from stoa.async_job where pass = 1 and ended is null";
+    let count = app.site.read(stoa_store::ReaderPool::Point, move |tx| {
+        stoa_store::boxed!(Ok(tx.row(sql, &[], |row| row.get::<i64>(0)).await?))
+    });
+    count.await.unwrap().unwrap()
+}
+
 on_both_engines! {
     async fn limits_are_taken_from_the_configuration(engine) {
         let mut app = TestApp::new(engine).await;
@@ -360,6 +369,27 @@ on_both_engines! {
         for token in [&owner, &ada] {
             assert_refused("async_jobs", &begin(&app, token).await, "429 THROTTLED_FEATURE", 5);
         }
+    }
+
+    async fn so_many_tasks_wait_for_their_time(engine) {
+        let mut app = TestApp::new(engine).await;
+        open(&app).await;
+        let plugin = in_c(json!({ "publishOptions": { "defaultStatus": "DRAFT" } }));
+        assert_eq!(app.app().post("/v2/collections/add-publish-plugin", &plugin).await.verdict(), "200");
+        stored(&app, "a", 1).await.unwrap();
+        restart(&mut app, |it| it.content.scheduled_tasks = 2);
+        let options = in_c(json!({ "operation": "SCHEDULE_PUBLISHED_STATUS", "schedulePublishedStatusOptions": { "date": "2090-01-01" } }));
+        let body = json!({ "task": { "type": "UPDATE_PUBLISH_STATUS", "updatePublishStatusOptions": options } });
+        for n in 1..=2_i64 {
+            let begun = app.app().post("/v1/tasks", &body).await;
+            assert_eq!(begun.verdict(), "200", "{n}");
+            while waiting(&app).await < n {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+        }
+        assert_refused("scheduled_tasks", &app.app().post("/v1/tasks", &body).await, "429 THROTTLED_FEATURE", 2);
+        let patch = in_c(json!({ "filter": {}, "fieldModifications": [] }));
+        assert_eq!(app.app().post("/v2/bulk/items/async-patch-by-filter", &patch).await.verdict(), "200", "jobs have places of their own");
     }
 
     async fn aggregations_have_bounded_work(engine) {

@@ -48,6 +48,7 @@ mod search;
 mod semantics;
 mod sites;
 mod store;
+mod tasks;
 mod tokens;
 mod traffic;
 mod translations;

@@ -437,6 +437,18 @@ fn requests() -> Vec<(&'static str, Value)> {
             json!({ "dataCollectionId": "things", "filter": filter, "fieldModifications": patch["fieldModifications"] }),
         ),
         (
+            "/v1/tasks",
+            json!({ "task": { "type": "UPDATE_PUBLISH_STATUS", "updatePublishStatusOptions": { "dataCollectionId": "things", "environment": "LIVE", "filter": { "n": { "$lt": 0 } }, "operation": "SCHEDULE_DRAFT_STATUS", "scheduleDraftStatusOptions": { "date": "2030-01-01" } } } }),
+        ),
+        (
+            "/v1/tasks",
+            json!({ "task": { "type": "EDIT_FIELD_DATA", "editFieldDataOptions": { "dataCollectionId": "things", "filter": { "n": { "$lt": 0 } }, "fieldKey": "n", "operations": { "addItems": [1], "removeItems": [2], "replaceItems": [{ "from": 1, "to": 2 }], "removeDuplicates": true } } } }),
+        ),
+        (
+            "/v1/tasks",
+            json!({ "task": { "type": "COPY_FIELD_DATA", "copyFieldDataOptions": { "dataCollectionId": "things", "sourceFieldKey": "absent", "targetFieldKey": "word" } } }),
+        ),
+        (
             "/v2/bulk/items/async-remove-by-filter",
             json!({ "dataCollectionId": "things", "filter": { "n": { "$lt": 0 } }, "publishPluginOptions": { "includeDraftItems": true } }),
         ),

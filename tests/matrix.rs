@@ -54,6 +54,10 @@ pub(crate) const OPERATIONS: &[(&str, &str)] = &[
     ("filter remove", "itemRemoveByFilter"),
     ("filter all", "itemRemoveByFilter"),
     ("foreign job", "asyncJobStatusGet"),
+    ("task edit", "taskCreate"),
+    ("foreign task", "taskGet"),
+    ("foreign task list", "taskList"),
+    ("foreign task cancel", "taskCancel"),
     ("permissions", "permissionsGet"),
     ("indexes", "indexList"),
     ("bad index", "indexCreate"),
@@ -397,7 +401,7 @@ async fn definition(app: &TestApp, caller: &TestClient<'_>, c: &str) -> [(&'stat
 }
 
 /// The jobs that a caller may ask for, with the items that each has changed, and what is told of somebody else's.
-async fn by_filter(app: &TestApp, caller: &TestClient<'_>, c: &str) -> [(&'static str, String); 4] {
+async fn by_filter(app: &TestApp, caller: &TestClient<'_>, c: &str) -> [(&'static str, String); 8] {
     let begin = async |client: &TestClient<'_>, call: &str, filter: Value| {
         let set = json!([{ "fieldPath": "secret", "action": "SET_FIELD", "setFieldOptions": { "value": 10 } }]);
         let body = json!({ "dataCollectionId": c, "filter": filter, "fieldModifications": set });
@@ -416,11 +420,32 @@ async fn by_filter(app: &TestApp, caller: &TestClient<'_>, c: &str) -> [(&'stati
     let job = begin(&app.app(), "patch", json!({ "secret": -1 })).await.json()["jobId"].clone();
     let job = job.as_str().unwrap_or_default();
     let of_another = caller.get(&format!("/v2/async-jobs/{job}/status?jobId={job}")).await;
+    let task = async |client: &TestClient<'_>, filter: Value| {
+        let operations = json!({ "replaceItems": [{ "from": 10, "to": 11 }] });
+        let options =
+            json!({ "dataCollectionId": c, "filter": filter, "fieldKey": "secret", "operations": operations });
+        client
+            .post("/v1/tasks", &json!({ "task": { "type": "EDIT_FIELD_DATA", "editFieldDataOptions": options } }))
+            .await
+    };
+    let own = task(caller, json!({ "secret": -1 })).await.verdict();
+    let other = task(&app.app(), json!({ "secret": -1 })).await.json()["task"]["id"].clone();
+    let path = format!("/v1/tasks/{}", other.as_str().unwrap_or_default());
+    let told = caller.get(&path).await.verdict();
+    let listed = caller.get("/v1/tasks?paging.limit=100").await;
+    let cancelled = caller.delete(&path).await.verdict();
     [
         ("filter patch", patched),
         ("filter remove", removed),
         ("filter all", all),
         ("foreign job", of_another.status.as_u16().to_string()),
+        ("task edit", own),
+        ("foreign task", told),
+        (
+            "foreign task list",
+            answer(&listed, |json| json["tasks"].to_string().contains(&other.to_string()).to_string()),
+        ),
+        ("foreign task cancel", cancelled),
     ]
 }
 

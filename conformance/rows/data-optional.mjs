@@ -1,6 +1,6 @@
-// The other data modules, none of them required yet: tasks, backups, movement
-// jobs, sharing, external connections, scheduled workflows. A row is the call with plausible
-// arguments; where the answer is known, it is looked at.
+// The other data modules, none of them required: backups, movement jobs, sharing, external
+// connections, scheduled workflows. A row is the call with plausible arguments; where the answer
+// is known, it is looked at.
 import { assert, present, untyped } from '../lib/expect.mjs';
 
 /** @import { Row } from '../lib/runner.mjs' */
@@ -12,13 +12,6 @@ const optional = (method, run, check = 'answers') => ({
   check,
   run: async (world) => run(world, await world.createCollection()),
 });
-
-/** @param {World} world @param {string} id */
-const task = (world, id) =>
-  world.app.tasks.createTask({
-    type: 'DELETE_BY_QUERY',
-    deleteByQueryOptions: { dataCollectionId: id, environment: 'LIVE', filter: {} },
-  });
 
 /** @param {World} world @param {string} id */
 const job = (world, id) =>
@@ -37,20 +30,6 @@ const WORKFLOW = { _id: 'workflow', workflow: { steps: [] } };
 
 /** @type {Row[]} */
 export const rows = [
-  optional('tasks.createTask', task),
-  optional(
-    'tasks.listTasks',
-    async (world) => assert.ok(Array.isArray((await world.app.tasks.listTasks()).tasks)),
-    'a list',
-  ),
-  optional('tasks.getTask', async (world, id) => {
-    const made = await task(world, id);
-    await world.app.tasks.getTask(present(made._id));
-  }),
-  optional('tasks.cancelTask', async (world, id) => {
-    const made = await task(world, id);
-    await world.app.tasks.cancelTask(present(made._id));
-  }),
   optional('backups.createBackup', (world) => world.app.backups.createBackup()),
   optional(
     'backups.listBackups',

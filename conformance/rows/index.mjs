@@ -13,6 +13,7 @@ import { rows as indexes } from './indexes.mjs';
 import { rows as itemsMany } from './items-many.mjs';
 import { rows as aggregates } from './aggregates.mjs';
 import { rows as draftItems } from './items-drafts.mjs';
+import { rows as tasks } from './tasks.mjs';
 import { rows as optionalData } from './data-optional.mjs';
 import { rows as members } from './members.mjs';
 import { rows as headless } from './headless.mjs';
@@ -38,6 +39,7 @@ export const allRows = [
   ...itemsMany,
   ...aggregates,
   ...draftItems,
+  ...tasks,
   ...optionalData,
   ...members,
   ...headless,

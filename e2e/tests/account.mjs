@@ -3,10 +3,9 @@ import assert from 'node:assert/strict';
 import { messagesTo } from '../../conformance/lib/mail.mjs';
 import { member, present, text } from '../../conformance/lib/parse.mjs';
 import { codeAt, currentStep } from '../../conformance/lib/totp.mjs';
-import { checkAccessibility } from '../lib/axe.mjs';
-import { checkWidth, newCredentials, sendCredentials, tabTo, title } from '../lib/steps.mjs';
+import { codeTo, looks } from '../lib/account.mjs';
+import { newCredentials, sendCredentials, tabTo, title } from '../lib/steps.mjs';
 
-/** @import { Page } from 'playwright-core' */
 /** @import { Test } from '../lib/run-tests.mjs' */
 
 /** @type {Test[]} */
@@ -167,25 +166,4 @@ async function linkTo(data, email) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error(`no link to ${email}`);
-}
-
-/** Both colour schemes: nothing that axe finds, nothing that is wider than the window. @param {Page} page @param {string} shot */
-async function looks(page, shot) {
-  for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
-    await page.emulateMedia({ colorScheme });
-    await checkAccessibility(page, `${shot}, ${colorScheme}`);
-    await checkWidth(page, shot);
-    await page.screenshot({ path: `${shot}-${colorScheme}.png`, fullPage: true });
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-}
-
-/** The code of so many that were sent to an address. @param {string} data @param {string} email @param {number} [nth] */
-async function codeTo(data, email, nth = 1) {
-  for (let tries = 0; tries < 100; tries++) {
-    const code = messagesTo(data, email).filter((it) => it.code)[nth - 1]?.code;
-    if (code) return code;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`no code to ${email}`);
 }

@@ -280,7 +280,8 @@ on_both_engines! {
         let app = TestApp::new(engine).await;
         let scene = Scene::new(&app, "READ").await;
         let wrong = json!({ "reason": "x", "password": "not the right one" });
-        let tries = join_all((0..100).map(|_| scene.owner.post(&path(&scene.id), &wrong))).await;
+        let to = path(&scene.id);
+        let tries = join_all((0..100).map(|_| scene.owner.post(&to, &wrong))).await;
         let verdicts: Vec<String> = tries.iter().map(Reply::verdict).collect();
         assert!(verdicts.iter().any(|it| it == "429 THROTTLED_FEATURE"), "{verdicts:?}");
         assert!(verdicts.iter().all(|it| it == "401 -19976" || it == "429 THROTTLED_FEATURE"), "{verdicts:?}");

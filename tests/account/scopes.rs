@@ -264,6 +264,51 @@ on_both_engines! {
         assert_eq!(insert(&world.held(&world.token("", refresh).await.json()), "a", "v").await, "403 WDE0027");
     }
 
+    async fn member_sees_what_applications_of_others_may_and_signs_off(engine) {
+        let world = World::new(engine).await;
+        collection(&world, "a", "ANYONE").await;
+        let browser = world.browser();
+        let ada = world.member(&browser, "ada@example.org").await;
+        let ben = world.member(&world.browser(), "ben@example.org").await;
+        let (ada, ben) = (world.held(&ada), world.held(&ben));
+        let (partner, secret) = world.app.partner("items:read members:read").await;
+        let list = "/_api/identity/v1/applications";
+        let none = json!({ "applications": [] });
+        assert_eq!(ada.get(list).await.json(), none, "the site's own client is none of others");
+        let first = world.authorized(&browser, &partner, secret.expose(), "items:read").await;
+        world.app.kit.clock.advance(60_000);
+        let second = world.authorized(&browser, &partner, secret.expose(), "items:read:a members:read").await;
+        let shown = ada.get(list).await.json()["applications"].clone();
+        let found = &shown[0];
+        assert_eq!((shown.as_array().map(Vec::len), &found["id"], &found["name"]), (Some(1), &json!(partner.id), &json!(partner.name)));
+        assert_eq!(found["scopes"], json!(["items:read", "items:read:a", "members:read"]), "{found}");
+        assert!(found["createdDate"].as_str() < found["lastUsedDate"].as_str(), "{found}");
+
+        let end = format!("{list}/{}", partner.id);
+        assert_eq!((ben.get(list).await.json(), ben.delete(&end).await.verdict()), (none.clone(), "404 NOT_FOUND".to_owned()));
+        let other = format!("{list}/{}", world.client.id);
+        for path in [other, format!("{list}/none")] {
+            assert_eq!(ada.delete(&path).await.verdict(), "404 NOT_FOUND", "{path}");
+        }
+        for tokens in [&first, &second] {
+            let held = world.held(tokens);
+            for verdict in [held.get(list).await.verdict(), held.delete(&end).await.verdict()] {
+                assert!(verdict.starts_with("403 "), "an application is no member: {verdict}");
+            }
+            assert_eq!(query(&held, "a").await, "200");
+        }
+        assert_eq!(ada.delete(&end).await.verdict(), "200");
+        for tokens in [&first, &second] {
+            assert_eq!(query(&world.held(tokens), "a").await, "401 UNAUTHENTICATED");
+            let refresh = json!({ "grant_type": "refresh_token", "refresh_token": tokens["refresh_token"],
+                "client_id": partner.id, "client_secret": secret.expose() });
+            assert_eq!(world.token("", refresh).await.verdict(), "400 invalid_grant");
+        }
+        assert_eq!((ada.get(list).await.json(), ada.delete(&end).await.verdict()), (none, "404 NOT_FOUND".to_owned()));
+        let events = world.app.app().get("/_api/identity/v1/audit?event=application_end").await.json();
+        assert_eq!(events["entries"].as_array().map(Vec::len), Some(1), "{events}");
+    }
+
     async fn first_party_has_the_whole_right_unless_it_names_less(engine) {
         let world = World::new(engine).await;
         collection(&world, "a", "ANYONE").await;

@@ -25,6 +25,7 @@ pub(crate) fn body_about(collection: &str) -> Value {
         json!({ "referringItemFieldName": "link", "referringItemId": "first", "referencedItemId": "first" });
     let changes = json!([{ "fieldPath": "n", "action": "SET_FIELD", "setFieldOptions": { "value": "taken" } }]);
     let patch = json!({ "dataItemId": "first", "fieldModifications": changes });
+    let options = json!({ "dataCollectionId": collection, "filter": { "n": "taken" } });
     json!({
         "dataCollectionId": collection, "dataItemId": "first", "dataItemIds": ["first"], "query": {}, "aggregation": {}, "pipeline": {},
         "dataItem": item, "dataItems": [item], "patch": patch, "patches": [patch], "fieldName": "n", "fieldKey": "n",
@@ -33,6 +34,7 @@ pub(crate) fn body_about(collection: &str) -> Value {
         "collection": { "id": collection, "revision": "1", "fields": [{ "key": "n", "type": "TEXT" }], "permissions": levels },
         "index": { "name": "i", "fields": [{ "path": "n" }] }, "indexName": "i", "dataPermissions": permissions,
         "filter": { "n": "taken" }, "fieldModifications": changes,
+        "task": { "type": "DELETE_BY_QUERY", "deleteByQueryOptions": options },
         "specialPermissions": { "id": "s", "userId": "u", "itemRead": "ALLOWED" },
         "plugin": { "type": "CMS", "cmsOptions": { "siteSort": { "sort": [] } } }, "pluginType": "CMS",
     })

@@ -157,6 +157,8 @@ pub(super) fn whole(id: &str, things: &str) -> Value {
     let changes = json!([{ "fieldPath": "n", "action": "SET_FIELD", "setFieldOptions": { "value": 3 } }]);
     let patch = json!({ "dataItemId": "one", "fieldModifications": changes });
     let reference = json!({ "referringItemFieldName": "peers", "referringItemId": "one", "referencedItemId": "two" });
+    let operations = json!({ "addItems": ["x"], "removeItems": ["y"], "replaceItems": [{ "from": "a", "to": "b" }], "removeDuplicates": true });
+    let task = json!({ "type": "EDIT_FIELD_DATA", "editFieldDataOptions": { "dataCollectionId": things, "environment": "LIVE", "filter": { "n": -1 }, "fieldKey": "tags", "operations": operations } });
     let levels =
         json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
     let definition = json!({ "id": things, "revision": "current", "displayName": "Things", "fields": [{ "key": "n", "type": "NUMBER" }], "plugins": [], "dataPermissions": levels });
@@ -185,6 +187,7 @@ pub(super) fn whole(id: &str, things: &str) -> Value {
         "cmsOptions": { "siteSort": { "sort": [] } },
         "index": { "name": "by_n", "fields": [{ "path": "n", "order": "ASC" }] }, "indexName": "by_n",
         "dataPermissions": { "id": things, "itemRead": "ANYONE" },
+        "taskId": "none", "task": task,
         "specialPermissions": { "id": "s", "userId": "u", "itemRead": "ALLOWED" }, "specialPermissionsId": "s",
     });
     let reads: Vec<&str> = members(id);
@@ -232,6 +235,9 @@ fn members(id: &str) -> Vec<&'static str> {
         "itemPatchByFilter" => "filter fieldModifications",
         "itemRemoveByFilter" => "filter",
         "asyncJobStatusGet" => "jobId",
+        "taskCreate" => "task",
+        "taskList" => "paging",
+        "taskGet" | "taskCancel" => "taskId",
         "itemQuery" | "itemQueryByGet" => "query includeReferences returnTotalCount sortMode randomOptions",
         "itemCount" => "filter",
         "itemDistinctQuery" => "fieldName filter order paging returnTotalCount",

@@ -35,7 +35,14 @@ impl World<'_> {
         let suppresses = self.suppresses(random);
         let id_of_side = &self.side(is_source).id;
         let body = json!({ "dataCollectionId": id_of_side, "filter": filter, "suppressHooks": suppresses });
-        let reply = caller.client.post("/v2/bulk/items/async-remove-by-filter", &body).await;
+        let (path, body) = match random.one_in(2) {
+            true => ("/v2/bulk/items/async-remove-by-filter", body),
+            false => {
+                let task = json!({ "type": "DELETE_BY_QUERY", "deleteByQueryOptions": body });
+                ("/v1/tasks", json!({ "task": task }))
+            }
+        };
+        let reply = caller.client.post(path, &body).await;
         if holds_always && !matches!(caller.kind, Kind::Owner | Kind::App) {
             assert_eq!(reply.verdict(), refusal(caller), "all items: {filter}");
             return reply.verdict();

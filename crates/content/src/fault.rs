@@ -41,6 +41,12 @@ pub(crate) fn job_hook_not_built(collection: &str, hook: &str) -> Fault {
     hook_not_built("Jobs by filter on", collection, hook)
 }
 
+/// A field of a kind that jobs by filter don't change or read.
+pub(crate) fn job_field_not_built(key: &str, kind: &str) -> Fault {
+    let text = format!("{key} is {kind} field, which jobs don't change.");
+    Fault::because(Code::NotSupported, text).with("propertyName", key)
+}
+
 fn hook_not_built(what: &str, collection: &str, hook: &str) -> Fault {
     let text = format!("{what} a collection with hooks are not supported yet: {collection} has {hook}.");
     let fault = Fault::because(Code::NotSupported, text);

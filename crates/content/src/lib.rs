@@ -27,6 +27,7 @@ pub mod search;
 pub mod transfer;
 mod wire;
 
+pub use async_job::tasks::TaskList;
 pub use collection::{
     Collection,
     job::StalledJobs,
@@ -60,6 +61,7 @@ pub use schema::{
 pub use wire::{
     options::Options,
     request::{GetRequest, Request, json},
+    task::TaskRequest,
 };
 
 use async_job::run::JobRuns;

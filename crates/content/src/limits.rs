@@ -37,6 +37,8 @@ stoa_kernel::limits! {
         async_jobs: usize = 20, 1..=1_000;
         /// The same of one caller who is neither owner nor app; all visitors together count as one (429).
         caller_async_jobs: usize = 4, 1..=1_000;
+        /// Tasks of a site that wait for the time at which they publish items or take them back (429).
+        scheduled_tasks: usize = 1_000, 1..=10_000;
         /// Collections of a site (WDE0080).
         collections: usize = 1_000, 1..=10_000;
         /// Characters of a collection's id (WDE0075).

@@ -9,6 +9,7 @@ use crate::subject::Subject;
 const CONTENT: &[Subject] =
     &[Subject::Items, Subject::AsyncJobs, Subject::References, Subject::Collections, Subject::Indexes];
 const PERMISSIONS: &[Subject] = &[Subject::Permissions];
+const CMS: &[Subject] = &[Subject::Permissions, Subject::Tasks];
 const SIGN_IN: &[Subject] = &[Subject::SignIn];
 const VERIFICATION: &[Subject] = &[Subject::Verification];
 const OAUTH: &[Subject] = &[Subject::Tokens, Subject::Redirects];
@@ -36,8 +37,8 @@ const ALIASES: &[(&str, &str, &[Subject])] = &[
     ("/_api/cloud-data/v1/", "/v1/", PERMISSIONS),
     ("/_api/data/v1/", "/v1/", PERMISSIONS),
     ("/data/v1/", "/v1/", PERMISSIONS),
-    ("/cms/v1/", "/v1/", PERMISSIONS),
-    ("/_api/autocms/v1/", "/v1/", PERMISSIONS),
+    ("/cms/v1/", "/v1/", CMS),
+    ("/_api/autocms/v1/", "/v1/", CMS),
     ("/data-mover/v1/", "/v1/", PERMISSIONS),
     ("/data-move-scheduler/v1/", "/v1/", PERMISSIONS),
     // Authentication, recovery, verification.

@@ -5,6 +5,7 @@
 pub enum Subject {
     Items,
     AsyncJobs,
+    Tasks,
     Search,
     References,
     Collections,
@@ -33,9 +34,10 @@ pub enum Subject {
 }
 
 impl Subject {
-    pub(crate) const ALL: [Self; 27] = [
+    pub(crate) const ALL: [Self; 28] = [
         Self::Items,
         Self::AsyncJobs,
+        Self::Tasks,
         Self::Search,
         Self::References,
         Self::Collections,
@@ -77,6 +79,7 @@ impl Subject {
             Self::Items => ("Items", "What collections hold: one item or many, read and written."),
             Self::Search => ("Search", "How late the index of words is that searches ask."),
             Self::AsyncJobs => ("Jobs", "How changes in the background stand."),
+            Self::Tasks => ("Tasks", "Work on many items in the background, some of it at a time that is set."),
             Self::References => ("References", "Links between items."),
             Self::Collections => ("Collections", "What a collection is: its fields, plugins and levels of permission."),
             Self::Indexes => ("Indexes", "By which queries find items and values stay unique."),

@@ -2,6 +2,7 @@
 
 use crate::services::Services;
 use std::time::Duration;
+use stoa_kernel::SiteId;
 use tokio::time::MissedTickBehavior;
 
 /// How often open sites are searched for jobs by filter.
@@ -30,17 +31,24 @@ async fn search(services: Services) {
         Vec::new()
     });
     for id in all.into_iter().take(AT_START) {
-        match services.store.site_for_work(&id).await {
-            Ok(site) => services.content.async_jobs_start(&site),
-            Err(fault) => tracing::warn!(site = %id, "a site could not be opened: {fault:?}"),
-        }
+        start(&services, &id).await;
     }
     let mut ticks = tokio::time::interval(PERIOD);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
+        for id in services.content.async_jobs_due() {
+            start(&services, &id).await;
+        }
         for site in services.store.open_sites() {
             services.content.async_jobs_start(&site);
         }
+    }
+}
+
+async fn start(services: &Services, site: &SiteId) {
+    match services.store.site_for_work(site).await {
+        Ok(it) => services.content.async_jobs_start(&it),
+        Err(fault) => tracing::warn!(%site, "a site could not be opened: {fault:?}"),
     }
 }

@@ -99,6 +99,7 @@ const SITE: &[Migration] = migrations![
     33 "site/0033_phone_count",
     34 "site/0034_passkey",
     35 "site/0035_impersonation" additive,
+    36 "site/0036_task" additive,
     38 "site/0038_email_change" additive,
 ];
 

@@ -62,7 +62,7 @@ impl World {
         (member.email, member.email_verified)
     }
 
-    async fn registers(&self, email: &str) -> String {
+    async fn registers_as(&self, email: &str) -> String {
         let body = json!({ "loginId": { "email": email }, "password": PASSWORD });
         self.call(&self.visitor().await, "/v2/register", &body).await.verdict()
     }
@@ -159,7 +159,7 @@ on_both_engines! {
         // Who wants the address at the moment itself gets none.
         let all = (0..100).map(|n| {
             let (world, anna, code) = (&world, &anna, &code);
-            async move { if n == 50 { world.confirm(anna, code).await.verdict() } else { world.registers(ANNA).await } }
+            async move { if n == 50 { world.confirm(anna, code).await.verdict() } else { world.registers_as(ANNA).await } }
         });
         let verdicts = join_all(all).await;
         assert_eq!(verdicts[50], "200");
@@ -167,7 +167,7 @@ on_both_engines! {
         let token = world.undo_token(ANNA).await;
         world.app.kit.clock.advance(3_600_000);
 
-        assert_eq!(world.registers("Anna@Example.org").await, TAKEN);
+        assert_eq!(world.registers_as("Anna@Example.org").await, TAKEN);
         assert_eq!(world.prove(&ben, json!({ "password": PASSWORD })).await, "200");
         let code = world.change_code(&ben, ANNA).await;
         assert_eq!(world.confirm(&ben, &code).await.verdict(), TAKEN);
@@ -184,7 +184,7 @@ on_both_engines! {
 
         world.app.kit.clock.advance(7 * DAY);
         assert_eq!(world.undo(&token).await.verdict(), LINK);
-        assert_eq!(world.registers(ANNA).await, "200");
+        assert_eq!(world.registers_as(ANNA).await, "200");
     }
 
     async fn link_gives_the_account_back_that_a_thief_took(engine) {
@@ -235,7 +235,7 @@ on_both_engines! {
         assert!(told[1].links.is_empty() && told[1].text.contains("a***@example.org"), "{}", told[1].text);
         assert_eq!(world.recovers(ANNA, "a third long phrase").await["state"], "SUCCESS");
         assert_eq!(world.address(ANNA).await, (ANNA.to_owned(), true));
-        assert_eq!(world.registers("thief@example.net").await, "200", "what was displaced is kept for nobody");
+        assert_eq!(world.registers_as("thief@example.net").await, "200", "what was displaced is kept for nobody");
     }
 
     async fn link_to_a_later_address_ends_none_to_an_earlier_one(engine) {
@@ -310,7 +310,7 @@ on_both_engines! {
         };
         assert!(told.links.is_empty() && told.text.contains("a***@new.example.org"), "{}", told.text);
         assert_eq!((world.count("link").await, world.address(NEW).await.1), (0, true));
-        assert_eq!(world.registers(ANNA).await, "200");
+        assert_eq!(world.registers_as(ANNA).await, "200");
     }
 
     async fn those_who_run_the_site_decide_for_good(engine) {
@@ -319,14 +319,14 @@ on_both_engines! {
         let token = world.change(&access, ANNA, NEW).await;
         world.move_to(NEW, "third@example.org").await;
         assert_eq!(world.undo(&token).await.verdict(), LINK);
-        assert_eq!(world.registers(ANNA).await, "200");
+        assert_eq!(world.registers_as(ANNA).await, "200");
         // A member who is gone leaves no address that is kept.
         let access = world.proved("ben@example.org").await;
         let token = world.change(&access, "ben@example.org", "ben@new.example.org").await;
         let path = format!("/members/v1/members/{}", world.id_of("ben@new.example.org").await);
         assert_eq!(world.app.app().delete(&path).await.verdict(), "200");
         assert_eq!(world.undo(&token).await.verdict(), LINK);
-        assert_eq!(world.registers("ben@example.org").await, "200");
+        assert_eq!(world.registers_as("ben@example.org").await, "200");
     }
 
     async fn few_codes_are_sent_and_few_wrong_ones_taken(engine) {

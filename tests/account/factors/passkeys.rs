@@ -242,12 +242,12 @@ on_both_engines! {
         // By a number in the place of a host browsers have none.
         let headers = [("authorization", access.as_str()), ("content-type", "application/json")];
         let at_number = async |method: Method, path: &str, body: Option<&Value>| {
-            let mut request = axum::http::Request::builder().method(method).uri(format!("{OWN}/{path}")).header("host", "127.0.0.1:4400");
+            let mut request = Request::builder().method(method).uri(format!("{OWN}/{path}")).header("host", "127.0.0.1:4400");
             for (name, value) in headers {
                 request = request.header(name, value);
             }
-            let body = body.map_or_else(axum::body::Body::empty, |it| axum::body::Body::from(it.to_string()));
-            let response = tower::ServiceExt::oneshot(world.app.service(), request.body(body).unwrap()).await.unwrap();
+            let body = body.map_or_else(Body::empty, |it| Body::from(it.to_string()));
+            let response = ServiceExt::oneshot(world.app.service(), request.body(body).unwrap()).await.unwrap();
             let (status, headers) = (response.status(), response.headers().clone());
             Reply { status, headers, body: axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap() }
         };

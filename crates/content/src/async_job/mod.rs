@@ -11,15 +11,29 @@
 //! changes what its caller could find with a query and change with a call at that moment, and fails when that is nothing any
 //! more, or when a hook of the change would be passed over. Hooks of queries aren't asked: what they would leave out is found.
 //!
+//! A task that publishes items at a time, or takes them back, goes through them twice: it marks those that the filter finds,
+//! with the time and its id, and when the time has come changes those that still have its mark. The item is the truth: a mark
+//! that another task took away or put in the place of it, or an edit that did what was to be done, leaves nothing to do.
+//! Cancelled, it goes through them to take its marks away. The first pass may last a day, as any job; for what waits, who asked
+//! must still be who they were ([`stoa_store::Standing::still`]), signed in or not.
+//!
+//! ```text
+//! first (marks) ── nothing marked ──▶ ended       due ──▶ ended       clear ──▶ ended, cancelled
+//!       └── waits until its time ─────────────────▲ └── cancelled ────▲
+//! ```
+//!
 //! A process works on the jobs of a site in turns, a piece of each, and says each second that it does, however long a look
 //! takes. One that is not worked on for [`LEASE`] is taken up by the process that sees it next; the row knows who works, and
 //! a piece of any other changes nothing.
 
 pub(crate) mod call;
+mod own;
+mod pass;
 mod piece;
 mod row;
 pub(crate) mod run;
 mod task;
+pub(crate) mod tasks;
 
 use stoa_kernel::clock::Millis;
 

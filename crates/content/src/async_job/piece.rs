@@ -2,6 +2,7 @@
 
 use super::{
     ATTEMPTS, LIFE,
+    pass::{Moment, Pass},
     row::{AsyncJob, Claim, End, Progress},
     task::{self, Plan, Task},
 };
@@ -20,7 +21,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
-use stoa_kernel::{Code, Fault, Result, SiteId, clock::Millis};
+use stoa_kernel::{Caller, Code, Fault, Result, SiteId, clock::Millis};
 use stoa_query::{Filter, compile};
 use stoa_sql::{Writer, params};
 use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
@@ -38,6 +39,8 @@ const VALUES: usize = 1_900_000;
 const LINKS: usize = 1_000;
 /// Failures of single items that are told.
 const FAILURES: usize = 20;
+/// Items whose ids are kept when they are marked. Where there are more, all are gone through again.
+const MARKED: usize = 100;
 
 /// What became of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +61,7 @@ pub(super) async fn step(content: &Content, site: &Arc<Site>, job: &mut AsyncJob
     };
     match done {
         Ok(Some(step)) => Ok(step),
-        Ok(None) => end(content, site, job, End::Succeeded).await,
+        Ok(None) => pass_done(content, site, job).await,
         Err(fault) if is_verdict(&fault) || is_over(content, job) => {
             end(content, site, job, End::Failed(fault.code())).await
         }
@@ -80,9 +83,26 @@ async fn piece(content: &Content, site: &Arc<Site>, job: &mut AsyncJob) -> Resul
     }
 }
 
-/// Whether a job has had its time, and as many attempts as it may have.
+/// What follows when no items are left: a job that has marked some waits for its time.
+async fn pass_done(content: &Content, site: &Arc<Site>, job: &AsyncJob) -> Result<Step> {
+    let schedule = job.task.own()?.and_then(|it| it.schedule());
+    let (Pass::First, Some((_, due))) = (job.pass, schedule) else {
+        return end(content, site, job, End::Succeeded).await;
+    };
+    if job.marked.as_ref().is_some_and(Vec::is_empty) {
+        return end(content, site, job, End::Succeeded).await;
+    }
+    let (times, row) = ((due, content.state.world.now()), (site.id.clone(), job.claim.clone(), job.task.clone()));
+    let waits = site.write_with(row, move |tx, (site, claim, task)| boxed!(claim.wait(tx, site, task, times).await));
+    waits.await?;
+    Ok(Step::Over)
+}
+
+/// Whether a job has had its time, and as many attempts as it may have. What waited for its time is done however late it
+/// is: the program may have been stopped for days.
 fn is_over(content: &Content, job: &AsyncJob) -> bool {
-    content.state.world.now() - job.created > LIFE || job.attempts > ATTEMPTS
+    let is_old = job.pass == Pass::First && content.state.world.now() - job.created > LIFE;
+    is_old || job.attempts > ATTEMPTS
 }
 
 /// Why the job may not go on, whatever it does.
@@ -90,8 +110,13 @@ async fn refusal(content: &Content, site: &Site, job: &AsyncJob) -> Result<Optio
     if is_over(content, job) {
         return Ok(Some(Code::TimeLimit));
     }
+    let (principals, caller) = (site.principals(), &job.credential.caller);
     let holds = match content.state.standing.get() {
-        Some(it) => it.holds(site.principals(), &job.credential).await?,
+        // Who has signed out since has asked for what is done now.
+        Some(it) if job.pass != Pass::First && matches!(caller.bare(), Caller::User { .. }) => {
+            it.still(principals, caller).await?
+        }
+        Some(it) => it.holds(principals, &job.credential).await?,
         None => true,
     };
     Ok((!holds).then_some(Code::PermissionDenied))
@@ -103,6 +128,7 @@ fn is_verdict(fault: &Fault) -> bool {
 }
 
 async fn end(content: &Content, site: &Site, job: &AsyncJob, end: End) -> Result<Step> {
+    let end = if job.pass == Pass::Clear { End::Cancelled } else { end };
     if let End::Failed(code) = end {
         tracing::info!(site = %site.id, job = job.claim.id, code = code.name(), "a job by filter ends before it is done");
     }
@@ -138,7 +164,14 @@ async fn next(content: &Content, site: &Arc<Site>, job: &AsyncJob) -> Result<Opt
     let mut after = job.claim.done.clone();
     let mut found = None;
     for _ in 0..LOOKS {
-        let Some(looked) = look(site, &collection, &plan.wanted, (&job.task, &after)).await? else { break };
+        let looked = match job.marked.as_ref().filter(|_| job.pass != Pass::First) {
+            Some(ids) => {
+                let left = ids.iter().filter(|it| **it > after).cloned().collect();
+                look_at(site, &collection, left, &job.task).await?
+            }
+            None => look(site, &collection, &plan.wanted, (&job.task, &after)).await?,
+        };
+        let Some(looked) = looked else { break };
         after.clone_from(&looked.last);
         let is_empty = looked.ids.is_empty();
         found = Some(looked);
@@ -160,8 +193,25 @@ async fn resolve(content: &Content, site: &Arc<Site>, job: &AsyncJob) -> Result<
     }
     let (caller, drafts) = (&job.credential.caller, job.task.drafts);
     let context = RequestContext::new(content, site, caller, drafts);
-    let plan = job.task.plan(context, &collection, job.created).await?;
+    let plan = job.task.plan(context, &collection, job.moment()).await?;
     Ok((collection, plan))
+}
+
+/// Looks at items by their ids, which are in order. Nothing when there are none.
+async fn look_at(site: &Site, collection: &Collection, ids: Vec<String>, task: &Task) -> Result<Option<Found>> {
+    let Some(end) = ids.last().cloned() else { return Ok(None) };
+    let (table, room) = (collection.statements.name.clone(), Room::of(task));
+    let looked = site.read(ReaderPool::Point, move |tx| {
+        boxed!({
+            let among = tx.dialect().any_of("id", "$1");
+            let sql = format!("select id, cast(octet_length(doc) as bigint) from {table} where {among}");
+            let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<i64>(1)?));
+            let mut found = tx.rows(&sql, &params![ids], read).await?;
+            found.sort_unstable();
+            Ok(Some(room.few(found, end)))
+        })
+    });
+    looked.await
 }
 
 /// Looks through the next items by id, whatever indexes there are: each look has the same size. Nothing when there are no
@@ -243,6 +293,9 @@ struct Piece {
     found: Found,
     work: Work,
     failures: Vec<Value>,
+    /// The ids that were marked before, and whether those of this piece come to them.
+    marked: Option<Vec<String>>,
+    marks: bool,
     now: Millis,
 }
 
@@ -265,10 +318,15 @@ impl Piece {
     /// An item that is gone by now, or that the filter or the caller's rights leave out, counts for nothing.
     fn progress(&self, outcomes: Vec<Result<()>>) -> Progress {
         let (done, failures) = (self.found.last.clone(), self.failures.clone());
-        let mut progress = Progress { done, succeeded: 0, failed: 0, failures };
+        let mut progress = Progress { done, succeeded: 0, failed: 0, failures, marked: self.marked.clone() };
         for (id, outcome) in self.found.ids.iter().zip(outcomes) {
             match outcome {
-                Ok(()) => progress.succeeded += 1,
+                Ok(()) => {
+                    progress.succeeded += 1;
+                    if self.marks {
+                        progress.marked.iter_mut().for_each(|it| it.push(id.clone()));
+                    }
+                }
                 Err(fault) if fault.code() == Code::ItemNotFound => {}
                 Err(fault) => {
                     progress.failed += 1;
@@ -279,6 +337,8 @@ impl Piece {
                 }
             }
         }
+        progress.marked.iter_mut().for_each(|it| it.sort_unstable());
+        progress.marked = progress.marked.filter(|it| it.len() <= MARKED);
         progress
     }
 }
@@ -301,13 +361,22 @@ async fn write(
         found,
         work,
         failures: job.failures.clone(),
+        marked: job.marked.clone(),
+        marks: job.pass == Pass::First,
         now: content.state.world.now(),
     };
     let Some(progress) = site.write_with(piece, |tx, piece| boxed!(piece.run(tx).await)).await? else {
         return Ok(Step::Over);
     };
     (job.claim.done, job.failures, job.attempts) = (progress.done, progress.failures, 0);
+    job.marked = progress.marked;
     Ok(Step::More)
+}
+
+impl AsyncJob {
+    fn moment(&self) -> Moment<'_> {
+        Moment { job: &self.claim.id, began: self.created, pass: self.pass }
+    }
 }
 
 /// What becomes of the items, or of the first few of them if they bring along many links.
@@ -318,6 +387,14 @@ async fn change(content: &Content, site: &Arc<Site>, job: &AsyncJob, found: &mut
     if task.change == task::Change::Remove {
         let context = Arc::new(context);
         return Ok(Work::Remove(Removal { context, ids: found.ids.clone(), condition, shows: false, seen: None }));
+    }
+    if let Some(own) = task.own()? {
+        let modifications = own.modifications(job.moment(), content.limits().query.item())?;
+        let pending =
+            |id: &String| PendingChange { id: id.clone(), value: NewValue::Patch(modifications.clone()), seen: None };
+        let changes = found.ids.iter().map(pending).collect();
+        let context = Arc::new(context);
+        return Ok(Work::Patch(Change { context, mode: Mode::Update, changes, condition }));
     }
     let asked = RequestContext::new(content, site, caller, task.drafts);
     let mut references = references::of_collection(asked, &collection, true).await?;

@@ -2,12 +2,13 @@
 
 use super::{
     LEASE,
+    pass::Pass,
     task::{Change, Task},
 };
-use crate::{collection::asker, limits::ContentLimits};
+use crate::{collection::asker, limits::ContentLimits, wire::task::TaskRequest};
 use serde_json::Value;
 use stoa_kernel::{Caller, Code, Fault, Result, SessionId, SiteId, clock::Millis};
-use stoa_sql::params;
+use stoa_sql::{Writer, params};
 use stoa_store::{Credential, Row, Tx};
 
 /// What moves a job: who works on it, and how far they have come.
@@ -33,6 +34,9 @@ pub(super) struct AsyncJob {
     /// The first of the items that could not be changed, with why.
     pub failures: Vec<Value>,
     pub attempts: i64,
+    pub pass: Pass,
+    /// The ids of the items that it marked, in order, while they are few.
+    pub marked: Option<Vec<String>>,
 }
 
 /// A job that is to be done.
@@ -43,6 +47,8 @@ pub(super) struct NewJob {
     pub task: Task,
     pub credential: Credential,
     pub now: Millis,
+    /// What a client is told of its task, type and options.
+    pub shown: Option<Value>,
 }
 
 /// What one piece came to.
@@ -51,6 +57,7 @@ pub(super) struct Progress {
     pub succeeded: i64,
     pub failed: i64,
     pub failures: Vec<Value>,
+    pub marked: Option<Vec<String>>,
 }
 
 /// How a job ends.
@@ -58,7 +65,11 @@ pub(super) struct Progress {
 pub(super) enum End {
     Succeeded,
     Failed(Code),
+    Cancelled,
 }
+
+/// What stands in the place of a code where a task was cancelled (docs/protocol/content.md §9).
+pub(super) const CANCELLED: &str = "CANCELLED";
 
 /// What is told of a job.
 pub(super) struct JobState {
@@ -70,6 +81,13 @@ pub(super) struct JobState {
     pub fault: Option<String>,
     pub asker: (String, String),
     pub collection_id: String,
+    pub id: String,
+    /// What its client is told of a task.
+    pub task: Option<Value>,
+    pub started: Option<Millis>,
+    pub ended: Option<Millis>,
+    /// How many items it marked.
+    pub estimated: i64,
 }
 
 impl JobState {
@@ -85,11 +103,14 @@ impl JobState {
 pub(super) async fn insert(tx: &mut Tx<'_>, site: &SiteId, job: &NewJob, limits: &ContentLimits) -> Result<()> {
     let caller = &job.credential.caller;
     let (kind, id) = (caller.identity_type(), caller.id().to_owned());
-    refuse_many(tx, site, caller, limits).await?;
+    let is_scheduled = job.task.own()?.is_some_and(|it| it.schedule().is_some());
+    refuse_many(tx, site, (caller, is_scheduled), limits).await?;
     let sql = "insert into stoa.async_job (site, id, collection, collection_id, kind, status, asker, asker_grant, \
-               asker_kind, asker_id, request, created, done, succeeded, failed, failures, touched, attempts) \
-               values ($1, $2, $3, $4, $5, 'INITIALIZED', $6, $7, $8, $9, $10, $11, '', 0, 0, '[]', $11, 0)";
+               asker_kind, asker_id, request, created, done, succeeded, failed, failures, touched, attempts, task, \
+               marked) \
+               values ($1, $2, $3, $4, $5, 'INITIALIZED', $6, $7, $8, $9, $10, $11, '', 0, 0, '[]', $11, 0, $12, $13)";
     let (grant, task) = (job.credential.grant.as_ref(), &job.task);
+    let shown = job.shown.as_ref().map(Value::to_string);
     let row = params![
         site,
         &job.id,
@@ -101,17 +122,31 @@ pub(super) async fn insert(tx: &mut Tx<'_>, site: &SiteId, job: &NewJob, limits:
         kind,
         id,
         task.print(),
-        job.now
+        job.now,
+        shown,
+        is_scheduled.then_some("[]")
     ];
     tx.send(sql, row).await?;
     Ok(())
 }
 
 /// Those to whom the site belongs are held to its number alone. Anyone can be any number of visitors, so these are one.
-async fn refuse_many(tx: &mut Tx<'_>, site: &SiteId, caller: &Caller, limits: &ContentLimits) -> Result<()> {
-    let sql = "select asker_kind, asker_id from stoa.async_job where site = $1 and ended is null";
-    let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?));
-    let open = tx.rows(sql, &params![site], read).await?;
+/// Tasks that wait for their time have places of their own.
+async fn refuse_many(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    (caller, is_scheduled): (&Caller, bool),
+    limits: &ContentLimits,
+) -> Result<()> {
+    let sql = "select asker_kind, asker_id, pass from stoa.async_job where site = $1 and ended is null";
+    let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?, row.get::<i64>(2)?));
+    let all = tx.rows(sql, &params![site], read).await?;
+    let (open, waiting): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| Pass::of(it.2) == Pass::First);
+    if is_scheduled && waiting.len() >= limits.scheduled_tasks {
+        let most = limits.scheduled_tasks;
+        let text = format!("The site has as many tasks as may wait for their time, {most}.");
+        return Err(Fault::because(Code::Throttled, text).with("most", most));
+    }
     let (kind, id) = (caller.identity_type(), caller.id());
     let is_visitor = matches!(caller.bare(), Caller::Visitor { .. });
     let own = open.iter().filter(|it| it.0 == kind && (is_visitor || it.1 == id)).count();
@@ -131,8 +166,15 @@ async fn refuse_many(tx: &mut Tx<'_>, site: &SiteId, caller: &Caller, limits: &C
 /// The jobs of a site on which no process works, the oldest first. Those of a kind that a later program has made are left to it.
 pub(super) async fn claimable(tx: &mut Tx<'_>, site: &SiteId, now: Millis) -> Result<Vec<String>> {
     let sql = "select id from stoa.async_job where site = $1 and ended is null and (runner is null or touched < $2) \
-               and kind in ('PATCH', 'REMOVE') order by created, id";
-    Ok(tx.rows(sql, &params![site, now - LEASE], |row| row.get(0)).await?)
+               and (due is null or due <= $3) and kind in ('PATCH', 'REMOVE', 'COPY', 'EDIT', 'STATUS') \
+               order by created, id";
+    Ok(tx.rows(sql, &params![site, now - LEASE, now], |row| row.get(0)).await?)
+}
+
+/// When the next of the tasks that wait for their time is to be done.
+pub(super) async fn next_due(tx: &mut Tx<'_>, site: &SiteId) -> Result<Option<Millis>> {
+    let sql = "select min(due) from stoa.async_job where site = $1 and ended is null";
+    Ok(tx.row(sql, &params![site], |row| row.get::<Option<Millis>>(0)).await?.flatten())
 }
 
 /// Takes a job on which no other process works; nothing when one does, or it has ended. One that can't be read ends.
@@ -143,10 +185,12 @@ pub(super) async fn claim(
     runner: &str,
     now: Millis,
 ) -> Result<Option<AsyncJob>> {
-    let sql = "update stoa.async_job set status = 'PROCESSING', runner = $1, touched = $2, attempts = attempts + 1 \
+    let sql = "update stoa.async_job set status = 'PROCESSING', runner = $1, touched = $2, attempts = attempts + 1, \
+               started = coalesce(started, $2) \
                where site = $3 and id = $4 and ended is null and (runner is null or touched < $5) \
+               and (due is null or due <= $2) \
                returning id, collection, collection_id, kind, request, asker, asker_grant, created, done, failures, \
-               attempts";
+               attempts, pass, marked";
     let read = |row: &Row<'_>| {
         let claim = Claim { id: row.get(0)?, runner: runner.to_owned(), done: row.get(8)? };
         let (change, request): (String, Option<String>) = (row.get(3)?, row.get(4)?);
@@ -163,6 +207,8 @@ pub(super) async fn claim(
             created: row.get(7)?,
             failures: serde_json::from_str(row.text(9)?).unwrap_or_default(),
             attempts: row.get(10)?,
+            pass: Pass::of(row.get(11)?),
+            marked: row.get::<Option<String>>(12)?.and_then(|it| serde_json::from_str(&it).ok()),
         };
         Ok((claim, Some(job)))
     };
@@ -194,11 +240,30 @@ impl Claim {
 
     /// Moves the place of a job that was kept.
     pub(super) async fn advance(&self, tx: &mut Tx<'_>, site: &SiteId, progress: &Progress) -> Result<()> {
-        let sql = "update stoa.async_job set done = $1, succeeded = succeeded + $2, failed = failed + $3, failures = $4 \
-                   where site = $5 and id = $6";
+        let sql = "update stoa.async_job set done = $1, succeeded = succeeded + $2, failed = failed + $3, failures = $4, \
+                   marked = $5 where site = $6 and id = $7";
         let failures = serde_json::to_string(&progress.failures).map_err(Fault::internal)?;
-        let row = params![&progress.done, progress.succeeded, progress.failed, failures, site, &self.id];
+        let marked = progress.marked.as_ref().map(serde_json::to_string).transpose().map_err(Fault::internal)?;
+        let row = params![&progress.done, progress.succeeded, progress.failed, failures, marked, site, &self.id];
         tx.send(sql, row).await?;
+        Ok(())
+    }
+
+    /// Has a job that has marked its items wait for its time. The filter is of no use any more, and may be about persons.
+    pub(super) async fn wait(
+        &self,
+        tx: &mut Tx<'_>,
+        site: &SiteId,
+        task: &Task,
+        (due, now): (Millis, Millis),
+    ) -> Result<()> {
+        let sql = "update stoa.async_job set pass = 1, due = $1, done = '', estimated = succeeded, succeeded = 0, \
+                   runner = null, touched = $2, attempts = 0, request = $3 \
+                   where site = $4 and id = $5 and runner = $6 and ended is null and pass = 0";
+        let row = params![due, now, task.without_filter().print(), site, &self.id, &self.runner];
+        if tx.execute(sql, &row).await? == 1 {
+            forget_filter(tx, site, &self.id).await?;
+        }
         Ok(())
     }
 
@@ -207,6 +272,7 @@ impl Claim {
         let (status, fault) = match end {
             End::Succeeded => ("SUCCEEDED", None),
             End::Failed(code) => ("FAILED", Some(code.name())),
+            End::Cancelled => ("FAILED", Some(CANCELLED)),
         };
         let sql = "update stoa.async_job set status = $1, fault = $2, ended = $3, touched = $3, request = null, \
                    runner = null where site = $4 and id = $5 and runner = $6 and ended is null";
@@ -215,20 +281,105 @@ impl Claim {
     }
 }
 
+/// A task is told without its filter from now on.
+async fn forget_filter(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<()> {
+    let sql = "select task from stoa.async_job where site = $1 and id = $2";
+    let shown = tx.row(sql, &params![site, id], |row| row.get::<Option<String>>(0)).await?.flatten();
+    let shown = shown.and_then(|it| serde_json::from_str(&it).ok()).map(TaskRequest::without_filter);
+    let sql = "update stoa.async_job set task = $1 where site = $2 and id = $3";
+    tx.send(sql, params![shown.map(|it| it.to_string()), site, id]).await?;
+    Ok(())
+}
+
+/// Cancels a task that has not ended. One that marks items, or has, goes through them again and takes its marks away.
+pub(super) async fn cancel(tx: &mut Tx<'_>, site: &SiteId, id: &str, now: Millis) -> Result<()> {
+    let sql =
+        "select kind, request from stoa.async_job where site = $1 and id = $2 and ended is null and fault is null";
+    let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<Option<String>>(1)?));
+    let Some((kind, request)) = tx.row(sql, &params![site, id], read).await? else { return Ok(()) };
+    let task = Change::of(&kind).map(|it| Task::parse(it, &request.unwrap_or_default()));
+    let marks = |it: &Task| it.own().is_ok_and(|it| it.is_some_and(|it| it.schedule().is_some()));
+    match task.filter(marks) {
+        Some(task) => {
+            let sql = "update stoa.async_job set pass = 2, due = null, done = '', runner = null, attempts = 0, \
+                       fault = $1, touched = $2, request = $3 \
+                       where site = $4 and id = $5 and ended is null and fault is null";
+            tx.send(sql, params![CANCELLED, now, task.without_filter().print(), site, id]).await?;
+        }
+        None => {
+            let sql = "update stoa.async_job set status = 'FAILED', fault = $1, ended = $2, touched = $2, \
+                       request = null, runner = null where site = $3 and id = $4 and ended is null";
+            tx.send(sql, params![CANCELLED, now, site, id]).await?;
+        }
+    }
+    Ok(())
+}
+
+const STATE: &str = "status, succeeded, failed, failures, fault, asker_kind, asker_id, collection_id, id, task, started, \
+                     ended, estimated";
+
 /// How a job stands.
 pub(super) async fn state(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<Option<JobState>> {
-    let sql = "select status, succeeded, failed, failures, fault, asker_kind, asker_id, collection_id \
-               from stoa.async_job where site = $1 and id = $2";
-    let read = |row: &Row<'_>| {
-        Ok(JobState {
-            status: row.get(0)?,
-            succeeded: row.get(1)?,
-            failed: row.get(2)?,
-            failures: serde_json::from_str(row.text(3)?).unwrap_or_default(),
-            fault: row.get(4)?,
-            asker: (row.get(5)?, row.get(6)?),
-            collection_id: row.get(7)?,
-        })
+    let sql = format!("select {STATE} from stoa.async_job where site = $1 and id = $2");
+    Ok(tx.row(&sql, &params![site, id], read_state).await?)
+}
+
+fn read_state(row: &Row<'_>) -> std::result::Result<JobState, stoa_store::Error> {
+    Ok(JobState {
+        status: row.get(0)?,
+        succeeded: row.get(1)?,
+        failed: row.get(2)?,
+        failures: serde_json::from_str(row.text(3)?).unwrap_or_default(),
+        fault: row.get(4)?,
+        asker: (row.get(5)?, row.get(6)?),
+        collection_id: row.get(7)?,
+        id: row.get(8)?,
+        task: row.get::<Option<String>>(9)?.and_then(|it| serde_json::from_str(&it).ok()),
+        started: row.get(10)?,
+        ended: row.get(11)?,
+        estimated: row.get(12)?,
+    })
+}
+
+/// Which tasks of a site are listed.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    /// Those of one caller, by identity type and id; all without.
+    pub asker: Option<(String, String)>,
+    /// Those on these collections; on all without.
+    pub collections: Option<Vec<String>>,
+    pub offset: i64,
+    pub limit: i64,
+}
+
+/// A page of tasks, the newest first, and how many there are.
+pub(super) async fn tasks(tx: &mut Tx<'_>, site: &SiteId, wanted: &Wanted) -> Result<(Vec<JobState>, i64)> {
+    let select = |tx: &Tx<'_>, columns: &str, is_page: bool| {
+        let mut sql = Writer::new(tx.dialect());
+        sql.push("select ").push(columns).push(" from stoa.async_job where site = ").bind(site);
+        sql.push(" and task is not null");
+        if let Some((kind, id)) = &wanted.asker {
+            sql.push(" and asker_kind = ").bind(kind.as_str()).push(" and asker_id = ").bind(id.as_str());
+        }
+        if let Some(ids) = &wanted.collections {
+            let ids = sql.param(ids.clone());
+            let among = sql.dialect().any_of("collection_id", &ids);
+            sql.push(" and ").push(&among);
+        }
+        if is_page {
+            sql.push(" order by created desc, id desc limit ").bind(wanted.limit);
+            sql.push(" offset ").bind(wanted.offset);
+        }
+        sql.finish()
     };
-    Ok(tx.row(sql, &params![site, id], read).await?)
+    let (sql, params) = select(tx, "count(*)", false);
+    let total = tx.row(&sql, &params, |row| row.get::<i64>(0)).await?.unwrap_or_default();
+    let (sql, params) = select(tx, STATE, true);
+    Ok((tx.rows(&sql, &params, read_state).await?, total))
+}
+
+/// The ids of the collections that tasks are about.
+pub(super) async fn task_collections(tx: &mut Tx<'_>, site: &SiteId) -> Result<Vec<String>> {
+    let sql = "select distinct collection_id from stoa.async_job where site = $1 and task is not null";
+    Ok(tx.rows(sql, &params![site], |row| row.get(0)).await?)
 }

@@ -24,11 +24,13 @@ const SITES: usize = 8;
 pub(crate) struct JobRuns {
     sites: Mutex<HashMap<SiteId, bool>>,
     turns: Semaphore,
+    /// When the next of the tasks of a site is to be done that wait for their time.
+    due: Mutex<HashMap<SiteId, Millis>>,
 }
 
 impl Default for JobRuns {
     fn default() -> Self {
-        Self { sites: Mutex::default(), turns: Semaphore::new(SITES) }
+        Self { sites: Mutex::default(), turns: Semaphore::new(SITES), due: Mutex::default() }
     }
 }
 
@@ -96,7 +98,33 @@ impl Content {
                 }
                 work.has_ended = work.runs.end(&site.id);
             }
+            note_due(&content, &site).await;
         });
+    }
+
+    /// The sites, open or not, some of whose tasks waited for their time until now, each told once.
+    pub fn async_jobs_due(&self) -> Vec<SiteId> {
+        let now = self.state.world.now();
+        let mut due = self.state.job_runs.due.lock();
+        let sites: Vec<SiteId> = due.iter().filter(|it| *it.1 <= now).map(|it| it.0.clone()).collect();
+        due.retain(|_, at| *at > now);
+        sites
+    }
+}
+
+/// Notes when the next task of a site is to be done: nothing may open the site until then.
+async fn note_due(content: &Content, site: &Site) {
+    let id = site.id.clone();
+    let next = site.read(ReaderPool::Point, move |tx| boxed!(row::next_due(tx, &id).await)).await;
+    let mut due = content.state.job_runs.due.lock();
+    match next {
+        Ok(Some(it)) => {
+            due.insert(site.id.clone(), it);
+        }
+        Ok(None) => {
+            due.remove(&site.id);
+        }
+        Err(fault) => tracing::debug!(site = %site.id, "when tasks are due can't be read: {fault:?}"),
     }
 }
 

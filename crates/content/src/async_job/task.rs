@@ -1,5 +1,9 @@
 //! What a job does: a filter, and what becomes of the items that it finds.
 
+use super::{
+    own::Own,
+    pass::{Moment, OwnChange, Pass},
+};
 use crate::{
     RequestContext,
     collection::{
@@ -17,7 +21,7 @@ use crate::{
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use stoa_hooks::Hook;
-use stoa_kernel::{Code, Fault, Result, clock::Millis};
+use stoa_kernel::{Code, Fault, Result};
 use stoa_query::{
     Filter, Kind, Scope,
     plan::{Comparison, Field, Scalar, Test},
@@ -31,24 +35,37 @@ const BYTES: usize = 65_536;
 pub(crate) enum Change {
     Patch,
     Remove,
+    /// What only tasks do ([`super::own`]).
+    Own(OwnChange),
 }
 
 impl Change {
+    const ALL: [Self; 5] = [
+        Self::Patch,
+        Self::Remove,
+        Self::Own(OwnChange::Copy),
+        Self::Own(OwnChange::Edit),
+        Self::Own(OwnChange::Status),
+    ];
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Patch => "PATCH",
             Self::Remove => "REMOVE",
+            Self::Own(OwnChange::Copy) => "COPY",
+            Self::Own(OwnChange::Edit) => "EDIT",
+            Self::Own(OwnChange::Status) => "STATUS",
         }
     }
 
     pub(super) fn of(name: &str) -> Option<Self> {
-        [Self::Patch, Self::Remove].into_iter().find(|it| it.name() == name)
+        Self::ALL.into_iter().find(|it| it.name() == name)
     }
 
     /// The right that it takes.
     pub(super) fn needs(self) -> (Write, Operation) {
         match self {
-            Self::Patch => (Write::Update, Operation::Update),
+            Self::Patch | Self::Own(_) => (Write::Update, Operation::Update),
             Self::Remove => (Write::Remove, Operation::Remove),
         }
     }
@@ -56,7 +73,7 @@ impl Change {
     /// The hooks that a call on a single item would ask.
     fn hooks(self) -> &'static [Hook] {
         match self {
-            Self::Patch => UPDATES,
+            Self::Patch | Self::Own(_) => UPDATES,
             Self::Remove => REMOVES,
         }
     }
@@ -93,7 +110,16 @@ impl Task {
         let modifications = match change {
             Change::Patch => member("fieldModifications").unwrap_or_default(),
             Change::Remove => Value::Null,
+            Change::Own(_) => return Err(Fault::internal("a call for a job that only tasks are")),
         };
+        Self::new(change, request, filter, modifications)
+    }
+
+    /// What a task is to do; `modifications` are what [`Own`] reads.
+    ///
+    /// # Errors
+    /// As for [`Task::read`].
+    pub(super) fn new(change: Change, request: &Request<'_>, filter: Value, modifications: Value) -> Result<Self> {
         let suppresses_hooks = flag(&request.members, "suppressHooks")?;
         let task = Self { change, drafts: request.drafts(), suppresses_hooks, filter, modifications };
         match task.print().len() <= BYTES {
@@ -115,6 +141,11 @@ impl Task {
         members.to_string()
     }
 
+    /// The same without its filter.
+    pub(super) fn without_filter(&self) -> Self {
+        Self { filter: Value::Null, ..self.clone() }
+    }
+
     /// A task as [`Task::print`] has it.
     pub(super) fn parse(change: Change, text: &str) -> Self {
         let mut printed: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
@@ -124,9 +155,23 @@ impl Task {
         Self { change, drafts, suppresses_hooks, filter: take("filter"), modifications: take("fieldModifications") }
     }
 
-    /// How many modifications there are.
+    /// How many modifications there are, or how often an edit looks through a list.
     pub(super) fn modifications(&self) -> usize {
-        self.modifications.as_array().map_or(0, Vec::len)
+        match self.modifications.get("operations").and_then(Value::as_object) {
+            Some(it) => it.values().map(|it| it.as_array().map_or(1, Vec::len)).sum(),
+            None => self.modifications.as_array().map_or(0, Vec::len),
+        }
+    }
+
+    /// What it does that only tasks do.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub(super) fn own(&self) -> Result<Option<Own>> {
+        match self.change {
+            Change::Own(it) => Own::parse(it, &self.modifications).map(Some),
+            Change::Patch | Change::Remove => Ok(None),
+        }
     }
 
     /// The patch of one item.
@@ -134,7 +179,7 @@ impl Task {
         json!({ "dataItemId": id, "fieldModifications": self.modifications })
     }
 
-    /// Resolves the task with the rights that its caller has now. `began`: when the job began.
+    /// Resolves the task with the rights that its caller has now.
     ///
     /// # Errors
     /// WDE0027 for a caller who may read or change none of the items, and for all but owners and apps who would remove
@@ -144,21 +189,32 @@ impl Task {
         &self,
         context: RequestContext<'_>,
         collection: &Arc<Collection>,
-        began: Millis,
+        moment: Moment<'_>,
     ) -> Result<Plan> {
         let (write, operation) = self.change.needs();
         let access = access::items(context.caller, context.drafts, collection, write)?;
         let readable = access::scope(context.caller, context.drafts, Operation::Read, collection)?;
         let changeable = access.scope(operation)?;
-        let filter = self.resolve(context, collection, &readable).await?;
+        // What is marked was found by the filter before.
+        let filter = match moment.pass {
+            Pass::First => self.resolve(context, collection, &readable).await?,
+            Pass::Due | Pass::Clear => Filter::True,
+        };
+        let mut own = Filter::True;
         match self.change {
             Change::Remove if filter == Filter::True => drop(access::truncation(context.caller, collection)?),
             Change::Remove => {}
             Change::Patch => self.check_patch(context, collection).await?,
+            Change::Own(_) => {
+                if let Some(it) = self.own()? {
+                    it.check(context, collection)?;
+                    own = it.narrowing(collection, moment);
+                }
+            }
         }
         self.refuse_hooks(context, collection).await?;
-        let there = Filter::Test(Field::Created, Test::Compare(Comparison::LessOrEqual, Scalar::Date(began)));
-        let condition = Filter::all([filter, there]);
+        let there = Filter::Test(Field::Created, Test::Compare(Comparison::LessOrEqual, Scalar::Date(moment.began)));
+        let condition = Filter::all([filter, own, there]);
         let wanted = Filter::all([readable.filter(), changeable.filter(), condition.clone()]);
         Ok(Plan { access, condition, wanted })
     }
@@ -183,8 +239,7 @@ impl Task {
         let name = |it: &Value| it["fieldPath"].as_str().and_then(|it| it.split('.').next()).map(str::to_owned);
         let mut names = self.modifications.as_array().into_iter().flatten().filter_map(name);
         if let Some(it) = names.find(|it| collection.schema.fields.get(it.as_str()) == Some(&Kind::Encrypted)) {
-            let text = format!("{it} is an encrypted field, which jobs don't change.");
-            return Err(Fault::because(Code::NotSupported, text).with("propertyName", it));
+            return Err(fault::job_field_not_built(&it, "an encrypted"));
         }
         let mut references = references::of_collection(context, collection, true).await?;
         let patch = references.take_patch(0, &self.patch(""))?;

@@ -54,6 +54,17 @@ pub(crate) fn may_publish(caller: &Caller) -> bool {
     caller.bare().is_editor()
 }
 
+/// The right to say at what time items are published or taken back, beside that to update them.
+///
+/// # Errors
+/// WDE0027 for all but those who work on the site, and apps.
+pub(crate) fn publishing(caller: &Caller, collection: &Collection) -> Result<()> {
+    match may_publish(caller) {
+        true => Ok(()),
+        false => Err(denied(Operation::Update, collection)),
+    }
+}
+
 /// Whether a scope of a write lets an item of this owner through. The document is looked at only where the scope
 /// [`reads_documents`].
 pub(crate) fn covers(scope: &Scope, owner: Option<&str>, document: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Which environment a call is about (docs/protocol/content.md §3.0).
 
-use crate::{Content, Options, collection, fault};
+use crate::{Content, Options, TaskList, collection, fault};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Result};
@@ -68,15 +68,47 @@ impl Content {
         caller: &Caller,
         id: &str,
     ) -> Result<Value> {
-        match self.async_job_status(site, caller, id).await {
-            Err(fault) if fault.code() == Code::NotFound && caller.bare().is_editor() => {
-                match store.sandbox(site).await? {
-                    Some(sandbox) => self.async_job_status(&sandbox, caller, id).await,
-                    None => Err(fault),
-                }
-            }
-            answered => answered,
+        self.async_job_status(&self.environment_of_job(store, site, caller, id).await?, caller, id).await
+    }
+
+    /// The environment that has a job, or a task; the site itself where none has.
+    ///
+    /// # Errors
+    /// When one of them can't be asked.
+    pub async fn environment_of_job(
+        &self,
+        store: &Store,
+        site: &Arc<Site>,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<Arc<Site>> {
+        if !caller.bare().is_editor() || self.has_async_job(site, id).await? {
+            return Ok(site.clone());
         }
+        Ok(store.sandbox(site).await?.unwrap_or_else(|| site.clone()))
+    }
+
+    /// [`Content::task_list`] of both environments, those of LIVE first.
+    ///
+    /// # Errors
+    /// When one of them can't be asked.
+    pub async fn task_list_everywhere(
+        &self,
+        store: &Store,
+        site: &Arc<Site>,
+        caller: &Caller,
+        (offset, limit): (usize, usize),
+    ) -> Result<TaskList> {
+        let mut list = self.task_list(site, caller, offset, limit).await?;
+        if !caller.bare().is_editor() {
+            return Ok(list);
+        }
+        let Some(sandbox) = store.sandbox(site).await? else { return Ok(list) };
+        let (before, left) = (offset.saturating_sub(list.total), limit - list.tasks.len().min(limit));
+        let others = self.task_list(&sandbox, caller, before, left).await?;
+        list.total += others.total;
+        list.tasks.extend(others.tasks);
+        Ok(list)
     }
 
     async fn has_collection(&self, site: &Site, id: &str) -> Result<bool> {

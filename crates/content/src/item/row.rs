@@ -18,7 +18,7 @@ use crate::{
         translation::{self, TranslationChanges},
     },
     limits::ContentLimits,
-    schema::{level::Operation, page_link::LinkWriter},
+    schema::{level::Operation, page_link::LinkWriter, publishing},
     wire::patch::{self, Modification, PatchBudget},
 };
 use std::{
@@ -254,10 +254,16 @@ impl WriteContext {
         let old = readable.as_deref().unwrap_or(before.doc);
         let validated = self.collection().rules().validate_change(item, patch, old, self.caller(), self.now)?;
         let item = validated.as_ref().unwrap_or(item);
-        let publishing = self.collection().definition.publishing();
+        let rules = self.collection().definition.publishing();
         // A status that a hook leaves out is kept; one that a patch takes away isn't.
         let is_patch = patch.is_some() || value.named().iter().any(|it| it == PUBLISH_STATUS);
-        let marked = publishing.map(|it| it.mark_changed(item, is_patch, before.doc, self.may_publish()));
+        let writer = match patch {
+            Some(it) if it.iter().any(Modification::is_of_task) => publishing::Writer::Task,
+            Some(it) => publishing::Writer::naming(it.iter().map(Modification::field)),
+            None => publishing::Writer::naming(value.named().iter().map(String::as_str)),
+        };
+        let may = (writer, self.may_publish());
+        let marked = rules.map(|it| it.mark_changed(item, is_patch, before.doc, may));
         let marked = marked.transpose()?.flatten();
         let item = marked.as_ref().unwrap_or(item);
         let kept = match &self.cipher {

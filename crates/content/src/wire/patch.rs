@@ -5,8 +5,9 @@
 //! have no names. What comes out is read again like any item that a client sends, so it is held to the
 //! same depth, size and canonical form.
 
-use crate::fault::invalid;
+use crate::{fault::invalid, wire::edit::ValueEdit};
 use serde_json::{Map, Number, Value as Json};
+use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Fault, Result};
 use stoa_query::{
     CanonicalItem,
@@ -26,6 +27,8 @@ pub(crate) struct Patch {
 pub(crate) struct Modification {
     path: Vec<String>,
     change: FieldChange,
+    /// Whether a task makes it that publishes items and takes them back, which writes what no call may.
+    is_of_task: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +39,9 @@ enum FieldChange {
     Append(Json),
     /// The first element that equals this is taken out.
     TakeOut(Json),
+    /// What the item has in another field.
+    Copy(String),
+    Edit(Arc<ValueEdit>),
 }
 
 /// What the patches of a call may still cost: values that are looked through one by one. A list of a
@@ -115,7 +121,27 @@ impl Modification {
             _ => return Err(bad("action must be one of the documented actions.")),
         };
         let path: Vec<_> = path.split('.').take(MAX_DEPTH + 1).map(str::to_owned).collect();
-        Ok(Self { path, change })
+        Ok(Self { path, change, is_of_task: false })
+    }
+
+    /// Puts into a field what the item has in another one.
+    pub(crate) fn copy(source: &str, target: &str) -> Self {
+        Self { path: vec![target.to_owned()], change: FieldChange::Copy(source.to_owned()), is_of_task: false }
+    }
+
+    /// Edits the value of a field.
+    pub(crate) fn edit(field: &str, edit: &Arc<ValueEdit>) -> Self {
+        Self { path: vec![field.to_owned()], change: FieldChange::Edit(edit.clone()), is_of_task: false }
+    }
+
+    /// What only tasks do that publish items and take them back: a canonical value is put into a field, or none left there.
+    pub(crate) fn of_task(field: &str, value: Option<Json>) -> Self {
+        let change = value.map_or(FieldChange::Remove, FieldChange::Set);
+        Self { path: vec![field.to_owned()], change, is_of_task: true }
+    }
+
+    pub(crate) fn is_of_task(&self) -> bool {
+        self.is_of_task
     }
 
     /// The field that the path begins with.
@@ -128,7 +154,10 @@ impl Modification {
     }
 
     /// Whether the path can be written, by this caller.
-    fn check(&self, caller: &Caller, schema: &Schema) -> Result<()> {
+    ///
+    /// # Errors
+    /// As for [`Patch::parse`].
+    pub(crate) fn check(&self, caller: &Caller, schema: &Schema) -> Result<()> {
         if self.path.len() > MAX_DEPTH {
             return Err(Fault::because(Code::ItemTooDeep, format!("A path has at most {MAX_DEPTH} names.")));
         }
@@ -166,6 +195,10 @@ impl Modification {
     fn apply(&self, item: &mut Map<String, Json>, budget: &mut PatchBudget, limits: item::ItemLimits) -> Result<()> {
         let Some((name, way)) = self.path.split_last() else { return Ok(()) };
         let makes = !matches!(self.change, FieldChange::Remove | FieldChange::TakeOut(_));
+        let copied = match &self.change {
+            FieldChange::Copy(source) => item.get(source).cloned(),
+            _ => None,
+        };
         let Some(object) = descend(item, way, makes).map_err(|()| self.misfit("leads through a value"))? else {
             return Ok(());
         };
@@ -203,6 +236,17 @@ impl Modification {
                 }
                 Some(_) => return Err(self.misfit("is not a list")),
             },
+            FieldChange::Copy(_) => {
+                if let Some(it) = copied {
+                    object.insert(name.clone(), it);
+                }
+            }
+            FieldChange::Edit(it) => {
+                let before = object.get(name).filter(|it| !it.is_null()).cloned();
+                if let Some(after) = it.apply(before, |values| budget.spend(values))?.map_err(|why| self.misfit(why))? {
+                    object.insert(name.clone(), after);
+                }
+            }
         }
         Ok(())
     }

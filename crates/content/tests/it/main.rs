@@ -35,6 +35,7 @@ mod search_call;
 mod search_extras;
 mod search_job;
 mod search_languages;
+mod tasks;
 mod transfer;
 mod transfer_links;
 mod translated;

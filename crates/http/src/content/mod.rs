@@ -14,6 +14,7 @@ pub(crate) mod permissions;
 pub(crate) mod read;
 pub(crate) mod realtime;
 pub(crate) mod references;
+pub(crate) mod tasks;
 
 use crate::{App, Call, Problem, body::Raw};
 use axum::extract::{FromRequest, Request};

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 pub(super) const FILES: &[(&str, &str)] = &[
     ("common", include_str!("schemas/common.json")),
     ("items", include_str!("schemas/items.json")),
+    ("tasks", include_str!("schemas/tasks.json")),
     ("references", include_str!("schemas/references.json")),
     ("collections", include_str!("schemas/collections.json")),
     ("indexes", include_str!("schemas/indexes.json")),
@@ -54,6 +55,7 @@ pub(super) const FREE_FORM: &[&str] = &[
     "OpenApiDocument",
     "PipelineResult",
     "PluginOptions",
+    "TaskOptions",
     "WebhookEvent",
 ];
 

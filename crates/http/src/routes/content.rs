@@ -6,7 +6,7 @@
 use crate::{
     content::*,
     endpoint::{Line, delete, get, patch, post, post_read, put},
-    openapi::operations::{collections::*, indexes::*, items::*, permissions::*, realtime::*, references::*},
+    openapi::operations::{collections::*, indexes::*, items::*, permissions::*, realtime::*, references::*, tasks::*},
 };
 
 /// All of them.
@@ -43,6 +43,10 @@ pub(super) fn routes() -> Vec<Line> {
         post("/v2/bulk/items/async-patch-by-filter", async_jobs::patch, &ITEM_PATCH_BY_FILTER),
         post("/v2/bulk/items/async-remove-by-filter", async_jobs::remove, &ITEM_REMOVE_BY_FILTER),
         get("/v2/async-jobs/{id}/status", async_jobs::status, &ASYNC_JOB_STATUS_GET),
+        post("/v1/tasks", tasks::create, &TASK_CREATE),
+        get("/v1/tasks", tasks::list, &TASK_LIST),
+        get("/v1/tasks/{*id}", tasks::get, &TASK_GET),
+        delete("/v1/tasks/{*id}", tasks::cancel, &TASK_CANCEL),
         // Links between items.
         post("/v2/bulk/items/insert-references", references::insert, &REFERENCE_BULK_INSERT),
         post("/v2/bulk/items/remove-references", references::remove, &REFERENCE_BULK_REMOVE),

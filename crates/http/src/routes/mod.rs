@@ -41,8 +41,6 @@ pub(crate) fn groups() -> Vec<Group> {
 pub(crate) const NOT_BUILT: &[&str] = &[
     "/v2/backups",
     "/v2/backups/{*rest}",
-    "/v1/tasks",
-    "/v1/tasks/{*task}",
     "/v1/jobs",
     "/v1/jobs/{*rest}",
     "/v1/temporary-files/upload-url",

@@ -6,7 +6,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 use std::{path::PathBuf, process::Stdio, time::Duration};
-use stoa_kernel::World;
+use stoa_kernel::{World, date};
 use stoa_testkit::{Engine, rounds};
 
 #[test]
@@ -37,6 +37,16 @@ fn jobs_killed_on_sqlite() {
 #[test]
 fn jobs_killed_on_postgres() {
     kill_jobs(Engine::Postgres, rounds(3));
+}
+
+#[test]
+fn schedules_killed_on_sqlite() {
+    kill_schedule(Engine::Sqlite, rounds(3));
+}
+
+#[test]
+fn schedules_killed_on_postgres() {
+    kill_schedule(Engine::Postgres, rounds(3));
 }
 
 /// A different moment each time; the moments need not be the same from run to run.
@@ -125,6 +135,55 @@ fn kill_jobs(engine: Engine, rounds: usize) {
         assert_eq!(all.len(), THINGS / 10, "the others are gone");
         assert!(all.iter().enumerate().all(|(n, it)| it.1 == n as i64), "those that stay are as they were");
     }
+}
+
+/// A task that publishes items at a time goes on after each kill, while it marks them and while it publishes them, and
+/// publishes each once.
+fn kill_schedule(engine: Engine, rounds: usize) {
+    let things = Things::new(engine);
+    let mut server = things.deployment.serve(|_| {});
+    things.fill();
+    let call = |server: &Server, path: &str, body: &Value| {
+        let (status, answer) = post(&format!("{}{path}", server.url), &things.key, body).unwrap();
+        assert_eq!(status, 200, "{answer}");
+        answer
+    };
+    let plugin = json!({ "dataCollectionId": "things", "publishOptions": { "defaultStatus": "DRAFT" } });
+    call(&server, "/v2/collections/add-publish-plugin", &plugin);
+    let options = json!({
+        "dataCollectionId": "things", "operation": "SCHEDULE_PUBLISHED_STATUS",
+        "schedulePublishedStatusOptions": { "date": date::print(World::real().now() + 4_000) },
+    });
+    let task = json!({ "type": "UPDATE_PUBLISH_STATUS", "updatePublishStatusOptions": options });
+    let begun = call(&server, "/v1/tasks", &json!({ "task": task }));
+    assert!(all_things(&server, &things.key).is_empty(), "nothing is published yet");
+    let id = begun["task"]["id"].as_str().unwrap();
+    let mut met = 0;
+    for _ in 0..rounds {
+        std::thread::sleep(moment(300));
+        server.kill();
+        things.deployment.wait_for_database();
+        server = things.deployment.serve(|_| {});
+        met += usize::from(wait_for_task(&server, &things.key, id, |_| true)["status"] != "COMPLETED");
+    }
+    assert!(met > 0, "a kill met the task");
+    let state = wait_for_task(&server, &things.key, id, |it| it["finishedAt"].is_string());
+    assert_eq!((&state["status"], &state["itemsSucceeded"]), (&json!("COMPLETED"), &json!(THINGS)), "{state}");
+    assert_eq!(all_things(&server, &things.key).len(), THINGS);
+}
+
+/// How a task stands once it is so.
+fn wait_for_task(server: &Server, key: &str, id: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+    for _ in 0..6_000 {
+        let (status, text) = get(&format!("{}/v1/tasks/{id}", server.url), &[("authorization", key)]);
+        assert_eq!(status, 200, "{text}");
+        let state: Value = serde_json::from_str(&text).unwrap();
+        if is_so(&state["task"]) {
+            return state["task"].clone();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("the task {id} stands still");
 }
 
 const THINGS: usize = 6_000;

@@ -50,7 +50,15 @@ export type ValidationErrorBody = {
 
 /** The members of RFC 6749, section 5.2, and ours beside them. */
 export type OauthErrorBody = {
-  error: 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unsupported_grant_type' | 'invalid_scope' | 'unsupported_token_type' | 'unauthorized_client' | 'server_error';
+  error:
+    | 'invalid_request'
+    | 'invalid_client'
+    | 'invalid_grant'
+    | 'unsupported_grant_type'
+    | 'invalid_scope'
+    | 'unsupported_token_type'
+    | 'unauthorized_client'
+    | 'server_error';
   error_description: string;
   message: string;
   details: {
@@ -135,7 +143,7 @@ export type ItemDate = {
 export type Item = {
   id: string;
   dataCollectionId: string;
-  data: (ItemData) & (ItemSystemFields);
+  data: ItemData & ItemSystemFields;
 };
 
 /** An item as it is sent. Its id may stand in `id`, in `data._id` or in both, where both must be equal. */
@@ -602,7 +610,7 @@ export type ItemSearchResponse = {
 export type FoundItem = {
   id: string;
   dataCollectionId: string;
-  data: (ItemData) & (ItemSystemFields);
+  data: ItemData & ItemSystemFields;
   /** The fields with text that answers, the display field first. */
   highlights?: Array<FieldHighlight>;
 };
@@ -929,10 +937,124 @@ export type ItemPipelineResponse = {
   pagingMetadata: ItemPagingMetadata;
 };
 
-/** The id of an item, or an object that has it in `_id`. */
-export type ItemIdOrItem = string | {
-  _id: string;
+export type TaskDeleteOptions = {
+  dataCollectionId: string;
+  environment?: Environment;
+  /** All items without. */
+  filter?: Filter | null;
+  appOptions?: AppOptions;
+  publishPluginOptions?: PublishPluginOptions;
+  suppressHooks?: SuppressHooks;
 };
+
+/** Items that don't have the field that is copied stay as they are. */
+export type TaskCopyOptions = {
+  dataCollectionId: string;
+  environment?: Environment;
+  sourceFieldKey: string;
+  targetFieldKey: string;
+  suppressHooks?: SuppressHooks;
+};
+
+export type TaskEditOptions = {
+  dataCollectionId: string;
+  environment?: Environment;
+  /** All items without. */
+  filter?: Filter | null;
+  suppressHooks?: SuppressHooks;
+  fieldKey: string;
+  operations: TaskEditOperations;
+};
+
+/** One at least. They are done in this order: elements taken out, replaced, added, and each left but once. The field has to be a list, or missing, unless nothing but values is replaced. */
+export type TaskEditOperations = {
+  addItems?: Array<FieldValue> | null;
+  /** All elements that equal one of these. */
+  removeItems?: Array<FieldValue> | null;
+  /** All elements that equal `from`; of a field that is no list, its value. */
+  replaceItems?: Array<{
+    from: FieldValue;
+    to: FieldValue;
+  }> | null;
+  removeDuplicates?: boolean | null;
+};
+
+/** `schedulePublishedStatusOptions` belongs to `SCHEDULE_PUBLISHED_STATUS`, `scheduleDraftStatusOptions` to `SCHEDULE_DRAFT_STATUS`; a time that is past is now. */
+export type TaskStatusOptions = {
+  dataCollectionId: string;
+  environment?: Environment;
+  /** All items without. */
+  filter?: Filter | null;
+  suppressHooks?: SuppressHooks;
+  operation:
+    | 'SET_PUBLISHED_STATUS'
+    | 'SET_DRAFT_STATUS'
+    | 'SCHEDULE_PUBLISHED_STATUS'
+    | 'SCHEDULE_DRAFT_STATUS'
+    | 'CANCEL_SCHEDULING';
+  schedulePublishedStatusOptions?: {
+    date: string;
+  } | null;
+  scheduleDraftStatusOptions?: {
+    date: string;
+  } | null;
+};
+
+export type TaskCreateRequest = {
+  /** A type, and the options that belong to it. They have at most 64 KB. */
+  task: {
+    type: 'DELETE_BY_QUERY' | 'COPY_FIELD_DATA' | 'EDIT_FIELD_DATA' | 'UPDATE_PUBLISH_STATUS';
+    deleteByQueryOptions?: TaskDeleteOptions | null;
+    copyFieldDataOptions?: TaskCopyOptions | null;
+    editFieldDataOptions?: TaskEditOptions | null;
+    updatePublishStatusOptions?: TaskStatusOptions | null;
+  };
+};
+
+/** Options as they were sent; without the filter once items are marked to be published or taken back at a time. */
+export type TaskOptions = Record<string, unknown>;
+
+export type Task = {
+  id: string;
+  type: 'DELETE_BY_QUERY' | 'COPY_FIELD_DATA' | 'EDIT_FIELD_DATA' | 'UPDATE_PUBLISH_STATUS';
+  /** `RUNNING` also while it waits for its time. */
+  status: 'NEW' | 'RUNNING' | 'COMPLETED' | 'FAILED';
+  startedAt?: string;
+  finishedAt?: string;
+  /** Items that were changed. While a task waits for its time this is 0, and `estimatedItemCount` those that wait. */
+  itemsSucceeded: number;
+  itemsFailed: number;
+  /** Items that are known to be affected. */
+  estimatedItemCount: number;
+  /** Why it failed, `CANCELLED` if it was cancelled; and the first items that could not be changed, twenty at most. */
+  failures: Array<{
+    code: string;
+    description: string;
+    data?: {
+      itemId: string;
+    };
+  }>;
+  deleteByQueryOptions?: TaskOptions;
+  copyFieldDataOptions?: TaskOptions;
+  editFieldDataOptions?: TaskOptions;
+  updatePublishStatusOptions?: TaskOptions;
+};
+
+export type TaskResponse = {
+  task: Task;
+};
+
+export type TaskListResponse = {
+  tasks: Array<Task>;
+  metadata: CollectionPagingMetadata;
+};
+
+/** The id of an item, or an object that has it in `_id`. */
+export type ItemIdOrItem =
+  | string
+  | {
+      _id: string;
+    };
 
 /** A link: an item, one of its reference fields, and the item that it leads to. */
 export type ItemReference = {
@@ -1068,7 +1190,43 @@ export type OlderLevel = 'ADMIN' | 'SITE_MEMBER_AUTHOR' | 'SITE_MEMBER' | 'ANYON
 /** A number; one that is not finite travels as text. */
 export type BoundNumber = number | 'NaN' | 'Infinity' | '-Infinity';
 
-export type FieldType = 'TEXT' | 'NUMBER' | 'DATE' | 'DATETIME' | 'IMAGE' | 'BOOLEAN' | 'DOCUMENT' | 'URL' | 'RICH_TEXT' | 'VIDEO' | 'ANY' | 'ARRAY_STRING' | 'ARRAY_DOCUMENT' | 'AUDIO' | 'TIME' | 'LANGUAGE' | 'RICH_CONTENT' | 'MEDIA_GALLERY' | 'ADDRESS' | 'PAGE_LINK' | 'REFERENCE' | 'MULTI_REFERENCE' | 'OBJECT' | 'ARRAY' | 'SLUG' | 'EMAIL' | 'SECURED_MEDIA' | 'MEDIA_IMAGE' | 'MEDIA_VECTOR_ART' | 'LEGACY_TIME' | 'LEGACY_BOOK' | 'LEGACY_EXTERNAL_URL' | 'LEGACY_BROKEN_REFERENCE' | 'LEGACY_IMAGE' | 'LEGACY_COLOR' | 'LEGACY_EXTERNAL_VIDEO';
+export type FieldType =
+  | 'TEXT'
+  | 'NUMBER'
+  | 'DATE'
+  | 'DATETIME'
+  | 'IMAGE'
+  | 'BOOLEAN'
+  | 'DOCUMENT'
+  | 'URL'
+  | 'RICH_TEXT'
+  | 'VIDEO'
+  | 'ANY'
+  | 'ARRAY_STRING'
+  | 'ARRAY_DOCUMENT'
+  | 'AUDIO'
+  | 'TIME'
+  | 'LANGUAGE'
+  | 'RICH_CONTENT'
+  | 'MEDIA_GALLERY'
+  | 'ADDRESS'
+  | 'PAGE_LINK'
+  | 'REFERENCE'
+  | 'MULTI_REFERENCE'
+  | 'OBJECT'
+  | 'ARRAY'
+  | 'SLUG'
+  | 'EMAIL'
+  | 'SECURED_MEDIA'
+  | 'MEDIA_IMAGE'
+  | 'MEDIA_VECTOR_ART'
+  | 'LEGACY_TIME'
+  | 'LEGACY_BOOK'
+  | 'LEGACY_EXTERNAL_URL'
+  | 'LEGACY_BROKEN_REFERENCE'
+  | 'LEGACY_IMAGE'
+  | 'LEGACY_COLOR'
+  | 'LEGACY_EXTERNAL_VIDEO';
 
 /** What the type of a field asks of its values: at most one member is not null, named after the type. */
 export type FieldMetadata = {
@@ -1231,7 +1389,21 @@ export type Field = {
   required?: boolean;
   capabilities?: {
     sortable: boolean;
-    queryOperators: Array<'EQ' | 'NE' | 'LT' | 'LTE' | 'GT' | 'GTE' | 'STARTS_WITH' | 'ENDS_WITH' | 'CONTAINS' | 'HAS_SOME' | 'HAS_ALL' | 'EXISTS' | 'URLIZED'>;
+    queryOperators: Array<
+      | 'EQ'
+      | 'NE'
+      | 'LT'
+      | 'LTE'
+      | 'GT'
+      | 'GTE'
+      | 'STARTS_WITH'
+      | 'ENDS_WITH'
+      | 'CONTAINS'
+      | 'HAS_SOME'
+      | 'HAS_ALL'
+      | 'EXISTS'
+      | 'URLIZED'
+    >;
   };
   description?: string;
   plugins?: Array<{
@@ -1371,7 +1543,18 @@ export type DraftItemsOptions = {
 /** Options of a plugin that has none which the server knows. */
 export type PluginOptions = Record<string, unknown>;
 
-export type PluginType = 'PUBLISH' | 'SINGLE_ITEM' | 'URLIZED' | 'GRIDAPPLESS' | 'MULTILINGUAL' | 'SHARED' | 'EDITABLE_PAGE_LINK' | 'CMS' | 'CATALOG' | 'CATEGORIES' | 'DRAFT_ITEMS';
+export type PluginType =
+  | 'PUBLISH'
+  | 'SINGLE_ITEM'
+  | 'URLIZED'
+  | 'GRIDAPPLESS'
+  | 'MULTILINGUAL'
+  | 'SHARED'
+  | 'EDITABLE_PAGE_LINK'
+  | 'CMS'
+  | 'CATALOG'
+  | 'CATEGORIES'
+  | 'DRAFT_ITEMS';
 
 /** A plugin of a collection, with no other options than those of its type. A collection has one of a type at most. */
 export type Plugin = {
@@ -1438,7 +1621,28 @@ export type OlderLevelsInput = {
 } | null;
 
 export type CollectionCapabilities = {
-  dataOperations: Array<'FIND' | 'GET' | 'COUNT' | 'DISTINCT' | 'INSERT' | 'UPDATE' | 'SAVE' | 'PATCH' | 'REMOVE' | 'BULK_INSERT' | 'BULK_UPDATE' | 'BULK_SAVE' | 'BULK_PATCH' | 'TRUNCATE' | 'BULK_REMOVE' | 'INSERT_REFERENCE' | 'REMOVE_REFERENCE' | 'REPLACE_REFERENCES' | 'IS_REFERENCED' | 'QUERY_REFERENCED'>;
+  dataOperations: Array<
+    | 'FIND'
+    | 'GET'
+    | 'COUNT'
+    | 'DISTINCT'
+    | 'INSERT'
+    | 'UPDATE'
+    | 'SAVE'
+    | 'PATCH'
+    | 'REMOVE'
+    | 'BULK_INSERT'
+    | 'BULK_UPDATE'
+    | 'BULK_SAVE'
+    | 'BULK_PATCH'
+    | 'TRUNCATE'
+    | 'BULK_REMOVE'
+    | 'INSERT_REFERENCE'
+    | 'REMOVE_REFERENCE'
+    | 'REPLACE_REFERENCES'
+    | 'IS_REFERENCED'
+    | 'QUERY_REFERENCED'
+  >;
   collectionOperations: Array<'UPDATE' | 'REMOVE'>;
   indexLimits: {
     regular: number;
@@ -1500,7 +1704,7 @@ export type CollectionView = {
 };
 
 /** A collection whole, as those who manage it read it. */
-export type Collection = (CollectionView);
+export type Collection = CollectionView;
 
 export type CollectionResponse = {
   collection: CollectionView;
@@ -1707,10 +1911,16 @@ export type PluginAddRequest = {
 export type PublishPluginConflictAction = 'FAIL_WHEN_PUBLISH_INSTALLED' | 'COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS' | null;
 
 /** What becomes of drafts in a collection of their own, if there is one. The last answers `WDE0119`. */
-export type DraftItemsPluginConflictAction = 'FAIL_WHEN_DRAFT_ITEMS_INSTALLED' | 'DISCARD_DRAFT_ITEMS' | 'PUBLISH_DRAFT_ITEMS' | 'COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS' | null;
+export type DraftItemsPluginConflictAction =
+  | 'FAIL_WHEN_DRAFT_ITEMS_INSTALLED'
+  | 'DISCARD_DRAFT_ITEMS'
+  | 'PUBLISH_DRAFT_ITEMS'
+  | 'COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS'
+  | null;
 
 /** What becomes of drafts in a collection of their own; without it there must be none. */
-export type DraftItemsRemovalAction = 'FAIL_IF_DRAFT_ITEMS_EXIST' | 'DISCARD_EXISTING_DRAFT_ITEMS' | 'PUBLISH_EXISTING_DRAFT_ITEMS' | null;
+export type DraftItemsRemovalAction =
+  'FAIL_IF_DRAFT_ITEMS_EXIST' | 'DISCARD_EXISTING_DRAFT_ITEMS' | 'PUBLISH_EXISTING_DRAFT_ITEMS' | null;
 
 export type PluginDeleteRequest = {
   dataCollectionId: string;
@@ -1961,13 +2171,20 @@ export type RealtimeSubscription = {
 export type RealtimeKey = string;
 
 /** What the item holds, as far as `fields` names it. */
-export type RealtimeItem = (ItemData) & (ItemSystemFields);
+export type RealtimeItem = ItemData & ItemSystemFields;
 
 /** Everything up to it was told. What `resume` takes. Of `ready` it is for that subscription, of all other messages for every one that is ready. Opaque, and no other text is taken for one. */
 export type RealtimeToken = string;
 
 /** A message of the stream: its `event`, its `id` if it has one, and its `data`, which is JSON. */
-export type RealtimeMessage = RealtimeSnapshotMessage | RealtimeReadyMessage | RealtimeChangeMessage | RealtimeResyncMessage | RealtimeFailedMessage | RealtimeByeMessage | RealtimePlaceMessage;
+export type RealtimeMessage =
+  | RealtimeSnapshotMessage
+  | RealtimeReadyMessage
+  | RealtimeChangeMessage
+  | RealtimeResyncMessage
+  | RealtimeFailedMessage
+  | RealtimeByeMessage
+  | RealtimePlaceMessage;
 
 /** Items as they are; several of these make a snapshot. */
 export type RealtimeSnapshotMessage = {
@@ -2078,7 +2295,22 @@ export type GraphqlError = {
   };
 };
 
-export type HookName = 'beforeInsert' | 'afterInsert' | 'beforeUpdate' | 'afterUpdate' | 'beforeRemove' | 'afterRemove' | 'beforeGet' | 'afterGet' | 'beforeQuery' | 'afterQuery' | 'beforeCount' | 'afterCount' | 'beforeDistinct' | 'afterDistinct' | 'onFailure';
+export type HookName =
+  | 'beforeInsert'
+  | 'afterInsert'
+  | 'beforeUpdate'
+  | 'afterUpdate'
+  | 'beforeRemove'
+  | 'afterRemove'
+  | 'beforeGet'
+  | 'afterGet'
+  | 'beforeQuery'
+  | 'afterQuery'
+  | 'beforeCount'
+  | 'afterCount'
+  | 'beforeDistinct'
+  | 'afterDistinct'
+  | 'onFailure';
 
 export type HookVersion = {
   /** Counted from 1 in each site. */
@@ -2120,7 +2352,8 @@ export type HookVersionDeployRequest = {
 };
 
 /** `NOTHING`: it answered nothing, or what such a hook can't answer, which is ignored. */
-export type HookOutcome = 'VALUE' | 'NOTHING' | 'THROWN' | 'TIMED_OUT' | 'OUT_OF_MEMORY' | 'TOO_LARGE' | 'DIED' | 'NOT_STARTED' | 'FAILING';
+export type HookOutcome =
+  'VALUE' | 'NOTHING' | 'THROWN' | 'TIMED_OUT' | 'OUT_OF_MEMORY' | 'TOO_LARGE' | 'DIED' | 'NOT_STARTED' | 'FAILING';
 
 export type HookLogListResponse = {
   entries: Array<{
@@ -2172,7 +2405,13 @@ export type HookTryResponse = {
 export type TokenRequest = unknown;
 
 /** Applications have `authorization_code` and `refresh_token` only. */
-export type GrantType = 'anonymous' | 'refresh_token' | 'authorization_code' | 'authorized_client' | 'client_credentials' | 'strip_bound_session';
+export type GrantType =
+  | 'anonymous'
+  | 'refresh_token'
+  | 'authorization_code'
+  | 'authorized_client'
+  | 'client_credentials'
+  | 'strip_bound_session';
 
 /** The whole request as JSON in base64; what stands beside it is passed over. It counts only where neither a grant nor a token does. */
 export type TokenEnvelope = string | null;
@@ -2213,12 +2452,19 @@ export type ActiveToken = {
   instanceId: string;
   /** What it is held to, with spaces between the scopes. */
   scope?: string;
+  act?: TokenActor;
   /** The client that it was given to. */
   clientId?: string;
   /** When it ends, in seconds since 1970. API keys have none. */
   exp?: string;
   /** When it was made, in seconds since 1970. API keys have none. */
   iat?: string;
+};
+
+/** An owner of the site acts as the member (RFC 8693, section 4.1). */
+export type TokenActor = {
+  /** The id of the owner. */
+  sub: string;
 };
 
 export type SubjectType = 'VISITOR' | 'MEMBER' | 'USER' | 'APP';
@@ -2239,6 +2485,7 @@ export type IntrospectedAccess = {
   /** The id of the site. */
   aud: string;
   subject_type: SubjectType;
+  act?: TokenActor;
   /** What it is held to, with spaces between the scopes. */
   scope?: string;
 };
@@ -2283,6 +2530,7 @@ export type UserInfo = {
   /** An address on the web, or empty. */
   picture?: string;
   language?: string;
+  act?: TokenActor;
 };
 
 export type LoginId = {
@@ -2335,7 +2583,15 @@ export type SessionToken = string;
 export type StateToken = string;
 
 /** Where a sign-in stands, by `state`. */
-export type StateMachine = SignedIn | FirstFactorRequired | EmailVerificationRequired | MissingFieldsRequired | OwnerApprovalRequired | FactorChallenged | FactorRequired | StatusChecked;
+export type StateMachine =
+  | SignedIn
+  | FirstFactorRequired
+  | EmailVerificationRequired
+  | MissingFieldsRequired
+  | OwnerApprovalRequired
+  | FactorChallenged
+  | FactorRequired
+  | StatusChecked;
 
 export type SignedIn = {
   state: 'SUCCESS';
@@ -2407,7 +2663,9 @@ export type Identity = {
   status: {
     name: 'PENDING' | 'ACTIVE' | 'BLOCKED' | 'DELETED' | 'OFFLINE';
     /** What a pending member waits for. */
-    reasons: Array<'PENDING_EMAIL_VERIFICATION_REQUIRED' | 'PENDING_REQUIRED_FIELDS_MISSING' | 'PENDING_ADMIN_APPROVAL_REQUIRED'>;
+    reasons: Array<
+      'PENDING_EMAIL_VERIFICATION_REQUIRED' | 'PENDING_REQUIRED_FIELDS_MISSING' | 'PENDING_ADMIN_APPROVAL_REQUIRED'
+    >;
   };
   /** The password, if there is one. */
   factors: Array<{
@@ -2834,6 +3092,58 @@ export type Session = {
   address?: string;
   /** Whether it is the one that asks. */
   isCurrent: boolean;
+  impersonation?: SessionImpersonation;
+};
+
+/** Present where the member isn't signed in: an owner of the site acts as the member. */
+export type SessionImpersonation = {
+  /** Whether the owner can change items as well. */
+  access: 'READ' | 'WRITE';
+  /** When it ends by itself. */
+  expiresDate: string;
+};
+
+export type ImpersonationStartRequest = {
+  /** Why, in one line; kept in the audit log. */
+  reason: string;
+  /** The owner's own. */
+  password: string;
+  /** `READ` where it is absent. `WRITE` lets items be changed as the member may, where the policy has it. */
+  access?: 'READ' | 'WRITE' | null;
+};
+
+export type ImpersonationStartResponse = {
+  accessToken: string;
+  /** Seconds. */
+  expiresIn: number;
+  expiresDate: string;
+  /** As the member's list of sessions has it. */
+  sessionId: string;
+  memberId: string;
+  access: 'READ' | 'WRITE';
+};
+
+export type ImpersonationEndResponse = {
+  /** Sessions in which an owner acted as the member. */
+  ended: number;
+};
+
+export type ApplicationListResponse = {
+  applications: Array<Application>;
+};
+
+/** A client that others than those who run the site wrote, in which the member is signed on. */
+export type Application = {
+  /** Of the client. */
+  id: string;
+  name: string;
+  /** Where it is found. */
+  home?: string;
+  /** What it may do of what the member may; absent where that is all. */
+  scopes?: Array<string>;
+  /** When the first of its sessions began that is still open. */
+  createdDate: string;
+  lastUsedDate: string;
 };
 
 export type DeletionAskRequest = {
@@ -2876,9 +3186,10 @@ export type MemberExport = {
     device?: string;
     address?: string;
     isCurrent: boolean;
+    impersonation?: SessionImpersonation;
   }>;
   factors: Array<{
-    type: 'TOTP' | 'EMAIL';
+    type: AddedFactorType;
     name: string;
     createdDate: string;
     lastUsedDate?: string;
@@ -2895,7 +3206,35 @@ export type MemberExport = {
   }>;
 };
 
-export type FactorType = 'TOTP' | 'EMAIL' | 'SMS' | 'CALL' | 'RECOVERY_CODE';
+export type EmailChangeBeginRequest = {
+  /** The address that the account is to have. */
+  email: string;
+};
+
+export type EmailChangeBeginResponse = {
+  /** Until when the code is good. */
+  expiresDate: string;
+};
+
+export type EmailChangeConfirmRequest = {
+  /** The code that went to the address. */
+  code: string;
+};
+
+export type EmailChangeConfirmResponse = {
+  /** The address that the account has now. */
+  email: string;
+};
+
+export type EmailChangeView = {
+  /** The address that the account can have again, or has. */
+  email: string;
+  /** Whether it has it again. */
+  isUndone: boolean;
+  site: SiteFace;
+};
+
+export type FactorType = 'WEBAUTHN' | 'TOTP' | 'EMAIL' | 'SMS' | 'CALL' | 'RECOVERY_CODE';
 
 export type FactorCode = {
   /** Without one the factor is only chosen; where codes are sent, one is. */
@@ -2908,6 +3247,30 @@ export type SmsCode = {
   deliveryMethod?: 'SMS' | null;
 };
 
+/** What a passkey has signed; without any of it a challenge for one is answered. */
+export type PasskeyShown = {
+  /** Of the challenge that it answers. */
+  challengeId?: string | null;
+  /** JSON text of `AuthenticationResponseJSON`, as `PublicKeyCredential.toJSON` has it. */
+  credential?: string | null;
+};
+
+/** What a passkey is to sign, within five minutes: once for newer clients, and in single members for those before. */
+export type PasskeyAsked = {
+  challengeId: string;
+  /** JSON text of `PublicKeyCredentialRequestOptionsJSON`. */
+  publicKeyCredentialRequestOptionsJson: string;
+  /** In base64. */
+  challenge: string;
+  timeoutMs: number;
+  allowCredentials: Array<{
+    /** In base64. */
+    id: string;
+    transports: Array<string>;
+  }>;
+  userVerification: 'USER_VERIFICATION_REQUIRED';
+};
+
 /** The object of the factor that the path names. */
 export type FactorVerifyRequest = {
   /** As in the path. */
@@ -2915,6 +3278,7 @@ export type FactorVerifyRequest = {
   stateToken: StateToken;
   /** Not to ask again in the browser where the sign-in ends, for thirty days. */
   rememberThisDevice?: boolean | null;
+  webauthnData?: PasskeyShown;
   totpData?: FactorCode;
   emailData?: FactorCode;
   smsData?: SmsCode;
@@ -2933,9 +3297,10 @@ export type FactorChallenged = {
       factorStatus: 'ENABLED';
     }>;
     reason: 'USER_SETTINGS';
-    /** Where a code has just gone. */
+    /** Where a code has just gone, or what a passkey is to sign. */
     verificationChallengeData?: {
-      hint: AddressHint;
+      hint?: AddressHint;
+      webauthnData?: PasskeyAsked;
     };
   };
 };
@@ -2958,7 +3323,7 @@ export type FactorRequired = {
   };
 };
 
-/** An authenticator of a member, or that codes are sent. */
+/** An authenticator or a passkey of a member, or that codes are sent. */
 export type Factor = {
   id: string;
   type: AddedFactorType;
@@ -2966,9 +3331,11 @@ export type Factor = {
   name: string;
   createdDate: string;
   lastUsedDate?: string;
+  /** Of a passkey: whether copies of it are on other devices. */
+  backedUp?: boolean;
 };
 
-export type AddedFactorType = 'TOTP' | 'EMAIL' | 'SMS' | 'CALL';
+export type AddedFactorType = 'WEBAUTHN' | 'TOTP' | 'EMAIL' | 'SMS' | 'CALL';
 
 export type FactorListResponse = {
   /** Whether the site lets members add one, or requires it of some. */
@@ -2992,7 +3359,19 @@ export type FactorBeginRequest = {
   phone?: string | null;
 };
 
-export type FactorBeginResponse = FactorBegun | FactorSentBegun;
+export type FactorBeginResponse = FactorBegun | FactorSentBegun | PasskeyBegun;
+
+/** A passkey to be made by the browser, and confirmed under this id. */
+export type PasskeyBegun = {
+  factor: {
+    id: string;
+    type: 'WEBAUTHN';
+    name: string;
+  };
+  /** `PublicKeyCredentialCreationOptionsJSON` (Web Authentication Level 3). */
+  options: Record<string, unknown>;
+  expiresDate: string;
+};
 
 /** A code is on its way. */
 export type FactorSentBegun = {
@@ -3022,8 +3401,21 @@ export type FactorBegun = {
   expiresDate: string;
 };
 
+/** A code, or the passkey that the browser has made. */
 export type FactorConfirmRequest = {
-  code: string;
+  code?: string | null;
+  /** JSON text of `RegistrationResponseJSON`, as `PublicKeyCredential.toJSON` has it. */
+  credential?: string | null;
+  /** What the member calls the passkey. */
+  name?: string | null;
+};
+
+export type FactorRenameRequest = {
+  name: string;
+};
+
+export type FactorRenameResponse = {
+  factor: Factor;
 };
 
 export type FactorConfirmResponse = {
@@ -3042,6 +3434,7 @@ export type RecoveryCodesResponse = {
 export type MemberProveRequest = {
   /** Of members without a second factor. */
   password?: string;
+  webauthnData?: PasskeyShown;
   totpData?: FactorCode;
   emailData?: FactorCode;
   smsData?: SmsCode;
@@ -3049,7 +3442,11 @@ export type MemberProveRequest = {
   recoveryCodeData?: FactorCode;
 };
 
-export type MemberProveResponse = MemberProved | ProofCodeSent;
+export type MemberProveResponse = MemberProved | ProofCodeSent | PasskeyProofAsked;
+
+export type PasskeyProofAsked = {
+  webauthnData: PasskeyAsked;
+};
 
 /** A code is on its way, good for ten minutes in this session. */
 export type ProofCodeSent = {
@@ -3127,10 +3524,13 @@ export type MemberContact = {
   emails: Array<string>;
   addresses: Array<ContactAddress>;
   /** By their names. */
-  customFields: Record<string, {
-    name: string;
-    value: CustomFieldValue;
-  }>;
+  customFields: Record<
+    string,
+    {
+      name: string;
+      value: CustomFieldValue;
+    }
+  >;
 };
 
 /** Text, a number, true or false, a list or a map of them; null where there is no value. */
@@ -3199,16 +3599,17 @@ export type ContactAddressInput = {
 
 export type MemberResponse = {
   member: Member;
+  act?: TokenActor;
 };
 
 export type MemberCreateRequest = {
-  member: (MemberInput) & ({
+  member: MemberInput & {
     loginEmail: string;
-  });
+  };
 };
 
 export type MemberUpdateRequest = {
-  member: (MemberInput) & ({
+  member: MemberInput & {
     id?: ReadOnlyMember;
     contactId?: ReadOnlyMember;
     loginEmail?: ReadOnlyMember;
@@ -3218,7 +3619,7 @@ export type MemberUpdateRequest = {
     createdDate?: ReadOnlyMember;
     updatedDate?: ReadOnlyMember;
     lastLoginDate?: ReadOnlyMember;
-  });
+  };
 };
 
 export type MemberSlugUpdateRequest = {
@@ -3286,50 +3687,60 @@ export type MemberConditions = {
 } | null;
 
 /** Conditions that all hold; at most 200 of them. */
-export type MemberFilter = (MemberConditions) & ({
-  /** A filter of the same kind, or a list of them. */
-  $and?: MemberFilter | Array<MemberFilter>;
-  /** A filter of the same kind, or a list of them. */
-  $or?: MemberFilter | Array<MemberFilter>;
-  /** A filter of the same kind, or a list of them. */
-  $not?: MemberFilter | Array<MemberFilter>;
-} | null);
+export type MemberFilter = MemberConditions &
+  ({
+    /** A filter of the same kind, or a list of them. */
+    $and?: MemberFilter | Array<MemberFilter>;
+    /** A filter of the same kind, or a list of them. */
+    $or?: MemberFilter | Array<MemberFilter>;
+    /** A filter of the same kind, or a list of them. */
+    $not?: MemberFilter | Array<MemberFilter>;
+  } | null);
 
 /** A value, or operators that all hold. Null and `$exists` ask whether there is a value; of members they can't be asked. */
-export type TextCondition = string | null | {
-  $eq?: string | null;
-  $ne?: string | null;
-  $gt?: string;
-  $gte?: string;
-  $lt?: string;
-  $lte?: string;
-  $in?: Array<string | null>;
-  /** The same as `$in`. */
-  $hasSome?: Array<string | null>;
-  $nin?: Array<string | null>;
-  $startsWith?: string;
-  $exists?: boolean;
-};
+export type TextCondition =
+  | string
+  | null
+  | {
+      $eq?: string | null;
+      $ne?: string | null;
+      $gt?: string;
+      $gte?: string;
+      $lt?: string;
+      $lte?: string;
+      $in?: Array<string | null>;
+      /** The same as `$in`. */
+      $hasSome?: Array<string | null>;
+      $nin?: Array<string | null>;
+      $startsWith?: string;
+      $exists?: boolean;
+    };
 
 /** A date, or operators that all hold. Null and `$exists` ask whether there is one; of members they can't be asked. */
-export type DateCondition = FilterDate | {
-  $eq?: FilterDate;
-  $ne?: FilterDate;
-  $gt?: FilterDate;
-  $gte?: FilterDate;
-  $lt?: FilterDate;
-  $lte?: FilterDate;
-  $in?: Array<FilterDate>;
-  /** The same as `$in`. */
-  $hasSome?: Array<FilterDate>;
-  $nin?: Array<FilterDate>;
-  $exists?: boolean;
-};
+export type DateCondition =
+  | FilterDate
+  | {
+      $eq?: FilterDate;
+      $ne?: FilterDate;
+      $gt?: FilterDate;
+      $gte?: FilterDate;
+      $lt?: FilterDate;
+      $lte?: FilterDate;
+      $in?: Array<FilterDate>;
+      /** The same as `$in`. */
+      $hasSome?: Array<FilterDate>;
+      $nin?: Array<FilterDate>;
+      $exists?: boolean;
+    };
 
 /** Milliseconds since 1970 or a text, a date or a date and time of RFC 3339; inside of operators both may stand in `{ "$date": … }`. */
-export type FilterDate = number | string | null | {
-  $date: number | string;
-};
+export type FilterDate =
+  | number
+  | string
+  | null
+  | {
+      $date: number | string;
+    };
 
 export type MemberQueryResponse = {
   members: Array<Member>;
@@ -3359,16 +3770,17 @@ export type UserMemberQueryRequest = {
 };
 
 /** As of members, whose id may be named in two more ways. */
-export type UserMemberFilter = (MemberConditions) & ({
-  /** A filter of the same kind, or a list of them. */
-  $and?: UserMemberFilter | Array<UserMemberFilter>;
-  /** A filter of the same kind, or a list of them. */
-  $or?: UserMemberFilter | Array<UserMemberFilter>;
-  /** A filter of the same kind, or a list of them. */
-  $not?: UserMemberFilter | Array<UserMemberFilter>;
-  userId?: TextCondition;
-  memberId?: TextCondition;
-} | null);
+export type UserMemberFilter = MemberConditions &
+  ({
+    /** A filter of the same kind, or a list of them. */
+    $and?: UserMemberFilter | Array<UserMemberFilter>;
+    /** A filter of the same kind, or a list of them. */
+    $or?: UserMemberFilter | Array<UserMemberFilter>;
+    /** A filter of the same kind, or a list of them. */
+    $not?: UserMemberFilter | Array<UserMemberFilter>;
+    userId?: TextCondition;
+    memberId?: TextCondition;
+  } | null);
 
 export type UserMember = {
   memberId: string;
@@ -3477,10 +3889,13 @@ export type NamedMembersFilter = {
 export type IdOrIds = string | null | Array<string>;
 
 /** One id, a list, or one of them in an operator. */
-export type NamedIds = string | Array<string> | {
-  $eq?: string;
-  $in?: Array<string>;
-};
+export type NamedIds =
+  | string
+  | Array<string>
+  | {
+      $eq?: string;
+      $in?: Array<string>;
+    };
 
 export type MemberRoleQueryResponse = {
   /** By the ids that were asked for. */
@@ -3542,15 +3957,15 @@ export type BadgeListResponse = {
 };
 
 export type BadgeCreateRequest = {
-  badge: (BadgeInput) & ({
+  badge: BadgeInput & {
     title: string;
-  });
+  };
 };
 
 export type BadgeUpdateRequest = {
-  badge: (BadgeInput) & ({
+  badge: BadgeInput & {
     revision?: RevisionInput;
-  });
+  };
 };
 
 /** Paging and filter may also stand beside `query`. */
@@ -3589,13 +4004,16 @@ export type BadgeFilter = {
 } | null;
 
 /** A value, or operators that all hold. Null and `$exists` ask whether there is a value. */
-export type FlagCondition = boolean | null | {
-  $eq?: boolean | null;
-  $ne?: boolean | null;
-  $in?: Array<boolean | null>;
-  $nin?: Array<boolean | null>;
-  $exists?: boolean;
-};
+export type FlagCondition =
+  | boolean
+  | null
+  | {
+      $eq?: boolean | null;
+      $ne?: boolean | null;
+      $in?: Array<boolean | null>;
+      $nin?: Array<boolean | null>;
+      $exists?: boolean;
+    };
 
 export type BadgeQueryResponse = {
   /** In their order. */
@@ -3769,7 +4187,22 @@ export type CustomField = {
 
 export type CustomFieldType = 'UNKNOWN' | 'TEXT' | 'NUMBER' | 'DATE' | 'URL' | 'SOCIAL';
 
-export type SocialType = 'UNKNOWN' | 'FACEBOOK' | 'INSTAGRAM' | 'LINKEDIN' | 'TWITTER' | 'YOUTUBE' | 'PINTEREST' | 'TIKTOK' | 'DEVIANTART' | 'SOUNDCLOUD' | 'TUMBLR' | 'VIMEO' | 'VKONTAKTE' | 'ODNOKLASSNIKI' | 'OTHER';
+export type SocialType =
+  | 'UNKNOWN'
+  | 'FACEBOOK'
+  | 'INSTAGRAM'
+  | 'LINKEDIN'
+  | 'TWITTER'
+  | 'YOUTUBE'
+  | 'PINTEREST'
+  | 'TIKTOK'
+  | 'DEVIANTART'
+  | 'SOUNDCLOUD'
+  | 'TUMBLR'
+  | 'VIMEO'
+  | 'VKONTAKTE'
+  | 'ODNOKLASSNIKI'
+  | 'OTHER';
 
 export type CustomFieldSection = 'GENERAL' | 'SOCIAL' | 'DISPLAY_INFO' | 'ADDRESS';
 
@@ -3802,15 +4235,15 @@ export type CustomFieldListResponse = {
 };
 
 export type CustomFieldCreateRequest = {
-  field: (CustomFieldInput) & ({
+  field: CustomFieldInput & {
     name: string;
-  });
+  };
 };
 
 export type CustomFieldUpdateRequest = {
-  field: (CustomFieldInput) & ({
+  field: CustomFieldInput & {
     revision?: RevisionInput;
-  });
+  };
 };
 
 export type CustomFieldHideRequest = {
@@ -3902,19 +4335,19 @@ export type FieldApplicationInput = {
 };
 
 export type FieldApplicationCreateRequest = {
-  application: (FieldApplicationInput) & ({
+  application: FieldApplicationInput & {
     customFieldId: string;
-  });
+  };
 };
 
 export type FieldApplicationUpdateRequest = {
-  application: (FieldApplicationInput) & ({
+  application: FieldApplicationInput & {
     /** It stays as it was made. */
     customFieldId?: string;
     /** It stays as it was made. */
     customFieldKey?: string | null;
     revision?: RevisionInput;
-  });
+  };
 };
 
 export type FieldApplicationResponse = {
@@ -4143,12 +4576,14 @@ export type MemberAboutFilter = {
 } | null;
 
 /** An id, or ids in an operator. */
-export type NamedId = string | {
-  $eq?: string;
-  $in?: Array<string>;
-  /** Beside others that name members. */
-  $ne?: string;
-};
+export type NamedId =
+  | string
+  | {
+      $eq?: string;
+      $in?: Array<string>;
+      /** Beside others that name members. */
+      $ne?: string;
+    };
 
 export type MemberAboutQueryRequest = {
   query?: {
@@ -4187,6 +4622,10 @@ export type SignOnPolicy = {
   secondFactorRoleDates?: Record<string, string>;
   /** For how many days an account stays that its member wants to be deleted, who can keep it until then; 14 where it is absent. */
   accountDeletionDays?: number;
+  /** What owners may do as members: see what they see, or change items as well; `OFF` where it is absent. */
+  impersonation?: 'READ' | 'WRITE';
+  /** Whether members get no message when an owner begins to act as them; they get one where it is absent. */
+  impersonationWithoutNotice?: boolean;
 };
 
 export type SignOnPolicyResponse = {
@@ -4212,6 +4651,9 @@ export type SignOnPolicyUpdateRequest = {
     updatedDate?: Json;
     /** 0 to delete at once. */
     accountDeletionDays?: number | null;
+    /** Where it becomes less, what owners have begun ends. */
+    impersonation?: 'OFF' | 'READ' | 'WRITE' | null;
+    impersonationWithoutNotice?: boolean | null;
     secondFactorRequiredDate?: Json;
     secondFactorRoleDates?: Json;
   };
@@ -4230,6 +4672,35 @@ export type SitePages = {
   };
 };
 
+export type MailSender = {
+  /** What people read; the site's name where it is absent. */
+  name?: string;
+  /** From where; the server's address where it is absent. */
+  address?: string;
+  /** Where answers go; to the sender where it is absent. */
+  replyTo?: string;
+  /** Where `address` may be: set by the operator of the server. */
+  allowedDomains: Array<string>;
+};
+
+export type MailSenderResponse = {
+  mailSender: MailSender;
+};
+
+export type MailSenderUpdateRequest = {
+  mailSender: {
+    /** One line, without @. */
+    name?: string | null;
+    /** In one of `allowedDomains`. */
+    address?: string | null;
+    replyTo?: string | null;
+    /** As it was read. */
+    allowedDomains?: Array<string>;
+  };
+  /** The owner's; of apps none is asked. */
+  password?: string | null;
+};
+
 export type AuditListResponse = {
   entries: Array<AuditEntry>;
 };
@@ -4243,6 +4714,8 @@ export type AuditEntry = {
   actor: string;
   member?: string;
   address?: string;
+  /** Why it was done, or by which call; gone once the member is deleted. */
+  detail?: string;
 };
 
 export type AppConsentRequest = {
@@ -4594,76 +5067,104 @@ export type Problem = {
   message: string;
 };
 
-/** One question to the person, or the end of the flow. */
-export type FlowStep = {
-  type: 'SIGN_IN';
-  email: string | null;
-  canSignUp: boolean;
-  canRecover: boolean;
-} | {
-  type: 'SIGN_UP';
-  email: string | null;
-  fields: Array<ProfileField>;
-  passwordMinLength: number;
-} | {
-  type: 'VERIFY_EMAIL';
-  emailHint: string;
-  resendAfterSeconds: number;
-} | {
-  type: 'AWAIT_APPROVAL';
-  emailHint: string;
-} | {
-  type: 'MISSING_FIELDS';
-  fields: Array<ProfileField>;
-} | {
-  type: 'RECOVER_REQUEST';
-  email: string | null;
-} | {
-  type: 'RECOVER_SENT';
-  emailHint: string;
-} | {
-  type: 'NEW_PASSWORD';
-  emailHint: string | null;
-  passwordMinLength: number;
-} | {
-  type: 'SECOND_FACTOR';
-  factors: Array<FactorType>;
-  rememberDays: number;
-  sentTo: string | null;
-  sentBy: FactorType | null;
-  resendAfterSeconds: number;
-} | {
-  type: 'OFFER_FACTOR';
-  until: string | null;
-} | {
-  type: 'ENROL_FACTOR';
-  secret: string;
-  uri: string;
-  until: string | null;
-} | {
-  type: 'RECOVERY_CODES';
-  codes: Array<string>;
-} | {
-  type: 'CONFIRM_SIGN_OUT';
-  displayName: string | null;
-} | {
-  type: 'REDIRECT';
-  url: string;
-} | {
-  type: 'POST_MESSAGE';
-  origin: string;
-  code: string | null;
-  state: string;
-  error: string | null;
-  errorDescription: string | null;
-} | {
-  type: 'DONE';
-  message: 'SIGNED_IN' | 'SIGNED_OUT' | 'PASSWORD_CHANGED' | 'OWNER_READY';
-} | {
-  type: 'FAILED';
-  code: string;
-  message: string;
+/** What a browser is asked to have a passkey sign, or to make one with. Each view has another one. */
+export type PasskeyChallenge = {
+  challengeId: string;
+  /** JSON text of `PublicKeyCredentialRequestOptionsJSON`; of `PublicKeyCredentialCreationOptionsJSON` in the step `ENROL_FACTOR`. */
+  options: string;
+  expiresDate: string;
 };
+
+/** One question to the person, or the end of the flow. */
+export type FlowStep =
+  | {
+      type: 'SIGN_IN';
+      email: string | null;
+      canSignUp: boolean;
+      canRecover: boolean;
+      passkey?: PasskeyChallenge | null;
+    }
+  | {
+      type: 'SIGN_UP';
+      email: string | null;
+      fields: Array<ProfileField>;
+      passwordMinLength: number;
+    }
+  | {
+      type: 'VERIFY_EMAIL';
+      emailHint: string;
+      resendAfterSeconds: number;
+    }
+  | {
+      type: 'AWAIT_APPROVAL';
+      emailHint: string;
+    }
+  | {
+      type: 'MISSING_FIELDS';
+      fields: Array<ProfileField>;
+    }
+  | {
+      type: 'RECOVER_REQUEST';
+      email: string | null;
+    }
+  | {
+      type: 'RECOVER_SENT';
+      emailHint: string;
+    }
+  | {
+      type: 'NEW_PASSWORD';
+      emailHint: string | null;
+      passwordMinLength: number;
+    }
+  | {
+      type: 'SECOND_FACTOR';
+      factors: Array<FactorType>;
+      rememberDays: number;
+      sentTo: string | null;
+      sentBy: FactorType | null;
+      resendAfterSeconds: number;
+      passkey?: PasskeyChallenge | null;
+    }
+  | {
+      type: 'OFFER_FACTOR';
+      until: string | null;
+    }
+  | {
+      type: 'ENROL_FACTOR';
+      secret: string;
+      uri: string;
+      until: string | null;
+      passkey?: PasskeyChallenge | null;
+    }
+  | {
+      type: 'RECOVERY_CODES';
+      codes: Array<string>;
+    }
+  | {
+      type: 'CONFIRM_SIGN_OUT';
+      displayName: string | null;
+    }
+  | {
+      type: 'REDIRECT';
+      url: string;
+    }
+  | {
+      type: 'POST_MESSAGE';
+      origin: string;
+      code: string | null;
+      state: string;
+      error: string | null;
+      errorDescription: string | null;
+    }
+  | {
+      type: 'DONE';
+      message: 'SIGNED_IN' | 'SIGNED_OUT' | 'PASSWORD_CHANGED' | 'OWNER_READY';
+    }
+  | {
+      type: 'FAILED';
+      code: string;
+      message: string;
+    };
 
 export type ProfileInput = {
   firstName?: string | null;
@@ -4672,58 +5173,85 @@ export type ProfileInput = {
 };
 
 /** What the page sends. */
-export type FlowInput = {
-  type: 'SIGN_IN';
-  email: string;
-  password: string;
-  captcha?: string | null;
-} | {
-  type: 'SIGN_UP';
-  email: string;
-  password: string;
-  profile: ProfileInput;
-  captcha?: string | null;
-} | {
-  type: 'SWITCH';
-  to: FlowKind;
-  email?: string | null;
-} | {
-  type: 'VERIFY_EMAIL';
-  code: string;
-} | {
-  type: 'RESEND';
-  /** The second factor of which a code is to be sent; by e-mail where none is named. */
-  factor?: FactorType | null;
-} | {
-  type: 'MISSING_FIELDS';
-  profile: ProfileInput;
-} | {
-  type: 'RECOVER_REQUEST';
-  email: string;
-} | {
-  type: 'NEW_PASSWORD';
-  password: string;
-} | {
-  type: 'SECOND_FACTOR';
-  factor: FactorType;
-  code: string;
-  remember: boolean;
-} | {
-  type: 'ENROL_FACTOR';
-} | {
-  type: 'CONFIRM_FACTOR';
-  code: string;
-} | {
-  type: 'LATER';
-} | {
-  type: 'CODES_KEPT';
-} | {
-  type: 'CONFIRM_SIGN_OUT';
-} | {
-  type: 'BACK';
-} | {
-  type: 'CANCEL';
-};
+export type FlowInput =
+  | {
+      type: 'SIGN_IN';
+      email: string;
+      password: string;
+      captcha?: string | null;
+    }
+  | {
+      type: 'SIGN_UP';
+      email: string;
+      password: string;
+      profile: ProfileInput;
+      captcha?: string | null;
+    }
+  | {
+      type: 'SWITCH';
+      to: FlowKind;
+      email?: string | null;
+    }
+  | {
+      type: 'VERIFY_EMAIL';
+      code: string;
+    }
+  | {
+      type: 'RESEND';
+      /** The second factor of which a code is to be sent; by e-mail where none is named. */
+      factor?: FactorType | null;
+    }
+  | {
+      type: 'MISSING_FIELDS';
+      profile: ProfileInput;
+    }
+  | {
+      type: 'RECOVER_REQUEST';
+      email: string;
+    }
+  | {
+      type: 'NEW_PASSWORD';
+      password: string;
+    }
+  | {
+      type: 'SECOND_FACTOR';
+      factor: FactorType;
+      code: string;
+      remember: boolean;
+    }
+  | {
+      type: 'PASSKEY';
+      challengeId: string;
+      credential: string;
+      remember: boolean;
+    }
+  | {
+      type: 'ENROL_FACTOR';
+    }
+  | {
+      type: 'CONFIRM_FACTOR';
+      code: string;
+    }
+  | {
+      type: 'CONFIRM_PASSKEY';
+      challengeId: string;
+      credential: string;
+    }
+  | {
+      type: 'LATER';
+    }
+  | {
+      type: 'CODES_KEPT';
+    }
+  | {
+      type: 'CONFIRM_SIGN_OUT';
+    }
+  | {
+      type: 'BACK';
+    }
+  | {
+      type: 'CANCEL';
+    };
 
 export type FlowStart = {
   kind: FlowKind;
@@ -5144,6 +5672,38 @@ export interface Calls {
     request: undefined;
     answer: Empty;
   };
+  /** Begins that an owner acts as a member */
+  impersonationStart: {
+    method: 'POST';
+    path: '/_api/identity/v1/members/{id}/impersonation';
+    query: Record<string, never>;
+    request: ImpersonationStartRequest;
+    answer: ImpersonationStartResponse;
+  };
+  /** Ends that owners act as a member */
+  impersonationEnd: {
+    method: 'DELETE';
+    path: '/_api/identity/v1/members/{id}/impersonation';
+    query: Record<string, never>;
+    request: undefined;
+    answer: ImpersonationEndResponse;
+  };
+  /** Lists the applications of others in which the calling member is signed on */
+  applicationList: {
+    method: 'GET';
+    path: '/_api/identity/v1/applications';
+    query: Record<string, never>;
+    request: undefined;
+    answer: ApplicationListResponse;
+  };
+  /** Signs the calling member off an application of others */
+  applicationEnd: {
+    method: 'DELETE';
+    path: '/_api/identity/v1/applications/{id}';
+    query: Record<string, never>;
+    request: undefined;
+    answer: Empty;
+  };
   /** Lists the calling member's second factors */
   factorList: {
     method: 'GET';
@@ -5160,13 +5720,21 @@ export interface Calls {
     request: FactorBeginRequest;
     answer: FactorBeginResponse;
   };
-  /** Shows the first code of a second factor */
+  /** Shows the first code of a second factor, or a new passkey */
   factorConfirm: {
     method: 'POST';
     path: '/_api/identity/v1/factors/{id}/confirm';
     query: Record<string, never>;
     request: FactorConfirmRequest;
     answer: FactorConfirmResponse;
+  };
+  /** Gives an authenticator or a passkey another name */
+  factorRename: {
+    method: 'PATCH';
+    path: '/_api/identity/v1/factors/{id}';
+    query: Record<string, never>;
+    request: FactorRenameRequest;
+    answer: FactorRenameResponse;
   };
   /** Removes a second factor */
   factorRemove: {
@@ -5199,6 +5767,22 @@ export interface Calls {
     query: Record<string, never>;
     request: MemberProveRequest;
     answer: MemberProveResponse;
+  };
+  /** Sends a code to an address that the calling member wants */
+  emailChangeBegin: {
+    method: 'POST';
+    path: '/_api/identity/v1/email';
+    query: Record<string, never>;
+    request: EmailChangeBeginRequest;
+    answer: EmailChangeBeginResponse;
+  };
+  /** Gives the calling member's account the address to which the last code of the session went */
+  emailChangeConfirm: {
+    method: 'POST';
+    path: '/_api/identity/v1/email/confirm';
+    query: Record<string, never>;
+    request: EmailChangeConfirmRequest;
+    answer: EmailChangeConfirmResponse;
   };
   /** Has the calling member's account deleted */
   deletionAsk: {
@@ -5307,6 +5891,22 @@ export interface Calls {
     request: LinkBody;
     answer: DeletionView;
   };
+  /** Tells which address an account can have again, by the link in the message */
+  emailChangeGet: {
+    method: 'POST';
+    path: '/_api/account/v1/email-changes';
+    query: Record<string, never>;
+    request: LinkBody;
+    answer: EmailChangeView;
+  };
+  /** Gives an account the address of before again */
+  emailChangeUndo: {
+    method: 'POST';
+    path: '/_api/account/v1/email-changes/undo';
+    query: Record<string, never>;
+    request: LinkBody;
+    answer: EmailChangeView;
+  };
   /** Tells who runs the site in this browser */
   operatorGet: {
     method: 'GET';
@@ -5386,6 +5986,22 @@ export interface Calls {
     query: Record<string, never>;
     request: SitePages;
     answer: SitePages;
+  };
+  /** Reads in whose name the site's messages are sent */
+  mailSenderGet: {
+    method: 'GET';
+    path: '/_api/site/v1/mail-sender';
+    query: Record<string, never>;
+    request: undefined;
+    answer: MailSenderResponse;
+  };
+  /** Changes in whose name the site's messages are sent */
+  mailSenderUpdate: {
+    method: 'PATCH';
+    path: '/_api/site/v1/mail-sender';
+    query: Record<string, never>;
+    request: MailSenderUpdateRequest;
+    answer: MailSenderResponse;
   };
   /** Lists what happened to accounts, the latest first */
   auditList: {
@@ -6868,6 +7484,55 @@ export interface Calls {
     };
     request: undefined;
     answer: AsyncJobStatusResponse;
+  };
+  /** Begins a task on all items that a filter finds */
+  taskCreate: {
+    method: 'POST';
+    path: '/v1/tasks';
+    query: Record<string, never>;
+    request: TaskCreateRequest;
+    answer: TaskResponse;
+  };
+  /** Lists tasks, the newest first */
+  taskList: {
+    method: 'GET';
+    path: '/v1/tasks';
+    query: {
+      /** As many on a page, at most. */
+      'paging.limit'?: number;
+      /** As many are left out before. */
+      'paging.offset'?: number;
+      /** All that stands in the query, as JSON in base64url. */
+      '.r'?: string;
+    };
+    request: undefined;
+    answer: TaskListResponse;
+  };
+  /** Reads how a task stands */
+  taskGet: {
+    method: 'GET';
+    path: '/v1/tasks/{id}';
+    query: {
+      /** The task, where it is not the one in the path. */
+      taskId?: string;
+      /** All that stands in the query, as JSON in base64url. */
+      '.r'?: string;
+    };
+    request: undefined;
+    answer: TaskResponse;
+  };
+  /** Cancels a task */
+  taskCancel: {
+    method: 'DELETE';
+    path: '/v1/tasks/{id}';
+    query: {
+      /** The task, where it is not the one in the path. */
+      taskId?: string;
+      /** All that stands in the query, as JSON in base64url. */
+      '.r'?: string;
+    };
+    request: undefined;
+    answer: TaskResponse;
   };
   /** Links items with others */
   referenceBulkInsert: {

@@ -25,6 +25,7 @@ pub(crate) mod server;
 pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod sign_in;
+pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod verification;
 pub(crate) mod webhooks;

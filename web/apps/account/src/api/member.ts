@@ -196,6 +196,26 @@ export async function readSessions(ask: Ask): Promise<Answer<MemberSession[]>> {
   return 'failure' in answer ? answer : { value: answer.value.sessions };
 }
 
+/** A client of others in which the member is signed on. */
+export interface Application {
+  id: string;
+  name: string;
+  home?: string;
+  /** What it may do; absent where that is all. */
+  scopes?: string[];
+  createdDate: string;
+  lastUsedDate: string;
+}
+
+export async function readApplications(ask: Ask): Promise<Answer<Application[]>> {
+  const answer = await ask({ path: `${OWN}/applications`, isValue: hasApplications });
+  return 'failure' in answer ? answer : { value: answer.value.applications };
+}
+
+/** Signs the member off an application. */
+export const endApplication = (ask: Ask, id: string): Promise<Answer<object>> =>
+  ask({ path: `${OWN}/applications/${encodeURIComponent(id)}`, method: 'DELETE', isValue: isObject });
+
 /** Ends one session, or with null all but the one that asks. */
 export const endSession = (ask: Ask, id: string | null): Promise<Answer<object>> =>
   ask({
@@ -259,6 +279,9 @@ const isEnrolment = (json: unknown): json is Enrolment =>
 
 const hasSessions = (json: unknown): json is { sessions: MemberSession[] } =>
   isObject(json) && Array.isArray(json['sessions']);
+
+const hasApplications = (json: unknown): json is { applications: Application[] } =>
+  isObject(json) && Array.isArray(json['applications']);
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 

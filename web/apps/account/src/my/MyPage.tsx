@@ -7,6 +7,7 @@ import { MessagePage } from '../page/FailurePage.tsx';
 import { TITLE_ID } from '../page/StepHead.tsx';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
 import type { AllTexts } from '../text/later.ts';
+import { ApplicationPart } from './ApplicationPart.tsx';
 import { Frame } from './Frame.tsx';
 import { PrivacyPart } from './PrivacyPart.tsx';
 import { ProfilePart } from './ProfilePart.tsx';
@@ -67,7 +68,12 @@ export function MyPage({ account: opened, section: first, language }: MyPageProp
           }}
         />
       )}
-      {section === 'sessions' && <SessionPart ask={ask} language={language} />}
+      {section === 'sessions' && (
+        <>
+          <SessionPart ask={ask} language={language} />
+          <ApplicationPart ask={ask} language={language} />
+        </>
+      )}
       {section === 'privacy' && <PrivacyPart account={account} ask={ask} onLeft={setLeftOn} />}
       <p className="my-foot">
         <Link href={startUrl({ kind: 'SIGN_OUT' })} variant="quiet">

@@ -84,8 +84,8 @@ export function SignInPart({ account, ask, language, onVerified, onEmail }: Sign
 }
 
 /** Where the site lets no member add a factor, those who have one still look after it. */
-const isShown = ({ policy, addable, factors, rememberedBrowsers }: Factors): boolean =>
-  policy !== 'OFF' || addable.includes('WEBAUTHN') || factors.length > 0 || rememberedBrowsers > 0;
+const isShown = ({ policy, factors, rememberedBrowsers }: Factors): boolean =>
+  policy !== 'OFF' || factors.length > 0 || rememberedBrowsers > 0;
 
 function PasswordPart({ account, ask, stepUp }: { account: MemberAccount; ask: Ask; stepUp: StepUp }) {
   const text = useAllTexts();

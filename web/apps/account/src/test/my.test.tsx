@@ -50,7 +50,14 @@ describe('my account', () => {
   });
 
   it('has parts with addresses of their own', async () => {
-    const { user } = openPage('/account/', account(), profile(), ok({ sessions: [HERE] }), profile());
+    const { user } = openPage(
+      '/account/',
+      account(),
+      profile(),
+      ok({ sessions: [HERE] }),
+      ok({ applications: [] }),
+      profile(),
+    );
     await screen.findByRole('heading', { level: 1, name: en.profileTitle });
     await screen.findByLabelText(en.nickname);
     expect(location.pathname).toBe(`/s/${SITE.id}/account/profile`);
@@ -481,6 +488,7 @@ describe('sessions', () => {
       '/account/sessions',
       account(),
       ok({ sessions: [HERE, session('b', { device: 'Safari · iPhone' }), session('c')] }),
+      ok({ applications: [] }),
       ok({}),
       ok({ sessions: [HERE, session('c'), session('d')] }),
       ok({}),
@@ -528,7 +536,7 @@ describe('sessions', () => {
 
   it('stay when the server does not answer', async () => {
     const listed = ok({ sessions: [HERE, session('b')] });
-    const { user } = openPage('/account/sessions', account(), listed, 'no answer');
+    const { user } = openPage('/account/sessions', account(), listed, ok({ applications: [] }), 'no answer');
     await user.click(await screen.findByRole('button', { name: /^Sign out there/ }));
     expect((await screen.findByRole('alert')).textContent).toBe(en.offlineText);
     expect(screen.getAllByRole('listitem').length).toBeGreaterThan(1);

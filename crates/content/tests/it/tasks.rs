@@ -1,0 +1,140 @@
+//! Tasks that wait for their time: what a program does with them that was stopped, or killed, and what others hear.
+
+use crate::common::*;
+use serde_json::{Value, json};
+use std::{sync::Arc, time::Duration};
+use stoa_content::{Content, ContentLimits, TaskRequest};
+use stoa_kernel::{Caller, SiteId, clock::Clock, date};
+use stoa_store::{Credential, ReaderPool, Standing, TxFuture, boxed};
+use stoa_testkit::on_both_engines;
+
+const DAY: i64 = 24 * 3_600_000;
+
+/// Nobody is signed in any more; the people and keys are who they were.
+struct SignedOut;
+
+impl Standing for SignedOut {
+    fn still<'t>(&'t self, _: &'t SiteId, _: &'t Caller) -> TxFuture<'t, bool> {
+        boxed!(Ok(true))
+    }
+
+    fn holds<'t>(&'t self, _: &'t SiteId, _: &'t Credential) -> TxFuture<'t, bool> {
+        boxed!(Ok(false))
+    }
+}
+
+/// A collection of drafts, and a task of this caller that is to publish those with `n` below 150 in thirty days.
+async fn scheduled(world: &World, caller: &Caller) -> String {
+    let plugin = json!([{ "type": "PUBLISH", "publishOptions": { "defaultStatus": "DRAFT" } }]);
+    let open = json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" });
+    world.create_with("c", json!({ "dataPermissions": open, "plugins": plugin })).await;
+    crate::jobs::fill(world, 200).await;
+    let at = date::print(world.test.clock.now() + 30 * DAY);
+    let options = json!({
+        "dataCollectionId": "c", "filter": { "n": { "$lt": 150 }, "title": "x" }, "operation": "SCHEDULE_PUBLISHED_STATUS",
+        "schedulePublishedStatusOptions": { "date": at },
+    });
+    let body = json!({ "task": { "type": "UPDATE_PUBLISH_STATUS", "updatePublishStatusOptions": options } });
+    let request = TaskRequest::parse(&body, &ContentLimits::default()).unwrap();
+    let credential = Credential { caller: caller.clone(), grant: None };
+    let task = world.content.task_create(&world.site, credential, request).await.unwrap();
+    let id = task["id"].as_str().unwrap().to_owned();
+    until(world, &id, |it| it["estimatedItemCount"] == 150 && it["itemsSucceeded"] == 0).await;
+    id
+}
+
+async fn until(world: &World, id: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+    for _ in 0..1_000 {
+        let state = world.content.task_get(&world.site, &app(), id).await.unwrap();
+        if is_so(&state) {
+            return state;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{id} stands still");
+}
+
+async fn ended(world: &World, id: &str) -> Value {
+    until(world, id, |it| it["finishedAt"].is_string()).await
+}
+
+async fn published(world: &World) -> i64 {
+    world.count(&visitor("v"), json!({})).await.unwrap()
+}
+
+/// Another process on the same site.
+fn restarted(world: World) -> World {
+    let content = Content::new(world.test.world.clone(), ContentLimits::default());
+    World { content, site: world.site.clone(), test: world.test }
+}
+
+/// How many items were told of as changed, and what the rows of jobs keep of their filters.
+async fn told(world: &World) -> usize {
+    let told = world.outbox().await.into_iter().filter(|(kind, _)| kind == "data_item_updated");
+    told.map(|(_, event)| event["items"].as_array().unwrap().len()).sum()
+}
+
+on_both_engines! {
+    async fn schedule_is_kept_by_a_program_that_slept_past_it(engine) {
+        let world = World::new(engine).await;
+        let id = scheduled(&world, &editor()).await;
+        assert_eq!(told(&world).await, 150, "the marks");
+        let kept = world.site.read(ReaderPool::Point, |tx| boxed!({
+            let sql = "select request || task from stoa.async_job";
+            Ok(tx.row(sql, &[], |row| row.get::<String>(0)).await?)
+        }));
+        assert!(!kept.await.unwrap().unwrap().contains("title"), "what was asked for is not kept for months");
+        world.test.clock.advance(30 * DAY - 1);
+        let world = restarted(world);
+        assert_eq!(world.content.task_get(&world.site, &app(), &id).await.unwrap()["status"], "RUNNING");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert_eq!((published(&world).await, told(&world).await), (0, 150));
+        assert!(world.content.async_jobs_due().is_empty());
+        world.test.clock.advance(9 * DAY);
+        assert_eq!(world.content.async_jobs_due(), [world.site.id.clone()], "the site is opened for it");
+        let world = restarted(world);
+        world.content.keep_standing(Arc::new(SignedOut));
+        let state = ended(&world, &id).await;
+        assert_eq!((&state["status"], &state["itemsSucceeded"]), (&json!("COMPLETED"), &json!(150)), "{state}");
+        assert_eq!((published(&world).await, told(&world).await), (150, 300));
+    }
+
+    async fn publishing_goes_on_where_a_killed_process_left_it(engine) {
+        let world = World::new(engine).await;
+        let id = scheduled(&world, &app()).await;
+        world.test.clock.advance(30 * DAY);
+        let now = world.test.clock.now();
+        // As it is left by one that was killed when it had taken the task up.
+        let left = world.site.write(move |tx| boxed!({
+            let sql = "update stoa.async_job set status = 'PROCESSING', runner = 'gone', touched = $1, attempts = 1";
+            tx.execute(sql, &stoa_sql::params![now]).await?;
+            Ok(())
+        }));
+        left.await.unwrap();
+        let world = restarted(world);
+        world.content.task_get(&world.site, &app(), &id).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert_eq!(published(&world).await, 0, "while the one that began may still be at it, no other works on it");
+        world.test.clock.advance(3_001);
+        assert_eq!(ended(&world, &id).await["itemsSucceeded"], 150);
+        assert_eq!(published(&world).await, 150);
+    }
+
+    async fn cancelled_task_is_cleared_by_whom_it_is_left_to(engine) {
+        let world = World::new(engine).await;
+        let id = scheduled(&world, &app()).await;
+        let told = world.content.task_cancel(&world.site, &app(), &id).await.unwrap();
+        assert_eq!(told["status"], "FAILED");
+        let again = world.content.task_cancel(&world.site, &app(), &id).await.unwrap();
+        assert_eq!(again["failures"][0]["code"], "CANCELLED");
+        let world = restarted(world);
+        assert_eq!(ended(&world, &id).await["failures"], json!([{ "code": "CANCELLED", "description": "The task was cancelled." }]));
+        let request = members(json!({
+            "dataCollectionId": "c", "filter": { "_publishDate": { "$exists": true } },
+            "publishPluginOptions": { "includeDraftItems": true },
+        }));
+        assert_eq!(world.content.item_count(&world.site, &app(), None, &request).await.unwrap(), 0);
+        world.test.clock.advance(31 * DAY);
+        assert_eq!(published(&world).await, 0);
+    }
+}

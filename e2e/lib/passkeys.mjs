@@ -1,0 +1,47 @@
+// A device that keeps passkeys, as the browser's own tools have it: it needs no person.
+
+/** @import { Page } from 'playwright-core' */
+
+/** @typedef {{ credentialId: string, isResidentCredential: boolean, rpId?: string, privateKey: string, signCount: number }[]} Passkeys what a device keeps, with the secrets */
+
+/**
+ * Gives a page a device. Where one has a passkey and the page asks for one at a field, the browser takes it at once.
+ * @param {Page} page
+ * @param {Passkeys} [passkeys] of another device, which is not used any more: their counters go on here
+ */
+export async function deviceOf(page, passkeys = []) {
+  const tools = await page.context().newCDPSession(page);
+  await tools.send('WebAuthn.enable');
+  const { authenticatorId } = await tools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  for (const credential of passkeys) await tools.send('WebAuthn.addCredential', { authenticatorId, credential });
+  return {
+    passkeys: async () => (await tools.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
+    /** Whether the device recognises the person. @param {boolean} isUserVerified */
+    recognises: (isUserVerified) => tools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
+  };
+}
+
+/** The browser offers no passkeys at fields, so that only what is pressed asks for one. @param {Page} page */
+export const onlyByButton = (page) =>
+  page.addInitScript(() => {
+    if ('PublicKeyCredential' in window)
+      PublicKeyCredential.isConditionalMediationAvailable = () => Promise.resolve(false);
+  });
+
+/** The browser has none. @param {Page} page */
+export const withoutPasskeys = (page) =>
+  page.addInitScript(() => {
+    Reflect.deleteProperty(window, 'PublicKeyCredential');
+  });
+
+/** An address of this machine at which browsers have passkeys: they have none for a number. @param {string} url */
+export const named = (url) => url.replace('//127.0.0.1', '//localhost');
