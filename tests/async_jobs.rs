@@ -23,7 +23,7 @@ pub(crate) async fn ended(client: &TestClient<'_>, begun: &Reply) -> Value {
     panic!("{id} has not ended");
 }
 
-fn increments(filter: Value) -> Value {
+pub(crate) fn increments(filter: Value) -> Value {
     let one = json!({ "fieldPath": "n", "action": "INCREMENT_FIELD", "incrementFieldOptions": { "value": 1 } });
     json!({ "dataCollectionId": "c", "filter": filter, "fieldModifications": [one] })
 }
@@ -32,7 +32,7 @@ async fn patch(client: &TestClient<'_>, filter: Value) -> Reply {
     client.post("/wix-data/v2/bulk/items/async-patch-by-filter", &increments(filter)).await
 }
 
-async fn collection(app: &TestApp, levels: Value, items: usize) {
+pub(crate) async fn collection(app: &TestApp, levels: Value, items: usize) {
     let fields = json!([{ "key": "n", "type": "NUMBER" }, { "key": "pin", "type": "TEXT", "encrypted": true }]);
     let object = json!({ "id": "c", "fields": fields, "dataPermissions": levels });
     assert_eq!(app.app().post("/v2/collections", &json!({ "collection": object })).await.verdict(), "200");
@@ -41,17 +41,17 @@ async fn collection(app: &TestApp, levels: Value, items: usize) {
     assert_eq!(filled.verdict(), "200");
 }
 
-fn open() -> Value {
+pub(crate) fn open() -> Value {
     json!({ "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" })
 }
 
-async fn count(app: &TestApp, filter: Value) -> Value {
+pub(crate) async fn count(app: &TestApp, filter: Value) -> Value {
     let body = json!({ "dataCollectionId": "c", "filter": filter });
     app.app().post("/v2/items/count", &body).await.json()["totalCount"].clone()
 }
 
 /// Holds a job of the caller on this request as another process does that is in its midst.
-async fn hold_a_job(app: &TestApp, client: &TestClient<'_>, request: &Value) -> String {
+pub(crate) async fn hold_a_job(app: &TestApp, client: &TestClient<'_>, request: &Value) -> String {
     let begun = patch(client, json!({ "n": { "$gte": 1_000 } })).await;
     ended(client, &begun).await;
     let id = begun.json()["jobId"].as_str().unwrap().to_owned();
@@ -68,7 +68,7 @@ async fn hold_a_job(app: &TestApp, client: &TestClient<'_>, request: &Value) -> 
 }
 
 /// How a job stands that was held, once its process is missed and another has taken it up.
-async fn taken_up(app: &TestApp, id: &str) -> Value {
+pub(crate) async fn taken_up(app: &TestApp, id: &str) -> Value {
     let mut state = Value::Null;
     for _ in 0..1_000 {
         state = app.app().get(&format!("/v2/async-jobs/{id}/status?jobId={id}")).await.json();

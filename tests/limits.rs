@@ -378,7 +378,7 @@ on_both_engines! {
         assert_eq!(app.app().post("/v2/collections/add-publish-plugin", &plugin).await.verdict(), "200");
         stored(&app, "a", 1).await.unwrap();
         restart(&mut app, |it| it.content.scheduled_tasks = 2);
-        let options = in_c(json!({ "operation": "SCHEDULE_PUBLISHED_STATUS", "schedulePublishedStatusOptions": { "date": "2090-01-01" } }));
+        let options = in_c(json!({ "operation": "SCHEDULE_PUBLISHED_STATUS", "schedulePublishedStatusOptions": { "date": "2090-01-01T00:00:00.000Z" } }));
         let body = json!({ "task": { "type": "UPDATE_PUBLISH_STATUS", "updatePublishStatusOptions": options } });
         for n in 1..=2_i64 {
             let begun = app.app().post("/v1/tasks", &body).await;

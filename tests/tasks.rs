@@ -1,6 +1,6 @@
 //! Tasks of the data client from outside: who may have them, what they do, and what is published at its time and not before.
 
-use crate::permissions::futures;
+use crate::{answers::assert_known_by_its_tag, permissions::futures};
 use serde_json::{Value, json};
 use std::time::Duration;
 use stoa_kernel::{Caller, clock::Clock, date};
@@ -130,6 +130,9 @@ on_both_engines! {
         let id = id_of(&begun);
         let cancelled = app.app().delete(&format!("/cms/v1/tasks/{id}?taskId={id}")).await.json();
         assert_eq!(cancelled["task"], state);
+        for path in ["/v1/tasks?paging.limit=1".to_owned(), format!("/v1/tasks/{id}")] {
+            assert_known_by_its_tag(&app, &path).await;
+        }
         // A job is no task.
         let job = json!({ "dataCollectionId": "news", "filter": { "n": -1 } });
         let job = app.app().post("/v2/bulk/items/async-remove-by-filter", &job).await.json()["jobId"].as_str().unwrap().to_owned();
@@ -158,7 +161,7 @@ on_both_engines! {
             assert_eq!(create(&app.app(), kind, options.clone()).await.verdict(), wants, "{kind} {options}");
         }
         assert_eq!(app.app().post("/v1/tasks", &json!({})).await.verdict(), "400 WDE0075");
-        let plain = json!({ "id": "plain", "fields": [], "dataPermissions": { "itemRead": "ANYONE" } });
+        let plain = json!({ "id": "plain", "fields": [{ "key": "n", "type": "NUMBER" }], "dataPermissions": { "itemRead": "ANYONE", "itemInsert": "ANYONE", "itemUpdate": "ANYONE", "itemRemove": "ANYONE" } });
         assert_eq!(app.app().post("/v2/collections", &json!({ "collection": plain })).await.verdict(), "200");
         let none = create(&app.app(), "UPDATE_PUBLISH_STATUS", json!({ "dataCollectionId": "plain", "operation": "SET_DRAFT_STATUS" })).await;
         assert_eq!(none.verdict(), "400 WDE0080", "there is no status without the plugin");
@@ -221,6 +224,7 @@ on_both_engines! {
         // Nothing is there before its time, whatever is asked.
         app.kit.clock.advance(HOUR - 1);
         task(&key, &id_of(&many)).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
         let visitor = app.visitor().await;
         let counted = async |client: &TestClient<'_>| {
             client.post("/v2/items/count", &json!({ "dataCollectionId": "news" })).await.json()["totalCount"].clone()
@@ -288,6 +292,78 @@ on_both_engines! {
         assert_eq!(found(&app.visitor().await, json!({}), false).await, ["i3", "i4", "i5", "i25"]);
     }
 
+    async fn schedules_that_are_due_together_are_done_in_the_order_of_their_times(engine) {
+        let app = TestApp::new(engine).await;
+        news(&app, 150).await;
+        let (owner, now) = (app.app(), app.kit.clock.now());
+        let mut tasks = Vec::new();
+        // What is taken back was asked for before what is published, and after.
+        for (operation, filter, hours) in [
+            ("SCHEDULE_DRAFT_STATUS", json!({ "n": 10 }), 2),
+            ("SCHEDULE_PUBLISHED_STATUS", json!({}), 1),
+            ("SCHEDULE_DRAFT_STATUS", json!({ "n": 120 }), 2),
+        ] {
+            let begun = status(&owner, operation, filter, Some(now + hours * HOUR)).await;
+            waiting(&owner, &begun).await;
+            tasks.push(begun);
+        }
+        // As after a program was stopped for a while.
+        app.kit.clock.advance(3 * HOUR);
+        for begun in &tasks {
+            assert_eq!(ended(&owner, begun).await["status"], "COMPLETED");
+        }
+        let visitor = app.visitor().await;
+        assert_eq!(found(&visitor, json!({}), false).await.len(), 148);
+        assert_eq!(found(&visitor, json!({ "n": { "$in": [10, 120] } }), false).await, Vec::<String>::new());
+        for id in ["i10", "i120"] {
+            assert_eq!(marks(&item(&app, id).await), Vec::<&str>::new());
+        }
+    }
+
+    async fn what_is_asked_for_later_has_the_last_word(engine) {
+        let app = TestApp::new(engine).await;
+        news(&app, 150).await;
+        let (owner, at) = (app.app(), app.kit.clock.now() + HOUR);
+        // All at once, while the first has still to mark the last of its items.
+        let all = status(&owner, "SCHEDULE_PUBLISHED_STATUS", json!({}), Some(at)).await;
+        let cancel = status(&owner, "CANCEL_SCHEDULING", json!({ "_id": "i149" }), None).await;
+        let later = status(&owner, "SCHEDULE_PUBLISHED_STATUS", json!({ "_id": "i148" }), Some(at + HOUR)).await;
+        assert_eq!(ended(&owner, &cancel).await["itemsSucceeded"], 1);
+        waiting(&owner, &later).await;
+        assert_eq!(marks(&item(&app, "i149").await), Vec::<&str>::new());
+        app.kit.clock.advance(HOUR);
+        assert_eq!(ended(&owner, &all).await["itemsSucceeded"], 148);
+        let visitor = app.visitor().await;
+        assert_eq!(found(&visitor, json!({ "n": { "$gte": 147 } }), false).await, ["i147"]);
+        app.kit.clock.advance(HOUR);
+        assert_eq!(ended(&owner, &later).await["itemsSucceeded"], 1);
+        let publish = status(&owner, "SET_PUBLISHED_STATUS", json!({}), None).await;
+        let back = status(&owner, "SET_DRAFT_STATUS", json!({ "$and": [{ "id": "i149" }] }), None).await;
+        ended(&owner, &publish).await;
+        assert_eq!(ended(&owner, &back).await["itemsSucceeded"], 1);
+        assert_eq!(found(&app.visitor().await, json!({}), false).await.len(), 149);
+    }
+
+    async fn task_is_not_told_what_it_no_longer_needs(engine) {
+        let app = TestApp::new(engine).await;
+        news(&app, 2).await;
+        let owner = app.owner().await;
+        let filter = json!({ "text": "ada@example.org" });
+        let options = json!({ "filter": filter, "x": "much".repeat(100_000), "publishPluginOptions": { "includeDraftItems": true, "x": 1 } });
+        let delete = create(&owner, "DELETE_BY_QUERY", options).await;
+        let told = json!({ "dataCollectionId": "news", "filter": filter, "publishPluginOptions": { "includeDraftItems": true } });
+        assert_eq!(delete.json()["task"]["deleteByQueryOptions"], told, "what no task has is dropped");
+        let edit = create(&owner, "EDIT_FIELD_DATA", json!({ "fieldKey": "tags", "filter": filter, "operations": { "addItems": ["ada@example.org"] } })).await;
+        let schedule = status(&owner, "SCHEDULE_DRAFT_STATUS", filter.clone(), Some(app.kit.clock.now() + HOUR)).await;
+        for begun in [&delete, &edit, &schedule] {
+            let state = ended(&owner, begun).await;
+            assert_eq!(state["status"], "COMPLETED");
+            assert!(!state.to_string().contains("ada@example.org"), "{state}");
+        }
+        let large = json!({ "filter": { "text": "x".repeat(65_536) } });
+        assert_eq!(create(&owner, "DELETE_BY_QUERY", large).await.verdict(), "413 WDE0109");
+    }
+
     async fn schedule_is_no_callers_to_write(engine) {
         let app = TestApp::new(engine).await;
         news(&app, 3).await;
@@ -327,7 +403,7 @@ on_both_engines! {
 
     async fn what_waits_ends_with_the_rights_of_who_asked(engine) {
         let app = TestApp::new(engine).await;
-        news(&app, 4).await;
+        news(&app, 5).await;
         let (editor, owner, key) = (app.editor().await, app.owner().await, app.key("items:write").await);
         let at = app.kit.clock.now() + 40 * 24 * HOUR;
         let mut begun = Vec::new();
@@ -336,21 +412,29 @@ on_both_engines! {
             waiting(client, &task).await;
             begun.push(task);
         }
+        let dropped = status(&editor, "SCHEDULE_PUBLISHED_STATUS", json!({ "n": 4 }), Some(at)).await;
+        waiting(&editor, &dropped).await;
         let identity = &app.app.identity;
         let caller = async |client: &TestClient<'_>| identity.authenticate(Some(&client.token), None).await.unwrap().caller;
         let (edda, olga) = (caller(&editor).await, caller(&owner).await);
         identity.api_key_revoke(&app.site.id, &caller(&key).await.id().into()).await.unwrap();
         let Caller::User { session, .. } = olga.bare() else { panic!("an operator") };
         let (person, session) = (edda.id().to_owned(), session.as_str().to_owned());
-        let gone = app.kit.store.catalog().write(move |tx| {
-            let (person, session) = (person.clone(), session.clone());
+        let gone = app.kit.store.catalog().write_with((person, session), |tx, (person, session)| {
             stoa_store::boxed!({
-                tx.execute("delete from stoa.person_role where person = $1", &stoa_sql::params![person]).await?;
-                tx.execute("update stoa.person_session set ended = 1 where id = $1", &stoa_sql::params![session]).await?;
+                let role = stoa_sql::params![person.as_str()];
+                tx.execute("delete from stoa.person_role where person = $1", &role).await?;
+                let ended = stoa_sql::params![session.as_str()];
+                tx.execute("update stoa.person_session set ended = 1 where id = $1", &ended).await?;
                 Ok(())
             })
         });
         gone.await.unwrap();
+        let path = format!("/v1/tasks/{}", id_of(&dropped));
+        assert_eq!(app.app().delete(&path).await.verdict(), "200");
+        let state = ended(&app.app(), &dropped).await;
+        assert_eq!((&state["failures"][0]["code"], &state["itemsSucceeded"]), (&json!("CANCELLED"), &json!(0)));
+        assert_eq!(marks(&item(&app, "i4").await), Vec::<&str>::new(), "whatever who asked may now");
         app.kit.clock.advance(40 * 24 * HOUR);
         let mut told = Vec::new();
         for task in &begun {

@@ -47,7 +47,8 @@ impl Figures {
     pub fn add(&mut self, name: &str, rates: &[(f64, f64)], beside: &str, least: f64) {
         let of = |figure: &dyn Fn(&(f64, f64)) -> f64| median(&mut rates.iter().map(figure).collect::<Vec<_>>());
         let (ours, theirs, ratio) = (of(&|it| it.0), of(&|it| it.1), of(&|it| it.0 / it.1));
-        println!("  {name:<40} {ours:>10.1}/s   {beside:<30} {theirs:>10.1}/s   ratio {ratio:.2}   goal >= {least}");
+        let goal = (least * 1_000.0).round() / 1_000.0;
+        println!("  {name:<40} {ours:>10.1}/s   {beside:<30} {theirs:>10.1}/s   ratio {ratio:.2}   goal >= {goal}");
         let engine = format!("{:?}", self.engine);
         self.list.push(json!({ "engine": engine, "figure": name, "ours": ours, "beside": beside, "theirs": theirs, "ratio": ratio, "goal": least }));
     }

@@ -1,14 +1,15 @@
 // Tasks: work on many items in the background, and what is published at a time.
-import { assert, codeOf, failure, present, undocumented } from '../lib/expect.mjs';
+import { assert, codeOf, failure, present, undocumented, untyped } from '../lib/expect.mjs';
 import { threeItems } from './items-many.mjs';
 
 /** @import { Row } from '../lib/runner.mjs' */
 /** @import { World } from '../lib/world.mjs' */
+/** @import { tasks } from '@wix/data' */
 
 /** @type {(method: string, check: string, run: (world: World) => unknown) => Row} */
 const row = (method, check, run) => ({ method: `tasks.${method}`, check, required: true, compare: true, run });
 
-/** A task once it is so. @param {World} world @param {string | undefined} id @param {(task: any) => boolean} isSo */
+/** A task once it is so. @param {World} world @param {string | undefined} id @param {(task: tasks.Task) => boolean} isSo */
 async function until(world, id, isSo) {
   const end = Date.now() + 30_000;
   for (;;) {
@@ -36,7 +37,7 @@ const seen = (world, id) => world.visitor().items.count(id);
 const setStatus = (world, id, options) =>
   world.app.tasks.createTask({
     type: 'UPDATE_PUBLISH_STATUS',
-    updatePublishStatusOptions: /** @type {any} */ ({ dataCollectionId: id, environment: 'LIVE', ...options }),
+    updatePublishStatusOptions: untyped({ dataCollectionId: id, environment: 'LIVE', ...options }),
   });
 
 /** @param {World} world @param {string} id @param {Date} date */

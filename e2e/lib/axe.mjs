@@ -20,6 +20,9 @@ export async function checkAccessibility(page, what) {
     const drawn = () => new Promise((resolve) => requestAnimationFrame(resolve));
     await drawn();
     await drawn();
+    // So is a colour that goes over into another.
+    const goesOver = document.getAnimations().filter((it) => it instanceof CSSTransition);
+    await Promise.allSettled(goesOver.map((it) => it.finished));
     const results = await axe.run(document, { runOnly: { type: 'tag', values: tags } });
     return results.violations.map(
       (violation) =>

@@ -22,9 +22,15 @@ export async function deviceOf(page, passkeys = []) {
       automaticPresenceSimulation: true,
     },
   });
-  for (const credential of passkeys) await tools.send('WebAuthn.addCredential', { authenticatorId, credential });
+  /** The device has these from now on, as they count now. @param {Passkeys} kept */
+  const keeps = async (kept) => {
+    await tools.send('WebAuthn.clearCredentials', { authenticatorId });
+    for (const credential of kept) await tools.send('WebAuthn.addCredential', { authenticatorId, credential });
+  };
+  await keeps(passkeys);
   return {
     passkeys: async () => (await tools.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
+    keeps,
     /** Whether the device recognises the person. @param {boolean} isUserVerified */
     recognises: (isUserVerified) => tools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
   };

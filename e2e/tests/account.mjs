@@ -66,36 +66,43 @@ export const tests = [
 
         // Another browser signs in, which takes a code now, and is signed out from here.
         // A stranger is one first, and again when the session was ended elsewhere.
-        await browser.visit({ mayFail: /\/(account\/v1\/member|identity\/v1\/sessions)$/ }, async (other) => {
-          await other.goto(`${url}/account/`);
-          await other.getByLabel('Password', { exact: true }).waitFor();
-          await sendCredentials(other, credentials, 'Sign in');
-          await title(other, 'Confirm that it is you').waitFor();
-          await looks(other, `${shots}/factor-1280-${engine}`);
-          await tabTo(other, other.getByRole('button', { name: 'Use a code by email' }), 'the way to a code by email');
-          await other.keyboard.press('Enter');
-          await other.waitForFunction(() => document.activeElement?.textContent === 'Send a code');
-          await other.keyboard.press('Enter');
-          await other.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, credentials.email, 3));
-          await looks(other, `${shots}/factor-email-1280-${engine}`);
-          await other.getByLabel('6-digit code').press('Enter');
-          await title(other, 'Profile').waitFor();
-          await other.getByLabel('Nickname').waitFor();
-          assert.equal(await other.getByLabel('Nickname').inputValue(), 'Mara');
-          await looks(other, `${shots}/account-profile-1280-${engine}`);
-          await page.getByRole('link', { name: 'Where you are signed in' }).click();
-          await page.getByRole('button', { name: /^Sign out there/ }).waitFor();
-          await looks(page, `${shots}/account-sessions-390-${engine}`);
-          await page.getByRole('button', { name: /^Sign out there/ }).click();
-          await page.getByText('Signed out.').waitFor();
-          await other.getByRole('link', { name: 'Where you are signed in' }).click();
-          await other.getByText('You were signed out').waitFor();
-          assert.ok(
-            messagesTo(stoa.data, credentials.email).some((it) =>
-              it.subject.startsWith('You were signed out elsewhere'),
-            ),
-          );
-        });
+        await browser.visit(
+          { mayFail: /\/(account\/v1\/member|identity\/v1\/(sessions|applications))$/ },
+          async (other) => {
+            await other.goto(`${url}/account/`);
+            await other.getByLabel('Password', { exact: true }).waitFor();
+            await sendCredentials(other, credentials, 'Sign in');
+            await title(other, 'Confirm that it is you').waitFor();
+            await looks(other, `${shots}/factor-1280-${engine}`);
+            await tabTo(
+              other,
+              other.getByRole('button', { name: 'Use a code by email' }),
+              'the way to a code by email',
+            );
+            await other.keyboard.press('Enter');
+            await other.waitForFunction(() => document.activeElement?.textContent === 'Send a code');
+            await other.keyboard.press('Enter');
+            await other.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, credentials.email, 3));
+            await looks(other, `${shots}/factor-email-1280-${engine}`);
+            await other.getByLabel('6-digit code').press('Enter');
+            await title(other, 'Profile').waitFor();
+            await other.getByLabel('Nickname').waitFor();
+            assert.equal(await other.getByLabel('Nickname').inputValue(), 'Mara');
+            await looks(other, `${shots}/account-profile-1280-${engine}`);
+            await page.getByRole('link', { name: 'Where you are signed in' }).click();
+            await page.getByRole('button', { name: /^Sign out there/ }).waitFor();
+            await looks(page, `${shots}/account-sessions-390-${engine}`);
+            await page.getByRole('button', { name: /^Sign out there/ }).click();
+            await page.getByText('Signed out.').waitFor();
+            await other.getByRole('link', { name: 'Where you are signed in' }).click();
+            await other.getByText('You were signed out').waitFor();
+            assert.ok(
+              messagesTo(stoa.data, credentials.email).some((it) =>
+                it.subject.startsWith('You were signed out elsewhere'),
+              ),
+            );
+          },
+        );
         // From right to left as well.
         await page.getByLabel('Language').selectOption('ar');
         await page.getByRole('heading', { level: 1, name: 'الأماكن التي سجّلت الدخول فيها' }).waitFor();
@@ -155,9 +162,68 @@ export const tests = [
       });
     },
   },
+  {
+    name: 'a member adds a phone and an address, changes the email address, and takes the account back',
+    run: async ({ browser, stoa, url, shots, engine }) => {
+      const clientId = text(member(await stoa.command('client', 'list'), '0'), 'clientId');
+      const credentials = newCredentials();
+      const another = `new-${credentials.email}`;
+      // Another address asks for a proof at first.
+      await browser.visit({ width: 390, height: 844, mayFail: /\/identity\/v1\/email$/ }, async (page) => {
+        await page.goto(`${url}/account/sign-up?clientId=${clientId}`);
+        await sendCredentials(page, credentials, 'Create account');
+        await title(page, 'You are signed in').waitFor();
+        await page.getByRole('link', { name: 'My account' }).click();
+        await title(page, 'Profile').waitFor();
+        await tabTo(page, page.getByRole('button', { name: 'Add a phone' }), 'adding a phone');
+        await page.keyboard.press('Enter');
+        await page.keyboard.type('+41 61 555 01 02');
+        await page.keyboard.press('Enter');
+        await page.getByRole('button', { name: 'Edit: +41 61 555 01 02' }).waitFor();
+        await page.getByRole('button', { name: 'Add an address' }).click();
+        await page.getByLabel('Street and number').fill('Lindenallee 1');
+        await page.getByLabel('City').fill('Basel');
+        await page.getByLabel('Country').selectOption('CH');
+        await looks(page, `${shots}/account-address-390-${engine}`);
+        await page.getByLabel('City').press('Enter');
+        await page.getByRole('button', { name: 'Edit: Lindenallee 1, Basel, Switzerland' }).waitFor();
+        await looks(page, `${shots}/account-contact-390-${engine}`);
+        await page.getByLabel('Language').selectOption('ar');
+        await page.getByRole('button', { name: 'إضافة عنوان' }).waitFor();
+        await looks(page, `${shots}/account-contact-ar-390-${engine}`);
+        await page.getByLabel('اللغة').selectOption('en');
+
+        await page.getByRole('link', { name: 'Sign-in and security' }).click();
+        await page.getByRole('button', { name: 'Confirm this address' }).click();
+        await page.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, credentials.email));
+        await page.keyboard.press('Enter');
+        await page.getByText('Confirmed', { exact: true }).waitFor();
+        await page.getByRole('button', { name: 'Change the address' }).click();
+        await page.keyboard.type(another);
+        await looks(page, `${shots}/account-email-390-${engine}`);
+        await page.keyboard.press('Enter');
+        await page.getByLabel('Password', { exact: true }).fill(credentials.password);
+        await page.keyboard.press('Enter');
+        await page.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, another));
+        await looks(page, `${shots}/account-email-code-390-${engine}`);
+        await page.keyboard.press('Enter');
+        await page.getByText(`Your address is ${another} now.`).waitFor();
+
+        await page.goto(await linkTo(stoa.data, credentials.email));
+        await page.getByRole('heading', { level: 1, name: /^Take your account/ }).waitFor();
+        await looks(page, `${shots}/account-take-back-390-${engine}`);
+        await tabTo(page, page.getByRole('button', { name: 'Take the account back' }), 'taking it back');
+        await page.keyboard.press('Enter');
+        await title(page, 'The account is yours again').waitFor();
+        await looks(page, `${shots}/account-taken-back-390-${engine}`);
+        await page.getByRole('link', { name: 'New password' }).click();
+        await page.waitForURL(/\/account\/recover/);
+      });
+    },
+  },
 ];
 
-/** The link that keeps an account. @param {string} data @param {string} email */
+/** The link that keeps an account, or takes it back. @param {string} data @param {string} email */
 async function linkTo(data, email) {
   for (let tries = 0; tries < 100; tries++) {
     const links = messagesTo(data, email).flatMap((it) => it.links);

@@ -779,6 +779,7 @@ mod my_account;
 mod network;
 mod passkey_attacks;
 mod passkey_ends;
+mod passkey_hosts;
 mod passkeys;
 mod phone;
 mod phone_limits;

@@ -48,6 +48,13 @@ impl World {
 
     /// Tokens of the member of a browser for a client that asks as the standard says.
     async fn authorized(&self, browser: &Browser<'_>, client: &Client, secret: &str, scope: &str) -> Value {
+        let reply = self.token("", self.code_grant(browser, client, secret, scope).await).await;
+        assert_eq!(reply.status, StatusCode::OK, "{}", reply.json());
+        reply.json()
+    }
+
+    /// What such a client redeems for tokens.
+    async fn code_grant(&self, browser: &Browser<'_>, client: &Client, secret: &str, scope: &str) -> Value {
         let uri = &client.redirect_uris[0];
         let query = stoa_identity::address_form([
             ("client_id", client.id.as_str()),
@@ -59,13 +66,10 @@ impl World {
             ("code_challenge_method", "S256"),
         ]);
         let to = location(&browser.open(&format!("/_api/oauth2/authorize?{query}")).await);
-        let grant = json!({
+        json!({
             "grant_type": "authorization_code", "client_id": client.id, "client_secret": secret, "redirect_uri": uri,
             "code": parameters(&to, '?')["code"], "code_verifier": VERIFIER,
-        });
-        let reply = self.token("", grant).await;
-        assert_eq!(reply.status, StatusCode::OK, "{}", reply.json());
-        reply.json()
+        })
     }
 
     fn held(&self, tokens: &Value) -> TestClient<'_> {
@@ -297,7 +301,9 @@ on_both_engines! {
             }
             assert_eq!(query(&held, "a").await, "200");
         }
+        let kept = world.code_grant(&browser, &partner, secret.expose(), "items:read").await;
         assert_eq!(ada.delete(&end).await.verdict(), "200");
+        assert_eq!(world.token("", kept).await.verdict(), "400 invalid_grant", "a code that the client held");
         for tokens in [&first, &second] {
             assert_eq!(query(&world.held(tokens), "a").await, "401 UNAUTHENTICATED");
             let refresh = json!({ "grant_type": "refresh_token", "refresh_token": tokens["refresh_token"],

@@ -153,7 +153,7 @@ on_both_engines! {
                 let (verdict, text) = (reply.verdict(), String::from_utf8_lossy(&reply.body).into_owned());
                 assert!(!text.contains("kept secret"), "{method} {}: {text}", route.path);
                 // What lists, lists nothing of it; how late search is, is public.
-                let lists = ["/v2/collections", "/v1/permissions/current", "/_api/content/v1/openapi.json", "/_api/search/v1/lag"];
+                let lists = ["/v2/collections", "/v1/tasks", "/v1/permissions/current", "/_api/content/v1/openapi.json", "/_api/search/v1/lag"];
                 let is_list = lists.contains(&route.path)
                     && method == Method::GET
                     || route.path.starts_with("/graphql/") && reply.json().get("data").is_none();

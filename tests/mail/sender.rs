@@ -91,10 +91,7 @@ on_both_engines! {
         assert_eq!(visitor.post("/v1/send-email", &json!({ "email": "bob@example.org" })).await.verdict(), "200");
         assert_eq!(from(&letter_to(app, "bob@example.org").await), own, "a link");
 
-        // Another site of the server goes on as before.
-        let other = app.kit.store.site_create("Other", &app.kit.world).await.unwrap();
-        assert_eq!(app.app.identity.mail_sender(&other, &operator()).await.unwrap(), Default::default());
-        // So does what goes to those who run sites.
+        // What goes to those who run sites is as before.
         app.owner().await;
         let browser = world.browser();
         let token = text(&browser.start(json!({ "kind": "OWNER_SIGN_IN" })).await["token"]);
@@ -102,6 +99,10 @@ on_both_engines! {
         browser.answer(&token, json!({ "type": "SWITCH", "to": "RECOVER", "email": email })).await;
         browser.answer(&token, json!({ "type": "RECOVER_REQUEST", "email": email })).await;
         assert_eq!(from(&letter_to(app, "owner@example.org").await), ("Test", None, None));
+
+        // Another site of the server has none of it.
+        let other = app.kit.store.site_create("Other", &app.kit.world).await.unwrap();
+        assert_eq!(app.app.identity.mail_sender(&other, &operator()).await.unwrap(), Default::default());
 
         let gone = json!({ "mailSender": { "name": null, "address": null, "replyTo": null } });
         assert_eq!(set(&app.app(), gone).await.json()["mailSender"], json!({ "allowedDomains": ["rooms.example"] }));
@@ -174,6 +175,18 @@ on_both_engines! {
         assert!(verdicts[wrong..].iter().all(|it| it == "429 THROTTLED_FEATURE"), "{verdicts:?}");
         assert_eq!(set(&owner, change(json!(PASSWORD))).await.status, 429);
         assert_eq!(app.app().get(PATH).await.json()["mailSender"]["name"], "Mine");
+    }
+
+    async fn no_scope_opens_the_sender(engine) {
+        let app = TestApp::new(engine).await;
+        allow(&app, "rooms.example").await;
+        let change = json!({ "mailSender": { "name": "Bank", "address": "a@rooms.example", "replyTo": "eve@elsewhere.example" } });
+        let everything = "items:write collections:write members:write members:sign-in site:write";
+        for held in [app.key(everything).await, app.installed(everything).await] {
+            assert_eq!(set(&held, change.clone()).await.verdict(), "403 INSUFFICIENT_SCOPE");
+            assert_eq!(held.get(PATH).await.json(), json!({ "mailSender": { "allowedDomains": ["rooms.example"] } }));
+        }
+        assert_eq!(set(&app.app(), change).await.verdict(), "200", "a key with full rights");
     }
 
     async fn name_that_the_server_would_not_show_is_refused(engine) {

@@ -106,6 +106,15 @@ async fn register(app: &TestApp, email: &str, profile: Value) -> Reply {
     app.visitor().await.post("/v2/register", &body).await
 }
 
+/// Has the site send as this, in the domain `rooms.example`.
+async fn send_as(app: &TestApp, sender: Value) {
+    let operator = Caller::App { id: "operator".into() };
+    app.app.identity.mail_domains_change(&app.site, &operator, &["rooms.example".to_owned()], &[]).await.unwrap();
+    let body = json!({ "mailSender": sender }).to_string();
+    let reply = app.app().send(axum::http::Method::PATCH, "/_api/site/v1/mail-sender", Some(body.into())).await;
+    assert_eq!(reply.verdict(), "200");
+}
+
 /// How many rows wait or were given up, and every text of theirs.
 async fn queue(app: &TestApp) -> (usize, Vec<u8>) {
     let rows: Vec<Vec<u8>> = app
@@ -173,18 +182,26 @@ on_both_engines! {
         let server = Server::start(&[]);
         let app = app_with(engine, &server.config(Security::Implicit)).await;
         must_verify(&app).await;
-        let operator = Caller::App { id: "operator".into() };
-        app.app.identity.mail_domains_change(&app.site, &operator, &["rooms.example".to_owned()], &[]).await.unwrap();
-        let sender = json!({ "name": "Café, \"Zeus\"", "address": "hello@rooms.example", "replyTo": "help@elsewhere.example" });
-        let body = json!({ "mailSender": sender }).to_string();
-        let reply = app.app().send(axum::http::Method::PATCH, "/_api/site/v1/mail-sender", Some(body.into())).await;
-        assert_eq!(reply.verdict(), "200");
+        send_as(&app, json!({ "name": "Café, \"Zeus\"", "address": "hello@rooms.example", "replyTo": "help@elsewhere.example" })).await;
         register(&app, "anna@example.org", json!({})).await;
         let mail = server.next().await;
         assert_eq!(mail["sender"], json!({ "address": "hello@rooms.example", "name": "Café, \"Zeus\"" }));
         assert_eq!(mail["from"], "hello@rooms.example", "failures are told the site");
         let header = |name: &str| mail["headers"].as_array().unwrap().iter().find(|it| it["key"] == name).map(|it| it["value"].clone());
         assert_eq!(header("reply-to"), Some(json!("help@elsewhere.example")));
+        assert!(is_empty(&app).await);
+    }
+
+    async fn message_waits_where_the_server_refuses_the_address_of_a_site(engine) {
+        let server = Server::start(&[]);
+        let app = app_with(engine, &server.config(Security::Implicit)).await;
+        must_verify(&app).await;
+        send_as(&app, json!({ "address": "unverified@rooms.example" })).await;
+        register(&app, "anna@example.org", json!({})).await;
+        server.stays_silent().await;
+        assert_eq!((queue(&app).await.0, app.app.identity.mail_failures(&app.site).await.unwrap().len()), (1, 0));
+        app.kit.clock.advance(6_000);
+        assert_eq!(server.next().await["from"], "unverified@rooms.example");
         assert!(is_empty(&app).await);
     }
 

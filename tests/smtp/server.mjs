@@ -3,7 +3,8 @@
 // one user. Every message it accepts is parsed and printed as a line of JSON; the first line says where it
 // listens and whom to trust. It ends with its standard input.
 //   node server.mjs [PORT [STARTTLS_PORT]]
-// refused@… is no mailbox here (550); busy@… is told to come again once (451). slow@… waits before it takes
+// refused@… is no mailbox here (550); busy@… is told to come again once (451); a message from unverified@… is refused
+// once (550). slow@… waits before it takes
 // a message and late@… before it says that it has; each says so, until a line comes on standard input. The port
 // with STARTTLS takes no letters beyond ASCII in an address (no SMTPUTF8).
 import { generateKeyPairSync } from 'node:crypto';
@@ -31,6 +32,9 @@ const cert = certificate(server.publicKey, [
 /** Recipients that were told to come again. */
 const busy = new Set();
 
+/** Senders that were refused. */
+const unverified = new Set();
+
 /** Those who wait for the next line of standard input. */
 const waiting = [];
 
@@ -45,6 +49,13 @@ const options = {
     const isRight = auth.username === USER && auth.password === PASSWORD;
     if (isRight) done(null, { user: auth.username });
     else done(new Error('wrong user or password'));
+  },
+  onMailFrom: ({ address }, _, done) => {
+    if (address.startsWith('unverified@') && !unverified.has(address)) {
+      unverified.add(address);
+      return done(Object.assign(new Error('sender address not verified'), { responseCode: 550 }));
+    }
+    return done();
   },
   onRcptTo: ({ address }, _, done) => {
     if (address.startsWith('refused@')) return done(Object.assign(new Error('no such mailbox'), { responseCode: 550 }));

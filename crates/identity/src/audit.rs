@@ -37,6 +37,8 @@ pub(crate) enum Event {
     FactorRemoved,
     /// A second factor has another name.
     FactorRenamed,
+    /// A passkey has signed in, without a password.
+    PasskeyUsed,
     /// A passkey was refused whose counter had not grown: there is a copy of it.
     PasskeyCopied,
     /// Operators of the site took all second factors of a member away.
@@ -88,6 +90,7 @@ impl Event {
             Self::FactorAdded => "factor_add".to_owned(),
             Self::FactorRemoved => "factor_remove".to_owned(),
             Self::FactorRenamed => "factor_rename".to_owned(),
+            Self::PasskeyUsed => "passkey_use".to_owned(),
             Self::PasskeyCopied => "passkey_copy".to_owned(),
             Self::FactorsReset => "factor_reset".to_owned(),
             Self::RecoveryCodesRenewed => "recovery_code_renew".to_owned(),

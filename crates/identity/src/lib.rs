@@ -16,7 +16,6 @@ pub mod event;
 pub mod face;
 pub mod factor;
 pub mod flow;
-mod impersonation;
 mod limits;
 mod log;
 pub mod mail;
@@ -37,8 +36,8 @@ mod webhook;
 
 pub use address::form as address_form;
 pub use defence::device::DeviceHints;
-pub use impersonation::Impersonation;
 pub use limits::{IdentityLimits, SHORTEST_KEY_AGE};
+pub use session::Impersonation;
 pub use token::authenticate::Authenticated;
 
 use defence::{captcha_provider, throttle};

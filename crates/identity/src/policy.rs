@@ -2,10 +2,10 @@
 //! (decisions 41, 44).
 
 use crate::{
-    Identity, Impersonation,
+    Identity, Impersonation, audit,
     community::{entity, kind::ROLE, relation},
     member::{Member, profile::Profile},
-    session::{self, SessionSelector},
+    session::{self, SessionSelector, impersonation},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -318,8 +318,13 @@ impl Identity {
         allow(caller)?;
         let actor = EventActor::of(caller);
         let has_telephone = core.telephone.is_some();
-        let input = (site.id.clone(), change, actor, core.now());
-        session::end_in(core, site, None, input, move |tx, (site, change, actor, now)| {
+        let lowers = match change.impersonation {
+            Some(to) => to < of_site(site).await?.impersonation,
+            None => false,
+        };
+        let expected = lowers.then_some(SessionSelector::Impersonations);
+        let input = (core.clone(), site.id.clone(), change, actor, caller.clone(), core.now());
+        session::end_in(core, site, expected, input, move |tx, (core, site, change, actor, caller, now)| {
             boxed!({
                 let mut policy = read(tx, site).await?;
                 let before = policy.clone();
@@ -357,7 +362,10 @@ impl Identity {
                 let payload = json!({ "identity": actor, "signOnPolicy": policy }).to_string();
                 outbox::put(tx, site, EntryKind::PolicyUpdated.name(), payload, *now).await?;
                 let ended = match policy.impersonation < before.impersonation {
-                    true => SessionSelector::Impersonations.end(tx, site, *now).await?,
+                    true => {
+                        let (which, by) = (SessionSelector::Impersonations, audit::Actor::Caller(caller));
+                        impersonation::end(core, tx, site, &which, by, None).await?.1
+                    }
                     false => Vec::new(),
                 };
                 Ok((policy, ended))

@@ -58,6 +58,7 @@ fn browser_at(address: IpAddr, device: Option<&str>) -> Browser {
         language: None,
         address,
         base_url: "http://localhost".to_owned(),
+        relying_party: None,
     }
 }
 

@@ -39,6 +39,7 @@ fn browser(n: u8) -> Browser {
         language: None,
         address: machine(n),
         base_url: "http://localhost".to_owned(),
+        relying_party: None,
     }
 }
 

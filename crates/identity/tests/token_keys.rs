@@ -10,11 +10,14 @@ use ring::signature::Ed25519KeyPair;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, time::Duration};
 use stoa_identity::{Config, Identity, token::signing_rotation::TokenKey};
+use stoa_kernel::World;
 use stoa_sql::params;
 use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::on_both_engines;
 
 const DAY: i64 = 24 * 60 * 60_000;
+/// How long a key that follows one by age is shown before it signs.
+const NOTICE: i64 = 30 * 60_000;
 
 fn header(token: &str) -> String {
     token.split('.').next().unwrap().to_owned()
@@ -69,6 +72,18 @@ async fn look_at_once(nodes: &[&Identity]) -> Vec<usize> {
     }
     made.sort_unstable();
     made
+}
+
+/// Days on which a node looks for keys that are too old, and has none sign.
+async fn pass(kit: &Kit, days: usize) {
+    for _ in 0..days {
+        kit.base.clock.advance(DAY);
+        assert!(kit.identity.token_keys_rotate_by_age().await.unwrap().is_empty());
+    }
+}
+
+async fn keys_of(kit: &Kit) -> usize {
+    kit.identity.token_keys().await.unwrap().len()
 }
 
 async fn change(kit: &Kit, sql: &'static str, values: impl Into<Vec<stoa_sql::Value>>) {
@@ -135,6 +150,21 @@ on_both_engines! {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
             assert_eq!(started.jwks(), kit.identity.jwks());
+        }
+    }
+
+    async fn node_whose_clock_is_ahead_knows_each_key_that_signs(engine) {
+        let kit = Kit::new(engine).await;
+        let (ahead, _) = World::fixed(kit.base.world.now() + 2 * 60_000, 2);
+        let others = kit.other_nodes_in(&ahead).await;
+        let nodes: Vec<&Identity> = others.iter().collect();
+        for _ in 0..2 {
+            kit.identity.token_keys_rotate().await.unwrap();
+            let visitor = kit.visitor().await;
+            for node in &nodes {
+                assert_eq!(signs_with(node, &kit).await, header(&visitor.access_token), "it has heard of them");
+            }
+            assert!(are_taken(&nodes, &[visitor.access_token], &[visitor.refresh_token.unwrap()]).await);
         }
     }
 
@@ -209,25 +239,67 @@ on_both_engines! {
         kit.base.clock.advance(90 * DAY - 1);
         assert_eq!(look_at_once(&looking).await, [0; 6], "none is old enough");
         kit.base.clock.advance(1);
-        assert_eq!(look_at_once(&looking).await, [0; 6], "nodes of an earlier version have a day to be replaced");
+        assert_eq!(look_at_once(&looking).await, [0; 6], "nodes of an earlier version have a week to be replaced");
+        pass(&kit, 6).await;
+        assert_eq!(keys_of(&kit).await, 5);
         kit.base.clock.advance(DAY);
         let (member, ..) = kit.member("ada@example.org").await;
         let visitor = kit.visitor().await;
         let access = [member.access_token, visitor.access_token];
         let refresh = [member.refresh_token.unwrap(), visitor.refresh_token.unwrap()];
         assert!(are_taken(&nodes, &access, &[&refresh[..], &early[..]].concat()).await);
-
-        assert_eq!(look_at_once(&looking).await, [0, 0, 0, 0, 0, 5], "one node made a key of each purpose");
-        assert!(are_taken(&nodes, &access, &[&refresh[..], &early[..]].concat()).await, "no one is signed out");
         let before = header(&access[0]);
+
+        assert_eq!(look_at_once(&looking).await, [0; 6]);
+        assert_eq!(keys_of(&kit).await, 10, "one node made a key of each purpose");
+        kit.base.clock.advance(NOTICE - 1);
+        assert_eq!(look_at_once(&looking).await, [0; 6]);
+        for node in &nodes {
+            assert_eq!(node.jwks()["keys"].as_array().unwrap().len(), 2, "who checks tokens finds it before it signs");
+            assert_eq!(signs_with(node, &kit).await, before);
+        }
+        kit.base.clock.advance(1);
+        assert_eq!(look_at_once(&looking).await, [0, 0, 0, 0, 0, 5], "one node has them sign");
+        assert!(are_taken(&nodes, &access, &[&refresh[..], &early[..]].concat()).await, "no one is signed out");
         for node in &nodes {
             assert_ne!(signs_with(node, &kit).await, before, "the next key signs on every node");
         }
         assert_eq!(look_at_once(&looking).await, [0; 6]);
-        kit.base.clock.advance(90 * DAY);
-        assert_eq!(look_at_once(&looking).await, [0, 0, 0, 0, 0, 5], "the day passes once");
+        pass(&kit, 89).await;
+        kit.base.clock.advance(DAY);
+        assert_eq!(look_at_once(&looking).await, [0; 6]);
+        assert_eq!(keys_of(&kit).await, 15, "the week passes once");
+        kit.base.clock.advance(NOTICE);
+        assert_eq!(look_at_once(&looking).await, [0, 0, 0, 0, 0, 5]);
         assert_eq!(kit.identity.token_keys().await.unwrap().iter().filter(|it| it.retired.is_none()).count(), 5);
         assert!(are_taken(&nodes, &[], &early).await);
+    }
+
+    async fn first_wait_starts_over_where_earlier_versions_may_have_run_again(engine) {
+        let kit = Kit::new(engine).await;
+        kit.base.clock.advance(91 * DAY);
+        pass(&kit, 7).await;
+        // Back at a version that doesn't look, for two days.
+        kit.base.clock.advance(2 * DAY);
+        assert!(kit.identity.token_keys_rotate_by_age().await.unwrap().is_empty());
+        pass(&kit, 6).await;
+        assert_eq!(keys_of(&kit).await, 5);
+        pass(&kit, 1).await;
+        assert_eq!(keys_of(&kit).await, 10);
+    }
+
+    async fn key_that_has_signed_is_no_next_one(engine) {
+        let kit = Kit::new(engine).await;
+        pass(&kit, 8).await;
+        let now = kit.base.world.now();
+        // Made on a node whose clock was far ahead, and followed by command because it leaked.
+        change(&kit, "update stoa.signing_key set created = $1 where purpose = 'access'", params![now + 50 * DAY]).await;
+        let leaked = kit.identity.token_keys().await.unwrap().remove(0).id;
+        kit.identity.token_keys_rotate().await.unwrap();
+        pass(&kit, 90).await;
+        kit.base.clock.advance(NOTICE);
+        let made = kit.identity.token_keys_rotate_by_age().await.unwrap();
+        assert_eq!((made.len(), made.contains(&leaked)), (5, false));
     }
 
     async fn keys_of_tokens_are_as_old_as_each_is(engine) {
@@ -238,7 +310,8 @@ on_both_engines! {
         change(&kit, made, params![now - 91 * DAY, "captcha"]).await;
         change(&kit, made, params![now + DAY, "visitor"]).await;
         assert!(kit.identity.token_keys_rotate_by_age().await.unwrap().is_empty());
-        kit.base.clock.advance(DAY);
+        pass(&kit, 7).await;
+        kit.base.clock.advance(NOTICE);
         assert!(never.token_keys_rotate_by_age().await.unwrap().is_empty(), "it is left to the command");
         assert!(never.token_keys().await.unwrap().iter().all(|it| it.rotates.is_none()));
         let made = kit.identity.token_keys_rotate_by_age().await.unwrap();
@@ -253,17 +326,29 @@ on_both_engines! {
         kit.base.clock.advance(91 * DAY);
         let nodes = [&kit.identity, &kit.second_node().await];
         assert_eq!(look_at_once(&nodes).await, [0, 0]);
+        pass(&kit, 6).await;
         kit.base.clock.advance(DAY);
         let now = kit.base.world.now();
         let lease = "update stoa.key_upkeep set holder = 'gone', held_until = $1 where task = 'TOKENS'";
         change(&kit, lease, params![now + 5 * 60_000]).await;
-        assert_eq!(look_at_once(&nodes).await, [0, 0], "it may still be at work");
+        assert_eq!(look_at_once(&nodes).await, [0, 0]);
+        assert_eq!(keys_of(&kit).await, 5, "it may still be at work");
+        kit.base.clock.advance(5 * 60_000);
+        assert_eq!(look_at_once(&nodes).await, [0, 0]);
+        assert_eq!(keys_of(&kit).await, 10);
+        // It died between the two steps as well.
+        kit.base.clock.advance(NOTICE);
+        change(&kit, lease, params![kit.base.world.now() + 5 * 60_000]).await;
+        assert_eq!(look_at_once(&nodes).await, [0, 0]);
         kit.base.clock.advance(5 * 60_000);
         assert_eq!(look_at_once(&nodes).await, [0, 5]);
+        assert_eq!(keys_of(&kit).await, 10, "no others were made");
         // One whose clock was wrong holds nobody up.
-        kit.base.clock.advance(90 * DAY);
+        pass(&kit, 89).await;
+        kit.base.clock.advance(DAY);
         change(&kit, lease, params![kit.base.world.now() + 400 * DAY]).await;
-        assert_eq!(look_at_once(&nodes).await, [0, 5]);
+        assert_eq!(look_at_once(&nodes).await, [0, 0]);
+        assert_eq!(keys_of(&kit).await, 15);
     }
 
     async fn sealing_keys_that_are_too_old_are_followed_on_one_node(engine) {
@@ -277,6 +362,10 @@ on_both_engines! {
         assert!(begun(&one).await.is_none());
         kit.base.clock.advance(1);
         assert!(begun(&one).await.is_none(), "the first wait");
+        for _ in 0..6 {
+            kit.base.clock.advance(DAY);
+            assert!(begun(&one).await.is_none());
+        }
         kit.base.clock.advance(DAY);
         assert!(begun(&kit.identity).await.is_none(), "by default it is left to the command");
         let (first, second) = tokio::join!(one.seal_begin_by_age(), other.seal_begin_by_age());
@@ -298,8 +387,10 @@ on_both_engines! {
         other.seal_site(&kit.site).await.unwrap();
         other.seal_end(&again.id).await.unwrap();
         lease.end().await.unwrap();
-        kit.base.clock.advance(29 * DAY);
-        assert!(begun(&one).await.is_none() && begun(&other).await.is_none());
+        for _ in 0..29 {
+            kit.base.clock.advance(DAY);
+            assert!(begun(&one).await.is_none() && begun(&other).await.is_none());
+        }
         kit.base.clock.advance(DAY);
         let (lease, next) = begun(&one).await.unwrap();
         assert_ne!(next.id, rotation.id);

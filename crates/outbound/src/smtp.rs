@@ -165,7 +165,11 @@ impl Mailer for Smtp {
             match transport.send(message).await {
                 Ok(_) => Ok(()),
                 // A server that doesn't let us in (RFC 4954) says nothing about the recipient.
-                Err(error) if error.is_permanent() && !is_about_us(&error) => Err(Undelivered::Never(chain(&error))),
+                // With an address that a site chose, the refusal may be of that one: the message would be lost although
+                // the operator has yet to tell the server of it, or the site takes it back.
+                Err(error) if error.is_permanent() && !is_about_us(&error) && letter.from_address.is_none() => {
+                    Err(Undelivered::Never(chain(&error)))
+                }
                 Err(error) => Err(unsent(letter, chain(&error))),
             }
         })

@@ -37,7 +37,8 @@ pub trait Standing: Send + Sync + 'static {
     /// visitors are never: nothing goes on in their name.
     fn still<'t>(&'t self, site: &'t SiteId, caller: &'t Caller) -> TxFuture<'t, bool>;
 
-    /// Whether a request would still be let in, its token's age apart: nothing that it was let in with is withdrawn. For
+    /// Whether a request would still be let in, its token's age apart: nothing that it was let in with is withdrawn. What an
+    /// owner asked for as a member goes on no longer than they act as one. For
     /// what a caller, a member or a visitor too, asked for and didn't wait for. Revocations are kept for a day, so the
     /// question is not asked of requests that are older.
     fn holds<'t>(&'t self, site: &'t SiteId, credential: &'t Credential) -> TxFuture<'t, bool>;

@@ -1,7 +1,12 @@
 //! Another address of an account (docs/my-account.md): as members change it, as thieves of a session do, and how who reads the
 //! address before takes the account back.
 
-use super::*;
+use super::{
+    passkey_attacks::{REFUSED, at},
+    *,
+};
+use stoa_identity::manage::{ImportOutcome, ImportedMember};
+use stoa_kernel::Caller;
 
 const DAY: i64 = 24 * 60 * 60_000;
 const GET: &str = "/_api/account/v1/email-changes";
@@ -135,6 +140,7 @@ on_both_engines! {
         let wrong = format!("{:06}", (code.parse::<u32>().unwrap() + 1) % 1_000_000);
         assert_eq!(world.confirm(&access, &wrong).await.verdict(), WRONG);
         assert_eq!(world.confirm(&access, &code).await.verdict(), TAKEN);
+        assert_eq!(world.confirm(&access, &code).await.verdict(), WRONG, "a code tells it once");
         assert_eq!(world.login(ANNA, PASSWORD).await["state"], "SUCCESS");
         assert_eq!(world.login("ben@example.org", PASSWORD).await["state"], "SUCCESS");
         assert_eq!(world.events("email_change").await, 0);
@@ -177,6 +183,10 @@ on_both_engines! {
         assert_eq!(moved.verdict(), TAKEN);
         assert_eq!(app.post("/members/v1/members", &json!({ "member": { "loginEmail": ANNA } })).await.verdict(), TAKEN);
         assert_eq!(app.post("/v2/sign-on", &json!({ "loginId": { "email": ANNA } })).await.verdict(), TAKEN);
+        let rows = [ANNA, NEW].map(|it| ImportedMember::parse(&json!({ "email": it })).unwrap()).to_vec();
+        let key = Caller::App { id: "key".into() };
+        let imported = world.app.app.identity.member_import(&world.app.site, &key, rows).await.unwrap();
+        assert_eq!(imported, [ImportOutcome::AddressKept, ImportOutcome::Known]);
         // Whose it was may have it again without the link.
         assert_eq!(world.prove(&anna, json!({ "password": PASSWORD })).await, "200");
         world.change(&anna, NEW, ANNA).await;
@@ -192,6 +202,7 @@ on_both_engines! {
         let thief = world.proved(ANNA).await;
         let token = world.change(&thief, ANNA, "thief@example.net").await;
         let (_, secret, _) = world.enrol(&thief, json!({ "password": PASSWORD })).await;
+        world.add_passkey(&thief, "Thief").await;
         let passwords = json!({ "oldPassword": PASSWORD, "newPassword": ANOTHER });
         assert_eq!(world.post_own(&thief, "password", passwords).await.verdict(), "200");
         assert_eq!(world.post_own(&thief, "deletion", json!({})).await.verdict(), "200");
@@ -224,7 +235,8 @@ on_both_engines! {
             let refused = world.login(email, password).await;
             assert_eq!(refused["details"]["applicationError"]["code"], code, "{email}: {refused}");
         }
-        assert_eq!((world.count("factor").await, world.count("recovery_code").await), (0, 0), "{secret}");
+        let left = [world.count("factor").await, world.count("passkey").await, world.count("recovery_code").await];
+        assert_eq!(left, [0, 0, 0], "{secret}");
         let told = loop {
             if let (Some(back), Some(gone)) = (world.app.mail.last_to(ANNA), world.app.mail.last_to("thief@example.net")) {
                 break [back, gone];
@@ -236,6 +248,75 @@ on_both_engines! {
         assert_eq!(world.recovers(ANNA, "a third long phrase").await["state"], "SUCCESS");
         assert_eq!(world.address(ANNA).await, (ANNA.to_owned(), true));
         assert_eq!(world.registers_as("thief@example.net").await, "200", "what was displaced is kept for nobody");
+    }
+
+    async fn passkey_that_a_thief_added_first_opens_nothing_afterwards(engine) {
+        let world = World::with_factors(engine).await;
+        let thief = world.proved(ANNA).await;
+        let (mut passkey, _) = world.add_passkey(&thief, "Thief").await;
+        world.app.kit.clock.advance(1_000);
+        let token = world.change(&thief, ANNA, "thief@example.net").await;
+        world.app.kit.clock.advance(7 * DAY - 60_000);
+        assert_eq!(world.undo(&token).await.verdict(), "200");
+        assert_eq!([world.count("passkey").await, world.count("recovery_code").await], [0, 0]);
+        assert_eq!(world.recovers(ANNA, ANOTHER).await["state"], "SUCCESS", "the owner is asked for nothing that a thief has");
+        let browser = world.browser();
+        let view = browser.sign_in_page().await;
+        assert_eq!(at(&browser.show(&view, &mut passkey).await), REFUSED);
+
+        // One that was there long before is the member's own.
+        let ben = "ben@example.org";
+        let (_, mut passkey) = world.with_passkey(ben).await;
+        world.app.kit.clock.advance(7 * DAY + 1_000);
+        let access = world.session_by_passkey(ben, &mut passkey).await;
+        assert_eq!(world.prove_by_passkey(&access, &mut passkey).await, "200");
+        let token = world.change(&access, ben, "ben@new.example.org").await;
+        assert_eq!(world.undo(&token).await.verdict(), "200");
+        assert_eq!(world.count("passkey").await, 1);
+    }
+
+    async fn contact_names_the_address_of_now_where_its_list_was_written(engine) {
+        let world = World::with_factors(engine).await;
+        let access = world.proved(ANNA).await;
+        let path = format!("/members/v1/members/{}", world.id_of(ANNA).await);
+        let app = world.app.app();
+        let write = json!({ "member": { "contact": { "emails": [ANNA, "work@example.org"] } } });
+        assert_eq!(app.send(Method::PATCH, &path, Some(write.to_string().into())).await.verdict(), "200");
+        let emails = async || app.get(&format!("{path}?fieldsets=FULL")).await.json()["member"]["contact"]["emails"].clone();
+        assert_eq!(emails().await, json!([ANNA, "work@example.org"]));
+        let token = world.change(&access, ANNA, NEW).await;
+        assert_eq!(emails().await, json!([NEW, "work@example.org"]));
+        assert_eq!(world.undo(&token).await.verdict(), "200");
+        assert_eq!(emails().await, json!([ANNA, "work@example.org"]));
+    }
+
+    async fn account_goes_no_sooner_than_it_can_be_taken_back(engine) {
+        let world = World::with_factors(engine).await;
+        world.policy(json!({ "accountDeletionDays": 0 })).await;
+        let thief = world.proved(ANNA).await;
+        let token = world.change(&thief, ANNA, "thief@example.net").await;
+        world.app.kit.clock.advance(60_000);
+        let asked = world.post_own(&thief, "deletion", json!({ "deletionDays": 0 })).await.json();
+        assert_eq!((&asked["isDeleted"], asked["deletionDate"].is_string()), (&json!(false), true), "{asked}");
+        world.app.kit.clock.advance(7 * DAY - 120_000);
+        assert_eq!(world.undo(&token).await.verdict(), "200");
+        assert_eq!(world.recovers(ANNA, ANOTHER).await["state"], "SUCCESS");
+        // Without such a link it is as the site says.
+        let access = world.access_of(&world.login(ANNA, ANOTHER).await["sessionToken"]).await;
+        assert_eq!(world.prove(&access, json!({ "password": ANOTHER })).await, "200");
+        assert_eq!(world.post_own(&access, "deletion", json!({})).await.json(), json!({ "isDeleted": true }));
+    }
+
+    async fn clocks_that_differ_make_no_later_link_the_earlier_one(engine) {
+        let world = World::with_factors(engine).await;
+        let thief = world.proved(ANNA).await;
+        world.app.kit.clock.advance(60_000);
+        let owners = world.change(&thief, ANNA, "thief@example.net").await;
+        world.app.kit.clock.advance(-60_000);
+        let thiefs = world.change(&thief, "thief@example.net", "thief@example.com").await;
+        assert_eq!(world.undo(&owners).await.json()["email"], ANNA);
+        assert_eq!(world.undo(&thiefs).await.verdict(), LINK);
+        assert_eq!(world.address(ANNA).await, (ANNA.to_owned(), true));
     }
 
     async fn link_to_a_later_address_ends_none_to_an_earlier_one(engine) {

@@ -12,7 +12,7 @@ use stoa_identity::defence::throttle::{Rate, ThrottleLimits};
 use stoa_testkit::passkey::{Algorithm, Ceremony, Passkey};
 
 const MINUTE: i64 = 60_000;
-const REFUSED: (&str, Option<&str>) = ("SIGN_IN", Some("PASSKEY_REFUSED"));
+pub(super) const REFUSED: (&str, Option<&str>) = ("SIGN_IN", Some("PASSKEY_REFUSED"));
 const DONE: (&str, Option<&str>) = ("DONE", None);
 
 /// A member with a passkey.
@@ -62,7 +62,7 @@ fn passkey_input(answer: &Value) -> Value {
     json!({ "type": "PASSKEY", "challengeId": answer["challengeId"], "credential": answer["credential"], "remember": false })
 }
 
-fn at(view: &Value) -> (&str, Option<&str>) {
+pub(super) fn at(view: &Value) -> (&str, Option<&str>) {
     (view["step"]["type"].as_str().unwrap(), view["problems"][0]["code"].as_str())
 }
 
@@ -114,12 +114,12 @@ impl World {
 }
 
 impl Browser<'_> {
-    async fn sign_in_page(&self) -> Value {
+    pub(super) async fn sign_in_page(&self) -> Value {
         self.start(json!({ "kind": "SIGN_IN" })).await
     }
 
     /// Shows a passkey where the view asks for one.
-    async fn show(&self, view: &Value, passkey: &mut Passkey) -> Value {
+    pub(super) async fn show(&self, view: &Value, passkey: &mut Passkey) -> Value {
         self.show_with(view, passkey, &honest()).await
     }
 
@@ -143,6 +143,7 @@ on_both_engines! {
         assert_ne!(Question::of_page(&again).id, question.id, "each view has a challenge of its own");
         assert_eq!(at(&browser.show(&again, &mut anna.passkey).await), DONE);
         assert!(browser.has("stoa-session"));
+        assert_eq!(world.events("passkey_use").await, 1, "it is told from a sign-in by password");
         // Behind the password it is the second factor; then this browser need not ask again.
         let browser = world.browser();
         let view = browser.password(&anna.email).await;
@@ -172,6 +173,7 @@ on_both_engines! {
         let browser = world.browser();
         let view = browser.sign_in_page().await;
         assert_eq!(at(&browser.show(&view, &mut anna.passkey).await), DONE);
+        assert_eq!(world.events("passkey_use").await, 2);
     }
 
     async fn passkey_of_another_site_or_page_counts_nowhere(engine) {
@@ -183,7 +185,7 @@ on_both_engines! {
         assert_eq!(at(&browser.show(&there, &mut anna.passkey).await), REFUSED, "its site is not this one");
         // What was asked at the other site counts for nothing here.
         let there = browser.start(json!({ "kind": "SIGN_IN", "clientId": client.id })).await;
-        let here = browser.sign_in_page().await;
+        let here = browser.start(json!({ "kind": "SIGN_IN", "clientId": world.client.id })).await;
         let answer = Question::of_page(&there).answered(&mut anna.passkey);
         assert_eq!(at(&browser.answer(&text(&here["token"]), passkey_input(&answer)).await), REFUSED);
         let mut view = browser.flow_view(&text(&here["token"])).await.json();
@@ -199,10 +201,12 @@ on_both_engines! {
         // A site without members' factors, and those who run one, are shown nothing of it.
         let nobody = World::new(engine).await;
         assert!(nobody.browser().sign_in_page().await["step"]["passkey"].is_null());
-        let owner = browser.start(json!({ "kind": "OWNER_SIGN_IN" })).await;
+        let alone = World::with_factors(engine).await;
+        let desk = alone.browser();
+        let owner = desk.start(json!({ "kind": "OWNER_SIGN_IN" })).await;
         assert!(owner["step"]["passkey"].is_null(), "{owner}");
         let input = passkey_input(&Question::of_page(&view).answered(&mut anna.passkey));
-        assert_eq!(at(&browser.answer(&text(&owner["token"]), input).await), ("SIGN_IN", Some("STEP_CHANGED")));
+        assert_eq!(at(&desk.answer(&text(&owner["token"]), input).await), ("SIGN_IN", Some("STEP_CHANGED")));
         assert_eq!(at(&browser.show(&view, &mut anna.passkey).await), DONE, "an honest browser");
     }
 
@@ -381,7 +385,7 @@ on_both_engines! {
             let input = passkey_input(&Question::of_page(&view).answered(&mut passkey));
             inputs.push((browser, text(&view["token"]), input));
         }
-        let (removed, _) = futures_util::future::join(
+        let (removed, views) = futures_util::future::join(
             async {
                 let access = &ben.access;
                 let answer = world.asked_for_proof(access).await;
@@ -394,10 +398,32 @@ on_both_engines! {
         )
         .await;
         assert_eq!(removed, "200");
+        assert!(views.iter().all(|it| [DONE, REFUSED].contains(&at(it))), "{views:?}");
+        for ((browser, ..), view) in inputs.iter().zip(&views) {
+            assert_eq!(browser.has("stoa-session"), at(view) == DONE, "{view}");
+        }
         let browser = world.browser();
         let view = browser.sign_in_page().await;
         passkey.counter += 2_000;
         assert_eq!(at(&browser.show(&view, &mut passkey).await), REFUSED);
+    }
+
+    async fn new_password_ends_no_passkey_and_those_who_run_the_site_do(engine) {
+        let world = World::with_factors(engine).await;
+        // A thief who had the password added one; the owner sets another password by a link.
+        let mut thief = world.holder("anna@example.org").await;
+        let recover = json!({ "recoveryToken": world.recovery_link(&thief.email).await, "password": ANOTHER });
+        let asked = world.call(&world.visitor().await, "/v1/recover", &recover).await.json();
+        assert_eq!((&asked["state"], asked.get("sessionToken")), (&json!("MFA_CHALLENGE"), None));
+        let browser = world.browser();
+        let view = browser.sign_in_page().await;
+        assert_eq!(at(&browser.show(&view, &mut thief.passkey).await), DONE, "as docs/second-factors.md says");
+        assert_eq!(world.events("passkey_use").await, 1);
+        let reset = format!("{OWN}/members/{}/factors", world.id_of(&thief.email).await);
+        assert_eq!(world.app.owner().await.delete(&reset).await.json(), json!({ "removed": 1 }));
+        let view = browser.sign_in_page().await;
+        assert_eq!(at(&browser.show(&view, &mut thief.passkey).await), REFUSED);
+        assert_eq!(world.login(&thief.email, ANOTHER).await["state"], "SUCCESS");
     }
 
     async fn refusal_tells_nothing_of_passkeys_or_accounts(engine) {
@@ -470,6 +496,16 @@ on_both_engines! {
         assert!(codes[..8].iter().all(|it| it == "PASSKEY_REFUSED"), "{codes:?}");
         assert!(codes[8..].iter().all(|it| it == "THROTTLED_FEATURE"), "{codes:?}");
         assert_eq!(world.count("passkey_challenge").await, written, "who shows none fills no table");
+        // What hasn't the form of one counts as well.
+        world.app.kit.clock.advance(20 * MINUTE);
+        let junk = json!({ "type": "PASSKEY", "challengeId": "x", "credential": "{}", "remember": false });
+        let mut codes = Vec::new();
+        for _ in 0..10 {
+            view = browser.answer(&text(&view["token"]), junk.clone()).await;
+            codes.push(text(&view["problems"][0]["code"]));
+        }
+        assert!(codes[..8].iter().all(|it| it == "PASSKEY_REFUSED"), "{codes:?}");
+        assert!(codes[8..].iter().all(|it| it == "THROTTLED_FEATURE"), "{codes:?}");
     }
 
     async fn factor_that_a_site_requires_may_be_a_passkey(engine) {
@@ -507,7 +543,13 @@ on_both_engines! {
         let (mut passkey, credential) = Passkey::create(&question.options, &honest());
         let input = confirm(&question, &credential);
         let path = format!("/_api/account/v1/flows/{}", text(&view["token"]));
-        join_all((0..100).map(|_| browser.ask(Method::POST, &path, Some(&input)))).await;
+        let tries = join_all((0..100).map(|_| browser.ask(Method::POST, &path, Some(&input)))).await;
+        for reply in &tries {
+            assert_eq!(reply.verdict(), "200");
+            let view = reply.json();
+            assert_eq!(at(&view).0, "RECOVERY_CODES", "{view}");
+            assert_ne!(at(&view).1, Some("PASSKEY_REFUSED"), "the page has moved on");
+        }
         let kept = browser.flow_view(&text(&view["token"])).await.json();
         assert_eq!((at(&kept).0, kept["step"]["codes"].as_array().map(Vec::len)), ("RECOVERY_CODES", Some(10)), "{kept}");
         assert_eq!((world.count("passkey").await, world.count("recovery_code").await, world.events("factor_add").await), (1, 10, 1));

@@ -136,7 +136,12 @@ on_both_engines! {
         assert!(laptop_id.starts_with("passkey-"), "{added}");
         assert_eq!((&added["factor"]["type"], &added["factor"]["name"], &added["factor"]["backedUp"]), (&json!("WEBAUTHN"), &json!("Laptop"), &json!(false)));
         assert_eq!(added["recoveryCodes"].as_array().map(Vec::len), Some(10));
-        assert_eq!(world.subjects().await, ["A passkey was added to your account at Test"]);
+        let told = world.app.mail.take().pop().unwrap();
+        assert_eq!(told.subject, "A passkey was added to your account at Test");
+        assert!(told.text.contains("remove the passkey") && told.text.contains("the password alone ends no passkey"), "{}", told.text);
+        let beside_a_code = json!({ "code": "123456", "name": "Laptop" });
+        let refused = world.post_own(&access, "factors/totp-x/confirm", beside_a_code).await.json();
+        assert_eq!(refused["details"]["validationError"]["fieldViolations"][0]["field"], "name", "{refused}");
 
         // The password alone is none any more; the passkey is a proof, and the next one brings no codes.
         assert_eq!(world.login("anna@example.org", PASSWORD).await["state"], "MFA_CHALLENGE");
@@ -162,7 +167,7 @@ on_both_engines! {
         let path = format!("factors/{laptop_id}");
         let renamed = world.own(&access, Method::PATCH, &path, json!({ "name": "Old laptop" })).await;
         assert_eq!((renamed.verdict().as_str(), &renamed.json()["factor"]["name"]), ("200", &json!("Old laptop")));
-        for bad in [json!({}), json!({ "name": "" }), json!({ "name": 1 }), json!({ "name": "x".repeat(101) }), json!({ "name": "a\u{7}b" })] {
+        for bad in [json!({}), json!({ "name": "" }), json!({ "name": " \u{a0} " }), json!({ "name": 1 }), json!({ "name": "x".repeat(101) }), json!({ "name": "a\u{7}b" })] {
             assert_eq!(world.own(&access, Method::PATCH, &path, bad.clone()).await.verdict(), "400 validationError", "{bad}");
         }
         assert_eq!(world.own(&access, Method::PATCH, "factors/passkey-none", json!({ "name": "x" })).await.verdict(), "404 NOT_FOUND");

@@ -26,7 +26,8 @@ impl World {
         let names: Vec<&String> = answer.as_object().unwrap().keys().collect();
         assert_eq!(names, ["state", "requireMfaData", "additionalData"], "{answer}");
         assert_eq!(answer["state"], "REQUIRE_MFA");
-        assert_eq!(answer["requireMfaData"]["availableFactors"][0]["factorStatus"], "REQUIRE_ACTIVATION");
+        let factor = |kind: &str| json!({ "factorType": kind, "factorStatus": "REQUIRE_ACTIVATION" });
+        assert_eq!(answer["requireMfaData"]["availableFactors"], json!([factor("WEBAUTHN"), factor("TOTP")]));
         let url = text(&answer["additionalData"]["signInUrl"]["strValue"]);
         assert!(url.contains("/account/sign-in"), "{url}");
     }

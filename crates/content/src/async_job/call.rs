@@ -64,11 +64,11 @@ impl Content {
         let state = state.ok_or_else(|| Fault::because(Code::NotFound, "There is no such job."))?;
         Ok(view(state))
     }
+}
 
-    /// Whether a site has a job of this id, whoever asks.
-    pub(crate) async fn has_async_job(&self, site: &Site, id: &str) -> Result<bool> {
-        Ok(state(site, id).await?.is_some())
-    }
+/// Whether a site has a job of this id, whoever asks.
+pub(crate) async fn is_there(site: &Site, id: &str) -> Result<bool> {
+    Ok(state(site, id).await?.is_some())
 }
 
 /// How a job stands that the caller may know of. One that goes on is looked after.

@@ -55,18 +55,30 @@ pub(super) enum Step {
 /// # Errors
 /// What may be otherwise the next time. What a caller would be refused for ends the job.
 pub(super) async fn step(content: &Content, site: &Arc<Site>, job: &mut AsyncJob) -> Result<Step> {
-    let done = match refusal(content, site, job).await? {
-        Some(code) => Err(Fault::new(code)),
-        None => piece(content, site, job).await,
+    let done = match refusal(content, site, job).await {
+        Ok(Some(code)) => Err(Fault::new(code)),
+        Ok(None) => piece(content, site, job).await,
+        Err(fault) => return Err(excuse(site, job, fault).await),
     };
     match done {
         Ok(Some(step)) => Ok(step),
         Ok(None) => pass_done(content, site, job).await,
-        Err(fault) if is_verdict(&fault) || is_over(content, job) => {
-            end(content, site, job, End::Failed(fault.code())).await
-        }
-        Err(fault) => Err(fault),
+        Err(fault) if is_verdict(&fault) || is_over(content, job) => fail(content, site, job, fault.code()).await,
+        Err(fault) => Err(excuse(site, job, fault).await),
     }
+}
+
+/// What waited for its time doesn't fail because the server has no room, or no database, for a while.
+async fn excuse(site: &Site, job: &AsyncJob, fault: Fault) -> Fault {
+    let is_excused = fault.code() == Code::Throttled || fault.code().status() == 503;
+    if is_excused && job.pass != Pass::First {
+        let excused = site
+            .write_with((site.id.clone(), job.claim.clone()), |tx, (site, claim)| boxed!(claim.excuse(tx, site).await));
+        if let Err(fault) = excused.await {
+            tracing::debug!(site = %site.id, "an attempt can't be taken back: {fault:?}");
+        }
+    }
+    fault
 }
 
 /// The next piece, looked up and written; nothing when none is left.
@@ -92,8 +104,11 @@ async fn pass_done(content: &Content, site: &Arc<Site>, job: &AsyncJob) -> Resul
     if job.marked.as_ref().is_some_and(Vec::is_empty) {
         return end(content, site, job, End::Succeeded).await;
     }
-    let (times, row) = ((due, content.state.world.now()), (site.id.clone(), job.claim.clone(), job.task.clone()));
-    let waits = site.write_with(row, move |tx, (site, claim, task)| boxed!(claim.wait(tx, site, task, times).await));
+    let times = (due, content.state.world.now());
+    let waits = site
+        .write_with((site.id.clone(), job.claim.clone(), job.task.clone()), move |tx, (site, claim, task)| {
+            boxed!(claim.wait(tx, site, task, times).await)
+        });
     waits.await?;
     Ok(Step::Over)
 }
@@ -110,10 +125,13 @@ async fn refusal(content: &Content, site: &Site, job: &AsyncJob) -> Result<Optio
     if is_over(content, job) {
         return Ok(Some(Code::TimeLimit));
     }
+    if job.pass == Pass::Clear {
+        return Ok(None);
+    }
     let (principals, caller) = (site.principals(), &job.credential.caller);
     let holds = match content.state.standing.get() {
         // Who has signed out since has asked for what is done now.
-        Some(it) if job.pass != Pass::First && matches!(caller.bare(), Caller::User { .. }) => {
+        Some(it) if job.pass == Pass::Due && matches!(caller.bare(), Caller::User { .. }) => {
             it.still(principals, caller).await?
         }
         Some(it) => it.holds(principals, &job.credential).await?,
@@ -127,11 +145,24 @@ fn is_verdict(fault: &Fault) -> bool {
     fault.code().status() < 500 && fault.code() != Code::Throttled
 }
 
-async fn end(content: &Content, site: &Site, job: &AsyncJob, end: End) -> Result<Step> {
-    let end = if job.pass == Pass::Clear { End::Cancelled } else { end };
-    if let End::Failed(code) = end {
-        tracing::info!(site = %site.id, job = job.claim.id, code = code.name(), "a job by filter ends before it is done");
+/// Ends a job that failed. One that was to mark items takes its marks away before: nothing will be done at their time.
+async fn fail(content: &Content, site: &Site, job: &AsyncJob, code: Code) -> Result<Step> {
+    tracing::info!(site = %site.id, job = job.claim.id, code = code.name(), "a job by filter ends before it is done");
+    let marks = job.task.own().is_ok_and(|it| it.is_some_and(|it| it.schedule().is_some()));
+    if job.pass != Pass::First || !marks {
+        return end(content, site, job, End::Failed(code)).await;
     }
+    let why = (code, content.state.world.now());
+    let given_up = site
+        .write_with((site.id.clone(), job.claim.clone(), job.task.clone()), move |tx, (site, claim, task)| {
+            boxed!(claim.give_up(tx, site, task, why).await)
+        });
+    given_up.await?;
+    Ok(Step::Over)
+}
+
+async fn end(content: &Content, site: &Site, job: &AsyncJob, end: End) -> Result<Step> {
+    let end = if job.pass == Pass::Clear { End::Cleared } else { end };
     let now = content.state.world.now();
     let ended = site.write_with((site.id.clone(), job.claim.clone()), move |tx, (site, claim)| {
         boxed!(claim.end(tx, site, end, now).await)
@@ -188,11 +219,13 @@ async fn next(content: &Content, site: &Arc<Site>, job: &AsyncJob) -> Result<Opt
 /// WDE0025 when the collection is another one by now, and as for [`task::Task::plan`].
 async fn resolve(content: &Content, site: &Arc<Site>, job: &AsyncJob) -> Result<(Arc<Collection>, Plan)> {
     let collection = collection::load(content, site, &job.collection_id).await?;
+    // Its own marks may always be taken away, whoever was let to set them.
+    let clearer = Caller::App { id: job.claim.id.clone().into() };
     if collection.table.number != job.collection {
         return Err(fault::collection_not_found(&job.collection_id));
     }
-    let (caller, drafts) = (&job.credential.caller, job.task.drafts);
-    let context = RequestContext::new(content, site, caller, drafts);
+    let caller = if job.pass == Pass::Clear { &clearer } else { &job.credential.caller };
+    let context = RequestContext::new(content, site, caller, job.task.drafts);
     let plan = job.task.plan(context, &collection, job.moment()).await?;
     Ok((collection, plan))
 }
@@ -293,9 +326,9 @@ struct Piece {
     found: Found,
     work: Work,
     failures: Vec<Value>,
-    /// The ids that were marked before, and whether those of this piece come to them.
+    /// The ids that were marked before; those of the first pass come to them.
     marked: Option<Vec<String>>,
-    marks: bool,
+    pass: Pass,
     now: Millis,
 }
 
@@ -322,8 +355,8 @@ impl Piece {
         for (id, outcome) in self.found.ids.iter().zip(outcomes) {
             match outcome {
                 Ok(()) => {
-                    progress.succeeded += 1;
-                    if self.marks {
+                    progress.succeeded += i64::from(self.pass != Pass::Clear);
+                    if self.pass == Pass::First {
                         progress.marked.iter_mut().for_each(|it| it.push(id.clone()));
                     }
                 }
@@ -362,7 +395,7 @@ async fn write(
         work,
         failures: job.failures.clone(),
         marked: job.marked.clone(),
-        marks: job.pass == Pass::First,
+        pass: job.pass,
         now: content.state.world.now(),
     };
     let Some(progress) = site.write_with(piece, |tx, piece| boxed!(piece.run(tx).await)).await? else {

@@ -2,7 +2,7 @@
 
 use super::{
     LEASE,
-    pass::Pass,
+    pass::{OwnChange, Pass},
     task::{Change, Task},
 };
 use crate::{collection::asker, limits::ContentLimits, wire::task::TaskRequest};
@@ -65,7 +65,8 @@ pub(super) struct Progress {
 pub(super) enum End {
     Succeeded,
     Failed(Code),
-    Cancelled,
+    /// The marks are taken away, as far as that went; why is written already.
+    Cleared,
 }
 
 /// What stands in the place of a code where a task was cancelled (docs/protocol/content.md §9).
@@ -108,8 +109,12 @@ pub(super) async fn insert(tx: &mut Tx<'_>, site: &SiteId, job: &NewJob, limits:
     let sql = "insert into stoa.async_job (site, id, collection, collection_id, kind, status, asker, asker_grant, \
                asker_kind, asker_id, request, created, done, succeeded, failed, failures, touched, attempts, task, \
                marked) \
-               values ($1, $2, $3, $4, $5, 'INITIALIZED', $6, $7, $8, $9, $10, $11, '', 0, 0, '[]', $11, 0, $12, $13)";
+               values ($1, $2, $3, $4, $5, 'INITIALIZED', $6, $7, $8, $9, $10, $11, '', 0, 0, '[]', $12, 0, $13, $14)";
     let (grant, task) = (job.credential.grant.as_ref(), &job.task);
+    let created = match task.change {
+        Change::Own(OwnChange::Status) => after_others(tx, site, job).await?,
+        _ => job.now,
+    };
     let shown = job.shown.as_ref().map(Value::to_string);
     let row = params![
         site,
@@ -122,12 +127,21 @@ pub(super) async fn insert(tx: &mut Tx<'_>, site: &SiteId, job: &NewJob, limits:
         kind,
         id,
         task.print(),
+        created,
         job.now,
         shown,
         is_scheduled.then_some("[]")
     ];
     tx.send(sql, row).await?;
     Ok(())
+}
+
+/// Later than all that sets the status of items of the collection and has not ended, however the clocks of nodes differ.
+async fn after_others(tx: &mut Tx<'_>, site: &SiteId, job: &NewJob) -> Result<Millis> {
+    let sql = "select max(created) from stoa.async_job where site = $1 and collection = $2 and kind = 'STATUS' \
+               and ended is null";
+    let last = tx.row(sql, &params![site, job.collection], |row| row.get::<Option<Millis>>(0)).await?.flatten();
+    Ok(last.map_or(job.now, |it| job.now.max(it + 1)))
 }
 
 /// Those to whom the site belongs are held to its number alone. Anyone can be any number of visitors, so these are one.
@@ -163,21 +177,38 @@ async fn refuse_many(
     Err(Fault::because(Code::Throttled, text).with("most", most))
 }
 
-/// The jobs of a site on which no process works, the oldest first. Those of a kind that a later program has made are left to it.
+/// Those that this program knows; others are left to the later program that has made them.
+const KINDS: &str = "('PATCH', 'REMOVE', 'COPY', 'EDIT', 'STATUS')";
+
+/// Whether it is the turn of a `job`. What sets the status of items of one collection is done one after another, a schedule
+/// first when it is asked for (its marks) and then at its time, so that the last word is that of the latest.
+const IS_NEXT: &str = "(job.kind <> 'STATUS' or job.pass = 2 or not exists (select 1 from stoa.async_job earlier \
+     where earlier.site = job.site and earlier.collection = job.collection and earlier.kind = 'STATUS' \
+     and earlier.ended is null and earlier.pass < 2 and \
+     (case when earlier.pass = 1 and earlier.due > earlier.created then earlier.due else earlier.created end, \
+     earlier.created, earlier.id) < \
+     (case when job.pass = 1 and job.due > job.created then job.due else job.created end, job.created, job.id)))";
+
+/// The jobs of a site on which no process works and whose turn it is, the oldest first.
 pub(super) async fn claimable(tx: &mut Tx<'_>, site: &SiteId, now: Millis) -> Result<Vec<String>> {
-    let sql = "select id from stoa.async_job where site = $1 and ended is null and (runner is null or touched < $2) \
-               and (due is null or due <= $3) and kind in ('PATCH', 'REMOVE', 'COPY', 'EDIT', 'STATUS') \
-               order by created, id";
-    Ok(tx.rows(sql, &params![site, now - LEASE, now], |row| row.get(0)).await?)
+    let sql = format!(
+        "select id from stoa.async_job job where site = $1 and ended is null and (runner is null or touched < $2) \
+         and (due is null or due <= $3) and kind in {KINDS} and {IS_NEXT} order by created, id"
+    );
+    Ok(tx.rows(&sql, &params![site, now - LEASE, now], |row| row.get(0)).await?)
 }
 
-/// When the next of the tasks that wait for their time is to be done.
-pub(super) async fn next_due(tx: &mut Tx<'_>, site: &SiteId) -> Result<Option<Millis>> {
-    let sql = "select min(due) from stoa.async_job where site = $1 and ended is null";
-    Ok(tx.row(sql, &params![site], |row| row.get::<Option<Millis>>(0)).await?.flatten())
+/// When jobs of a site are to be looked for again: when the next of the tasks that wait is to be done, and soon when there
+/// are others that have not ended.
+pub(super) async fn next_due(tx: &mut Tx<'_>, site: &SiteId, now: Millis) -> Result<Option<Millis>> {
+    let sql = format!(
+        "select min(coalesce(due, $1)) from stoa.async_job where site = $2 and ended is null and kind in {KINDS}"
+    );
+    Ok(tx.row(&sql, &params![now + LEASE, site], |row| row.get::<Option<Millis>>(0)).await?.flatten())
 }
 
-/// Takes a job on which no other process works; nothing when one does, or it has ended. One that can't be read ends.
+/// Takes a job on which no other process works; nothing when one does, or it has ended, or it isn't its turn. One that can't
+/// be read ends.
 pub(super) async fn claim(
     tx: &mut Tx<'_>,
     site: &SiteId,
@@ -185,12 +216,14 @@ pub(super) async fn claim(
     runner: &str,
     now: Millis,
 ) -> Result<Option<AsyncJob>> {
-    let sql = "update stoa.async_job set status = 'PROCESSING', runner = $1, touched = $2, attempts = attempts + 1, \
-               started = coalesce(started, $2) \
-               where site = $3 and id = $4 and ended is null and (runner is null or touched < $5) \
-               and (due is null or due <= $2) \
-               returning id, collection, collection_id, kind, request, asker, asker_grant, created, done, failures, \
-               attempts, pass, marked";
+    let sql = format!(
+        "update stoa.async_job as job set status = 'PROCESSING', runner = $1, touched = $2, attempts = attempts + 1, \
+         started = coalesce(started, $2) \
+         where site = $3 and id = $4 and ended is null and (runner is null or touched < $5) \
+         and (due is null or due <= $2) and {IS_NEXT} \
+         returning id, collection, collection_id, kind, request, asker, asker_grant, created, done, failures, \
+         attempts, pass, marked"
+    );
     let read = |row: &Row<'_>| {
         let claim = Claim { id: row.get(0)?, runner: runner.to_owned(), done: row.get(8)? };
         let (change, request): (String, Option<String>) = (row.get(3)?, row.get(4)?);
@@ -212,7 +245,7 @@ pub(super) async fn claim(
         };
         Ok((claim, Some(job)))
     };
-    match tx.row(sql, &params![runner, now, site, id, now - LEASE], read).await? {
+    match tx.row(&sql, &params![runner, now, site, id, now - LEASE], read).await? {
         Some((claim, None)) => {
             claim.end(tx, site, End::Failed(Code::Internal), now).await?;
             Ok(None)
@@ -262,8 +295,29 @@ impl Claim {
                    where site = $4 and id = $5 and runner = $6 and ended is null and pass = 0";
         let row = params![due, now, task.without_filter().print(), site, &self.id, &self.runner];
         if tx.execute(sql, &row).await? == 1 {
-            forget_filter(tx, site, &self.id).await?;
+            forget_values(tx, site, &self.id).await?;
         }
+        Ok(())
+    }
+
+    /// Has a job that can't mark more items take its marks away, if this process still works on it.
+    pub(super) async fn give_up(
+        &self,
+        tx: &mut Tx<'_>,
+        site: &SiteId,
+        task: &Task,
+        (code, now): (Code, Millis),
+    ) -> Result<()> {
+        match self.keep(tx, site, now).await? {
+            true => clear(tx, site, &self.id, task, (code.name(), now)).await,
+            false => Ok(()),
+        }
+    }
+
+    /// Trouble that is not of the job's making counts for no attempt.
+    pub(super) async fn excuse(&self, tx: &mut Tx<'_>, site: &SiteId) -> Result<()> {
+        let sql = "update stoa.async_job set attempts = 0 where site = $1 and id = $2 and runner = $3";
+        tx.send(sql, params![site, &self.id, &self.runner]).await?;
         Ok(())
     }
 
@@ -272,22 +326,38 @@ impl Claim {
         let (status, fault) = match end {
             End::Succeeded => ("SUCCEEDED", None),
             End::Failed(code) => ("FAILED", Some(code.name())),
-            End::Cancelled => ("FAILED", Some(CANCELLED)),
+            End::Cleared => ("FAILED", None),
         };
-        let sql = "update stoa.async_job set status = $1, fault = $2, ended = $3, touched = $3, request = null, \
-                   runner = null where site = $4 and id = $5 and runner = $6 and ended is null";
-        tx.send(sql, params![status, fault, now, site, &self.id, &self.runner]).await?;
+        let sql = "update stoa.async_job set status = $1, fault = coalesce(fault, $2), ended = $3, touched = $3, \
+                   request = null, marked = null, runner = null \
+                   where site = $4 and id = $5 and runner = $6 and ended is null";
+        if tx.execute(sql, &params![status, fault, now, site, &self.id, &self.runner]).await? == 1 {
+            forget_values(tx, site, &self.id).await?;
+        }
         Ok(())
     }
 }
 
-/// A task is told without its filter from now on.
-async fn forget_filter(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<()> {
+/// A task is told without its filter and without values from now on: they may be about persons.
+async fn forget_values(tx: &mut Tx<'_>, site: &SiteId, id: &str) -> Result<()> {
     let sql = "select task from stoa.async_job where site = $1 and id = $2";
     let shown = tx.row(sql, &params![site, id], |row| row.get::<Option<String>>(0)).await?.flatten();
-    let shown = shown.and_then(|it| serde_json::from_str(&it).ok()).map(TaskRequest::without_filter);
+    let shown = shown.and_then(|it| serde_json::from_str(&it).ok()).map(TaskRequest::without_values);
     let sql = "update stoa.async_job set task = $1 where site = $2 and id = $3";
     tx.send(sql, params![shown.map(|it| it.to_string()), site, id]).await?;
+    Ok(())
+}
+
+/// Has a job that marks items, or has, go through them again and take its marks away. What it marked is not done.
+async fn clear(tx: &mut Tx<'_>, site: &SiteId, id: &str, task: &Task, (fault, now): (&str, Millis)) -> Result<()> {
+    let sql = "update stoa.async_job set pass = 2, due = null, done = '', runner = null, attempts = 0, \
+               fault = $1, touched = $2, request = $3, \
+               estimated = case when pass = 0 then succeeded else estimated end, \
+               succeeded = case when pass = 0 then 0 else succeeded end \
+               where site = $4 and id = $5 and ended is null and fault is null";
+    if tx.execute(sql, &params![fault, now, task.without_filter().print(), site, id]).await? == 1 {
+        forget_values(tx, site, id).await?;
+    }
     Ok(())
 }
 
@@ -300,19 +370,14 @@ pub(super) async fn cancel(tx: &mut Tx<'_>, site: &SiteId, id: &str, now: Millis
     let task = Change::of(&kind).map(|it| Task::parse(it, &request.unwrap_or_default()));
     let marks = |it: &Task| it.own().is_ok_and(|it| it.is_some_and(|it| it.schedule().is_some()));
     match task.filter(marks) {
-        Some(task) => {
-            let sql = "update stoa.async_job set pass = 2, due = null, done = '', runner = null, attempts = 0, \
-                       fault = $1, touched = $2, request = $3 \
-                       where site = $4 and id = $5 and ended is null and fault is null";
-            tx.send(sql, params![CANCELLED, now, task.without_filter().print(), site, id]).await?;
-        }
+        Some(task) => clear(tx, site, id, &task, (CANCELLED, now)).await,
         None => {
             let sql = "update stoa.async_job set status = 'FAILED', fault = $1, ended = $2, touched = $2, \
                        request = null, runner = null where site = $3 and id = $4 and ended is null";
             tx.send(sql, params![CANCELLED, now, site, id]).await?;
+            forget_values(tx, site, id).await
         }
     }
-    Ok(())
 }
 
 const STATE: &str = "status, succeeded, failed, failures, fault, asker_kind, asker_id, collection_id, id, task, started, \

@@ -13,18 +13,21 @@ use std::{
     sync::Arc,
     time::Duration,
 };
-use stoa_kernel::{Fault, Result, SiteId, clock::Millis};
+use stoa_kernel::{Code, Fault, Result, SiteId, clock::Millis};
 use stoa_store::{ReaderPool, Site, boxed};
 use tokio::{sync::Semaphore, time::sleep};
 
 /// Sites whose jobs this process works on at one time.
 const SITES: usize = 8;
 
+/// When a site that could not be opened is tried again.
+const RETRY: Millis = 30_000;
+
 /// The sites whose jobs are worked on, and whether one was added since its list was last read.
 pub(crate) struct JobRuns {
     sites: Mutex<HashMap<SiteId, bool>>,
     turns: Semaphore,
-    /// When the next of the tasks of a site is to be done that wait for their time.
+    /// When jobs of a site are to be looked for that wait for their time, or were left by a process that was stopped.
     due: Mutex<HashMap<SiteId, Millis>>,
 }
 
@@ -102,20 +105,33 @@ impl Content {
         });
     }
 
-    /// The sites, open or not, some of whose tasks waited for their time until now, each told once.
+    /// Notes when jobs of a site are to be looked for, which may be closed until then.
+    pub async fn async_jobs_look(&self, site: &Site) {
+        note_due(self, site).await;
+    }
+
+    /// Notes that a site could not be looked at, which is tried again after a while, or that there is none any more.
+    pub fn async_jobs_unseen(&self, site: &SiteId, fault: &Fault) {
+        let mut due = self.state.job_runs.due.lock();
+        if fault.code() == Code::SiteUnknown {
+            due.remove(site);
+        } else {
+            due.insert(site.clone(), self.state.world.now() + RETRY);
+        }
+    }
+
+    /// The sites, open or not, some of whose jobs are to be looked for by now.
     pub fn async_jobs_due(&self) -> Vec<SiteId> {
         let now = self.state.world.now();
-        let mut due = self.state.job_runs.due.lock();
-        let sites: Vec<SiteId> = due.iter().filter(|it| *it.1 <= now).map(|it| it.0.clone()).collect();
-        due.retain(|_, at| *at > now);
-        sites
+        let due = self.state.job_runs.due.lock();
+        due.iter().filter(|it| *it.1 <= now).map(|it| it.0.clone()).collect()
     }
 }
 
 /// Notes when the next task of a site is to be done: nothing may open the site until then.
 async fn note_due(content: &Content, site: &Site) {
-    let id = site.id.clone();
-    let next = site.read(ReaderPool::Point, move |tx| boxed!(row::next_due(tx, &id).await)).await;
+    let (id, now) = (site.id.clone(), content.state.world.now());
+    let next = site.read(ReaderPool::Point, move |tx| boxed!(row::next_due(tx, &id, now).await)).await;
     let mut due = content.state.job_runs.due.lock();
     match next {
         Ok(Some(it)) => {

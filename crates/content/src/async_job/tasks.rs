@@ -3,8 +3,8 @@
 use super::{
     call::{begin, error, known, may},
     own::Own,
-    row::{self, CANCELLED, JobState, Wanted},
-    task::{Change, Task},
+    row::{self, JobState, Wanted},
+    task::{Change, Task, within},
 };
 use crate::{
     Content,
@@ -31,14 +31,20 @@ impl Content {
         let TaskRequest { kind, options, shown } = request;
         let caller = credential.caller.clone();
         let request = Request::of(options);
-        let filter = request.members.get("filter").cloned().unwrap_or_else(|| json!({}));
+        let filter = request.members.get("filter").map_or_else(|| json!({}), with_system_names);
         let (change, printed) = match Own::print(&kind) {
             Some((change, printed)) => (Change::Own(change), printed),
             None => (Change::Remove, Value::Null),
         };
-        let task = (change, Task::new(change, &request, filter, printed));
-        let id = begin(self, site, credential, &request, task, Some(shown)).await?;
-        self.task_get(site, &caller, &id).await
+        let task = Task::new(change, &request, filter, printed).and_then(|it| within(&shown.to_string()).map(|()| it));
+        let task = (change, task);
+        let id = begin(self, site, credential, &request, task, Some(shown.clone())).await?;
+        let mut task = self.task_get(site, &caller, &id).await?;
+        // As it was asked for: it may have ended by now, and its filter be forgotten.
+        if let (Some(task), Value::Object(shown)) = (task.as_object_mut(), shown) {
+            task.extend(shown);
+        }
+        Ok(task)
     }
 
     /// How a task stands, for who asked for it, and for owners and apps.
@@ -47,33 +53,6 @@ impl Content {
     /// NOT_FOUND when there is none that the caller may know of.
     pub async fn task_get(&self, site: &Arc<Site>, caller: &Caller, id: &str) -> Result<Value> {
         known(self, site, caller, id).await?.and_then(view).ok_or_else(missing)
-    }
-
-    /// A page of the tasks that the caller may know of, the newest first.
-    ///
-    /// # Errors
-    /// When they can't be read.
-    pub async fn task_list(&self, site: &Site, caller: &Caller, offset: usize, limit: usize) -> Result<TaskList> {
-        let own = || (caller.identity_type().to_owned(), caller.id().to_owned());
-        let asker = (!caller.bare().is_privileged()).then(own);
-        let number = |it: usize| i64::try_from(it).unwrap_or(i64::MAX);
-        let mut wanted = Wanted { asker, collections: None, offset: number(offset), limit: number(limit) };
-        let (id, caller) = (site.id.clone(), caller.clone());
-        let read = site.read(ReaderPool::Point, move |tx| {
-            boxed!({
-                if caller.scopes().is_some() {
-                    let reaches = |it: &String| caller.reaches(Area::Items, Right::Read, Some(it));
-                    let all = row::task_collections(tx, &id).await?;
-                    wanted.collections = Some(all.into_iter().filter(reaches).collect());
-                }
-                row::tasks(tx, &id, &wanted).await
-            })
-        });
-        let (states, total) = read.await?;
-        Ok(TaskList {
-            tasks: states.into_iter().filter_map(view).collect(),
-            total: usize::try_from(total).unwrap_or(0),
-        })
     }
 
     /// Cancels a task that has not ended: nothing more is done, and what is marked to be published or taken back at a
@@ -95,6 +74,51 @@ impl Content {
     }
 }
 
+/// A page of the tasks that the caller may know of, the newest first.
+///
+/// # Errors
+/// When they can't be read.
+pub(crate) async fn list(site: &Site, caller: &Caller, offset: usize, limit: usize) -> Result<TaskList> {
+    let own = || (caller.identity_type().to_owned(), caller.id().to_owned());
+    let asker = (!caller.bare().is_privileged()).then(own);
+    let number = |it: usize| i64::try_from(it).unwrap_or(i64::MAX);
+    let mut wanted = Wanted { asker, collections: None, offset: number(offset), limit: number(limit) };
+    let (id, caller) = (site.id.clone(), caller.clone());
+    let read = site.read(ReaderPool::Point, move |tx| {
+        boxed!({
+            if caller.scopes().is_some() {
+                let reaches = |it: &String| caller.reaches(Area::Items, Right::Read, Some(it));
+                let all = row::task_collections(tx, &id).await?;
+                wanted.collections = Some(all.into_iter().filter(reaches).collect());
+            }
+            row::tasks(tx, &id, &wanted).await
+        })
+    });
+    let (states, total) = read.await?;
+    Ok(TaskList { tasks: states.into_iter().filter_map(view).collect(), total: usize::try_from(total).unwrap_or(0) })
+}
+
+/// A filter with the names that items have for their own: on the way of tasks the packages call `_id`, `_createdDate` and
+/// `_updatedDate` otherwise, at every depth (docs/protocol/content.md §6.1).
+fn with_system_names(filter: &Value) -> Value {
+    match filter {
+        Value::Object(members) => {
+            let named = members.iter().map(|(name, value)| {
+                let name = match name.as_str() {
+                    "id" => "_id",
+                    "createdDate" => "_createdDate",
+                    "updatedDate" => "_updatedDate",
+                    other => other,
+                };
+                (name.to_owned(), with_system_names(value))
+            });
+            Value::Object(named.collect())
+        }
+        Value::Array(values) => values.iter().map(with_system_names).collect(),
+        other => other.clone(),
+    }
+}
+
 fn missing() -> Fault {
     Fault::because(Code::NotFound, "There is no such task.")
 }
@@ -102,10 +126,9 @@ fn missing() -> Fault {
 /// A task as it is told; nothing for another job.
 fn view(job: JobState) -> Option<Value> {
     let mut view = job.task?;
-    let is_cancelled = job.fault.as_deref() == Some(CANCELLED);
     let status = match job.status.as_str() {
         // What it has marked is still to be unmarked.
-        _ if is_cancelled => "FAILED",
+        _ if job.fault.is_some() => "FAILED",
         "INITIALIZED" => "NEW",
         "SUCCEEDED" => "COMPLETED",
         "FAILED" => "FAILED",

@@ -1,6 +1,10 @@
 //! Which environment a call is about (docs/protocol/content.md §3.0).
 
-use crate::{Content, Options, TaskList, collection, fault};
+use crate::{
+    Content, Options, TaskList,
+    async_job::{call, tasks},
+    collection, fault,
+};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use stoa_kernel::{Caller, Code, Result};
@@ -82,13 +86,13 @@ impl Content {
         caller: &Caller,
         id: &str,
     ) -> Result<Arc<Site>> {
-        if !caller.bare().is_editor() || self.has_async_job(site, id).await? {
+        if !caller.bare().is_editor() || call::is_there(site, id).await? {
             return Ok(site.clone());
         }
         Ok(store.sandbox(site).await?.unwrap_or_else(|| site.clone()))
     }
 
-    /// [`Content::task_list`] of both environments, those of LIVE first.
+    /// A page of the tasks that the caller may know of in both environments, those of LIVE first, each the newest first.
     ///
     /// # Errors
     /// When one of them can't be asked.
@@ -99,13 +103,13 @@ impl Content {
         caller: &Caller,
         (offset, limit): (usize, usize),
     ) -> Result<TaskList> {
-        let mut list = self.task_list(site, caller, offset, limit).await?;
+        let mut list = tasks::list(site, caller, offset, limit).await?;
         if !caller.bare().is_editor() {
             return Ok(list);
         }
         let Some(sandbox) = store.sandbox(site).await? else { return Ok(list) };
         let (before, left) = (offset.saturating_sub(list.total), limit - list.tasks.len().min(limit));
-        let others = self.task_list(&sandbox, caller, before, left).await?;
+        let others = tasks::list(&sandbox, caller, before, left).await?;
         list.total += others.total;
         list.tasks.extend(others.tasks);
         Ok(list)

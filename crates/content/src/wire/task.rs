@@ -56,6 +56,7 @@ const DRAFT_AT: &str = "scheduleDraftStatusOptions";
 
 static PAIR: Validator = Validator::Object(&[("from", Validator::Any), ("to", Validator::Any)]);
 static VALUE: Validator = Validator::Any;
+static DRAFTS: Validator = Validator::Object(&[("includeDraftItems", Validator::Flag)]);
 
 /// Each type, the member with its options, and what these are beside those of other calls.
 const TYPES: &[(&str, &str, Validator)] = &[
@@ -125,12 +126,19 @@ impl TaskRequest {
         let mut options = options.clone();
         options.retain(|_, it| !it.is_null());
         let kind = kind(own, &options, &path)?;
-        let shown = Map::from_iter([("type".to_owned(), (*name).into()), ((*own).to_owned(), options.clone().into())]);
+        let shown = documented(own, validator, &options);
+        let shown = Map::from_iter([("type".to_owned(), (*name).into()), ((*own).to_owned(), shown.into())]);
+        let foreign: &[&str] = match kind {
+            TaskKind::Delete => &[],
+            TaskKind::Copy { .. } => &["filter", "publishPluginOptions"],
+            TaskKind::Edit { .. } | TaskKind::Status(_) => &["publishPluginOptions"],
+        };
+        // Passed over, they would have items changed that were not meant.
+        if let Some(it) = foreign.iter().find(|it| options.contains_key(**it)) {
+            return Err(invalid(&format!("{path}.{it}"), &format!("doesn't belong to a task of the type {name}")));
+        }
         // Without a filter all items are meant.
         options.entry("filter").or_insert_with(|| Map::new().into());
-        if matches!(kind, TaskKind::Copy { .. }) {
-            options.insert("filter".to_owned(), Map::new().into());
-        }
         if kind != TaskKind::Delete {
             // These are about all that the caller sees and have no word for it.
             options.insert("publishPluginOptions".to_owned(), serde_json::json!({ "includeDraftItems": true }));
@@ -138,12 +146,40 @@ impl TaskRequest {
         Ok(Self { kind, options, shown: shown.into() })
     }
 
-    /// What a task is told as once its filter is of no use any more.
-    pub(crate) fn without_filter(mut shown: Value) -> Value {
+    /// What a task is told as once its filter and the values of an edit are of no use any more.
+    pub(crate) fn without_values(mut shown: Value) -> Value {
         for options in shown.as_object_mut().into_iter().flat_map(Map::values_mut).filter_map(Value::as_object_mut) {
             options.remove("filter");
+            options.remove("operations");
         }
         shown
+    }
+}
+
+/// The members of the options that there are: what else was sent is not kept.
+fn documented(own: &str, validator: &Validator, options: &Map<String, Value>) -> Map<String, Value> {
+    let common = [("dataCollectionId", &VALUE), ("environment", &VALUE), ("filter", &VALUE)];
+    let mut members = Vec::from(common);
+    if own == "deleteByQueryOptions" {
+        members.push(("publishPluginOptions", &DRAFTS));
+    }
+    if let Validator::Object(own) = validator {
+        members.extend(own.iter().map(|it| (it.0, &it.1)));
+    }
+    let shown =
+        |(name, validator): &(&str, &Validator)| Some(((*name).to_owned(), known(validator, options.get(*name)?)));
+    members.iter().filter_map(shown).collect()
+}
+
+/// A value without the members that objects of its kind don't have.
+fn known(validator: &Validator, value: &Value) -> Value {
+    match (validator, value) {
+        (Validator::Object(members), Value::Object(sent)) => {
+            let kept = |it: &(&str, Validator)| Some((it.0.to_owned(), known(&it.1, sent.get(it.0)?)));
+            Value::Object(members.iter().filter_map(kept).collect())
+        }
+        (Validator::List(_, of), Value::Array(sent)) => sent.iter().map(|it| known(of, it)).collect(),
+        _ => value.clone(),
     }
 }
 
@@ -217,7 +253,7 @@ mod tests {
         let at = json!({ "date": "2030-01-01T00:00:00Z" });
         let scheduled = status("SCHEDULE_DRAFT_STATUS", json!({ "scheduleDraftStatusOptions": at })).expect("a task");
         assert_eq!(scheduled.kind, TaskKind::Status(StatusOperation::ScheduleDraft(1_893_456_000_000)));
-        let told = TaskRequest::without_filter(scheduled.shown);
+        let told = TaskRequest::without_values(scheduled.shown);
         assert_eq!(
             told["updatePublishStatusOptions"],
             json!({ "dataCollectionId": "c", "operation": "SCHEDULE_DRAFT_STATUS", "scheduleDraftStatusOptions": at })
@@ -242,6 +278,27 @@ mod tests {
     }
 
     #[test]
+    fn what_no_task_has_is_not_told_again() {
+        let sent = json!({
+            "dataCollectionId": "c", "filter": { "n": 1 }, "x": "y".repeat(100_000), "appOptions": { "a": 1 },
+            "publishPluginOptions": { "includeDraftItems": true, "x": 1 },
+        });
+        let task = read(json!({ "type": "DELETE_BY_QUERY", "deleteByQueryOptions": sent })).expect("a task");
+        let told = json!({
+            "dataCollectionId": "c", "filter": { "n": 1 }, "publishPluginOptions": { "includeDraftItems": true },
+        });
+        assert_eq!(task.shown["deleteByQueryOptions"], told);
+        let pair = json!({ "from": 1, "to": { "x": 2 } });
+        let mut sent = json!({ "fieldKey": "a", "operations": { "replaceItems": [pair.clone()] } });
+        let told = sent.clone();
+        sent["operations"]["replaceItems"][0]["x"] = 1.into();
+        sent["operations"]["x"] = 1.into();
+        let task = read(json!({ "type": "EDIT_FIELD_DATA", "editFieldDataOptions": sent })).expect("a task");
+        assert_eq!(task.shown["editFieldDataOptions"], told);
+        assert_eq!(TaskRequest::without_values(task.shown)["editFieldDataOptions"], json!({ "fieldKey": "a" }));
+    }
+
+    #[test]
     fn what_is_no_task_is_refused() {
         let copy = json!({ "dataCollectionId": "c", "sourceFieldKey": "a", "targetFieldKey": "a" });
         for bad in [
@@ -254,6 +311,8 @@ mod tests {
             json!({ "type": "DELETE_BY_QUERY", "deleteByQueryOptions": {}, "copyFieldDataOptions": {} }),
             json!({ "type": "COPY_FIELD_DATA", "copyFieldDataOptions": copy }),
             json!({ "type": "COPY_FIELD_DATA", "copyFieldDataOptions": { "sourceFieldKey": "a" } }),
+            json!({ "type": "COPY_FIELD_DATA", "copyFieldDataOptions": { "sourceFieldKey": "a", "targetFieldKey": "b", "filter": {} } }),
+            json!({ "type": "EDIT_FIELD_DATA", "editFieldDataOptions": { "fieldKey": "a", "operations": { "addItems": [1] }, "publishPluginOptions": { "includeDraftItems": false } } }),
             json!({ "type": "EDIT_FIELD_DATA", "editFieldDataOptions": { "fieldKey": "a" } }),
             json!({ "type": "EDIT_FIELD_DATA", "editFieldDataOptions": { "fieldKey": "a", "operations": { "addItems": vec![1; 65] } } }),
         ] {

@@ -2,9 +2,15 @@
 
 use crate::common::*;
 use serde_json::{Value, json};
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 use stoa_content::{Content, ContentLimits, TaskRequest};
-use stoa_kernel::{Caller, SiteId, clock::Clock, date};
+use stoa_kernel::{Caller, Code, Fault, SiteId, clock::Clock, date};
 use stoa_store::{Credential, ReaderPool, Standing, TxFuture, boxed};
 use stoa_testkit::on_both_engines;
 
@@ -20,6 +26,20 @@ impl Standing for SignedOut {
 
     fn holds<'t>(&'t self, _: &'t SiteId, _: &'t Credential) -> TxFuture<'t, bool> {
         boxed!(Ok(false))
+    }
+}
+
+/// Nothing can be asked at the moment, and how often it was tried.
+struct Away(Arc<AtomicUsize>);
+
+impl Standing for Away {
+    fn still<'t>(&'t self, _: &'t SiteId, _: &'t Caller) -> TxFuture<'t, bool> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        boxed!(Err(Fault::new(Code::Unavailable)))
+    }
+
+    fn holds<'t>(&'t self, _: &'t SiteId, _: &'t Credential) -> TxFuture<'t, bool> {
+        boxed!(Err(Fault::new(Code::Unavailable)))
     }
 }
 
@@ -68,6 +88,15 @@ fn restarted(world: World) -> World {
     World { content, site: world.site.clone(), test: world.test }
 }
 
+/// How many items say when they are to be published.
+async fn marked(world: &World) -> i64 {
+    let request = members(json!({
+        "dataCollectionId": "c", "filter": { "_publishDate": { "$exists": true } },
+        "publishPluginOptions": { "includeDraftItems": true },
+    }));
+    world.content.item_count(&world.site, &app(), None, &request).await.unwrap()
+}
+
 /// How many items were told of as changed, and what the rows of jobs keep of their filters.
 async fn told(world: &World) -> usize {
     let told = world.outbox().await.into_iter().filter(|(kind, _)| kind == "data_item_updated");
@@ -91,8 +120,19 @@ on_both_engines! {
         assert_eq!((published(&world).await, told(&world).await), (0, 150));
         assert!(world.content.async_jobs_due().is_empty());
         world.test.clock.advance(9 * DAY);
-        assert_eq!(world.content.async_jobs_due(), [world.site.id.clone()], "the site is opened for it");
+        assert_eq!(world.content.async_jobs_due().as_slice(), std::slice::from_ref(&world.site.id), "the site is opened for it");
         let world = restarted(world);
+        assert!(world.content.async_jobs_due().is_empty(), "the next process knows of no site");
+        world.content.async_jobs_look(&world.site).await;
+        assert_eq!(world.content.async_jobs_due().as_slice(), std::slice::from_ref(&world.site.id), "until it has looked at it");
+        let away = Fault::new(Code::Unavailable);
+        world.content.async_jobs_unseen(&world.site.id, &away);
+        assert!(world.content.async_jobs_due().is_empty());
+        world.test.clock.advance(30_000);
+        assert_eq!(world.content.async_jobs_due().as_slice(), std::slice::from_ref(&world.site.id), "it is tried again");
+        let gone = Fault::new(Code::SiteUnknown);
+        world.content.async_jobs_unseen(&world.site.id, &gone);
+        assert!(world.content.async_jobs_due().is_empty());
         world.content.keep_standing(Arc::new(SignedOut));
         let state = ended(&world, &id).await;
         assert_eq!((&state["status"], &state["itemsSucceeded"]), (&json!("COMPLETED"), &json!(150)), "{state}");
@@ -120,6 +160,43 @@ on_both_engines! {
         assert_eq!(published(&world).await, 150);
     }
 
+    async fn what_waits_outlasts_trouble_of_the_server(engine) {
+        let world = World::new(engine).await;
+        let id = scheduled(&world, &editor()).await;
+        world.test.clock.advance(30 * DAY);
+        let world = restarted(world);
+        let tried = Arc::new(AtomicUsize::new(0));
+        world.content.keep_standing(Arc::new(Away(tried.clone())));
+        // More often than a job may fail by itself.
+        for n in 1..=12 {
+            while tried.load(Ordering::SeqCst) < n {
+                assert_eq!(world.content.task_get(&world.site, &app(), &id).await.unwrap()["status"], "RUNNING");
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            world.test.clock.advance(3_001);
+        }
+        let world = restarted(world);
+        assert_eq!(ended(&world, &id).await["status"], "COMPLETED");
+        assert_eq!(published(&world).await, 150);
+    }
+
+    async fn schedule_that_fails_while_it_marks_takes_its_marks_away(engine) {
+        let world = World::new(engine).await;
+        let id = scheduled(&world, &editor()).await;
+        assert_eq!(marked(&world).await, 150);
+        // As it is in the middle of the first pass.
+        let before = world.site.write(|tx| boxed!({
+            tx.execute("update stoa.async_job set pass = 0, due = null, done = '', succeeded = 50", &[]).await?;
+            Ok(())
+        }));
+        before.await.unwrap();
+        let world = restarted(world);
+        world.content.keep_standing(Arc::new(SignedOut));
+        let state = ended(&world, &id).await;
+        assert_eq!((&state["status"], &state["failures"][0]["code"], &state["itemsSucceeded"]), (&json!("FAILED"), &json!("WDE0027"), &json!(0)), "{state}");
+        assert_eq!(marked(&world).await, 0, "no item says that it will be published");
+    }
+
     async fn cancelled_task_is_cleared_by_whom_it_is_left_to(engine) {
         let world = World::new(engine).await;
         let id = scheduled(&world, &app()).await;
@@ -129,11 +206,7 @@ on_both_engines! {
         assert_eq!(again["failures"][0]["code"], "CANCELLED");
         let world = restarted(world);
         assert_eq!(ended(&world, &id).await["failures"], json!([{ "code": "CANCELLED", "description": "The task was cancelled." }]));
-        let request = members(json!({
-            "dataCollectionId": "c", "filter": { "_publishDate": { "$exists": true } },
-            "publishPluginOptions": { "includeDraftItems": true },
-        }));
-        assert_eq!(world.content.item_count(&world.site, &app(), None, &request).await.unwrap(), 0);
+        assert_eq!(marked(&world).await, 0);
         world.test.clock.advance(31 * DAY);
         assert_eq!(published(&world).await, 0);
     }

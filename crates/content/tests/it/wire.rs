@@ -130,7 +130,7 @@ on_both_engines! {
         assert_eq!(key.get(path).await.verdict(), "404 WDE0025");
         let restored = key.post("/v2/collections/restore/Shop/cars", &json!({ "dataCollectionId": "Shop/cars" })).await.json();
         assert_eq!(restored["dataCollection"]["id"], "Shop/cars");
-        assert_eq!(key.post("/v1/tasks", &json!({})).await.verdict(), "428 WDE0119");
+        assert_eq!(key.post("/wix-data/v2/backups", &json!({})).await.verdict(), "428 WDE0119");
     }
 }
 

@@ -85,7 +85,8 @@ pub(super) async fn answered(
     info: &RequestInfo,
     outcome: Outcome,
 ) -> Result<Response, Problem> {
-    let outcome = app.identity.outcome_at(site, outcome, relying_party(info).as_ref()).await?;
+    let at = relying_party(app, info).await?;
+    let outcome = app.identity.outcome_at(site, outcome, at.as_ref()).await?;
     Ok(body::ok(&outcome.to_json()))
 }
 

@@ -4,7 +4,10 @@
 //! of sessions carry the site's number in their names. What binds flows to a browser, and by what a browser is known
 //! again, is random and says nothing of a site; one of each serves all.
 
-use super::page::{page_of, see_other};
+use super::{
+    page::{page_of, see_other},
+    passkeys::relying_party,
+};
 use crate::{
     App, Problem, RequestInfo,
     extract::{cookie, cookies, text},
@@ -89,6 +92,7 @@ impl FromRequestParts<App> for Visit {
             language: text(headers, "accept-language").and_then(first_language),
             address: info.address,
             base_url: info.base_url.clone(),
+            relying_party: relying_party(app, &info).await?,
         };
         let navigation = Navigation {
             referer: text(headers, "referer").map(str::to_owned),
@@ -302,6 +306,7 @@ mod tests {
                 language: None,
                 address,
                 base_url: base_url.clone(),
+                relying_party: None,
             },
             navigation: Navigation::default(),
             info: RequestInfo { address, base_url, host: "example.org".to_owned(), is_https, origin: None, site: None },

@@ -55,7 +55,7 @@ pub(crate) async fn verify(
             false
         }
     };
-    let at = relying_party(&info);
+    let at = relying_party(&app, &info).await?;
     let mut shown = None;
     for known in kinds.iter().copied() {
         let given = shown_of(&body, known, at.as_ref(), &mut fields.violations);
@@ -79,8 +79,9 @@ pub(crate) async fn verify(
 pub(crate) async fn list(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
     let found = app.identity.factor_list(&call.site, &call.caller).await?;
     let FactorList { policy, mut addable, factors, recovery_codes_left, remembered_browsers, proved_until } = found;
-    // Where browsers have none.
-    addable.retain(|it| *it != FactorType::Webauthn || relying_party(&info).is_some());
+    if relying_party(&app, &info).await?.is_none() {
+        addable.retain(|it| *it != FactorType::Webauthn);
+    }
     let mut view = json!({
         "policy": policy.name(),
         "addable": addable.into_iter().map(FactorType::name).collect::<Vec<_>>(),
@@ -130,6 +131,10 @@ pub(crate) async fn confirm(State(app): State<App>, info: RequestInfo, call: Api
         return passkeys::confirm(&app, &info, &call).await;
     }
     let mut violations = Vec::new();
+    if !call.data["name"].is_null() {
+        let why = "it was named when it was begun";
+        violations.push(Violation::new("name", "FIELD_NOT_ALLOWED", why));
+    }
     let code = code_at(&call.data, "code", "code", &mut violations);
     let code = match code {
         Some(code) if violations.is_empty() => code,
@@ -173,9 +178,9 @@ pub(crate) async fn forget(State(app): State<App>, info: RequestInfo, call: ApiC
 pub(crate) async fn prove(State(app): State<App>, info: RequestInfo, headers: HeaderMap, mut call: ApiCall) -> Answer {
     let attempt =
         Attempt { address: info.address, visitor: None, client: None, hints: hints(&headers, &info), captcha: None };
-    let at = relying_party(&info);
+    let at = relying_party(&app, &info).await?;
     let proof = match proof(&call.data, &app.identity.factor_kinds(), at.as_ref())? {
-        Asked::Proof(proof) => proof,
+        Asked::Proof(proof) => *proof,
         Asked::Code(FactorType::Webauthn) => {
             let request = app.identity.member_prove_request(&call.site, &call.caller, at.as_ref()).await?;
             return secret(&json!({ "webauthnData": request.to_webauthn_data() }));
@@ -290,7 +295,7 @@ fn refuse_others(body: &Value, kinds: &[FactorType], violations: &mut Vec<Violat
 
 /// What a proof comes to.
 enum Asked {
-    Proof(Proof),
+    Proof(Box<Proof>),
     /// That a code of this factor is sent first, or what a passkey is asked.
     Code(FactorType),
 }
@@ -300,13 +305,13 @@ fn proof(data: &Value, kinds: &[FactorType], at: Option<&RelyingParty>) -> Resul
     let mut asked = Vec::new();
     match &data["password"] {
         Value::Null => {}
-        Value::String(password) => asked.push(Asked::Proof(Proof::Password(Secret::new(password.as_str())))),
+        Value::String(password) => asked.push(Asked::Proof(Box::new(Proof::Password(Secret::new(password.as_str()))))),
         _ => violations.push(Violation::new("password", "FORMAT", "text is expected")),
     }
     for factor in kinds.iter().copied() {
         let can_be_asked = factor.is_sent() || factor == FactorType::Webauthn;
         match shown_of(data, factor, at, &mut violations) {
-            Some(shown) => asked.push(Asked::Proof(Proof::Factor(shown?))),
+            Some(shown) => asked.push(Asked::Proof(Box::new(Proof::Factor(shown?)))),
             None if can_be_asked && data[factor.data_name()].is_object() => asked.push(Asked::Code(factor)),
             None => {}
         }

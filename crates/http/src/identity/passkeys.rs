@@ -20,9 +20,16 @@ const LONGEST_NAME: usize = 1_000;
 /// Characters of a UUID.
 const ID: usize = 36;
 
-/// Whose passkeys the pages take that a request is for.
-pub(super) fn relying_party(info: &RequestInfo) -> Option<RelyingParty> {
-    RelyingParty::of(&info.base_url)
+/// Whose passkeys the pages take that a request is for. None where a site was given the host that was asked and the host of
+/// `public_url` is another one: browsers there have no passkeys of the latter.
+///
+/// # Errors
+/// What the engine answers.
+pub(super) async fn relying_party(app: &App, info: &RequestInfo) -> Result<Option<RelyingParty>> {
+    let Some(at) = RelyingParty::of(&info.base_url) else { return Ok(None) };
+    // A proxy may ask under a name of its own, which no site was given.
+    let is_elsewhere = !at.is_host(&info.host) && app.store.site_of_host(&info.host).await?.is_some();
+    Ok((!is_elsewhere).then_some(at))
 }
 
 /// What `webauthnData` holds.
@@ -73,7 +80,7 @@ pub(super) fn presented(challenge_id: &str, credential: &Secret, at: Option<&Rel
 
 /// What a browser is asked that adds a passkey; the id of the factor is that of the challenge.
 pub(super) async fn begin(app: &App, info: &RequestInfo, call: &ApiCall) -> Answer {
-    let at = relying_party(info);
+    let at = relying_party(app, info).await?;
     let begun = app.identity.passkey_begin(&call.site, &call.caller, at.as_ref()).await?;
     secret(&json!({
         "factor": { "id": begun.id(), "type": FactorType::Webauthn.name(), "name": PASSKEY_NAME },
@@ -100,7 +107,7 @@ pub(super) async fn confirm(app: &App, info: &RequestInfo, call: &ApiCall) -> An
         return Err(Fault::invalid(violations).into());
     }
     let credential = Secret::new(credential);
-    let at = relying_party(info);
+    let at = relying_party(app, info).await?;
     let presented = at.and_then(|at| PresentedNew::read(&call.id, &credential, &at));
     let (site, caller) = (&call.site, &call.caller);
     enrolled(app.identity.passkey_confirm(site, caller, (presented.as_ref(), name), info.address).await?)

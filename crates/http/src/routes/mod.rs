@@ -28,6 +28,7 @@ pub(crate) fn groups() -> Vec<Group> {
         group(Kind::Public, Opening::Whole, site::server()),
         group(Kind::Identity, Opening::Whole, account::routes()),
         group(Kind::Identity, Opening::Area(Area::Site), site::settings()),
+        group(Kind::Identity, Opening::Whole, site::sender()),
         group(Kind::Identity, Opening::Area(Area::Members), members::routes()),
         group(Kind::Identity, Opening::Area(Area::Members), community::routes()),
         group(Kind::Identity, Opening::Own(Area::Site), webhooks::routes()),

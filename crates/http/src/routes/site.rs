@@ -26,7 +26,11 @@ pub(super) fn settings() -> Vec<Line> {
         get("/_api/site/v1/pages", redirect::pages, &SITE_PAGES_GET),
         put("/_api/site/v1/pages", redirect::pages_set, &SITE_PAGES_UPDATE),
         get("/_api/site/v1/mail-sender", mail_sender::get, &MAIL_SENDER_GET),
-        patch("/_api/site/v1/mail-sender", mail_sender::update, &MAIL_SENDER_UPDATE),
         get("/_api/identity/v1/audit", members::audit, &AUDIT_LIST),
     ]
+}
+
+/// What no scope opens: codes and links of all members go out in that name.
+pub(super) fn sender() -> Vec<Line> {
+    vec![patch("/_api/site/v1/mail-sender", mail_sender::update, &MAIL_SENDER_UPDATE)]
 }

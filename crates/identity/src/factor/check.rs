@@ -32,7 +32,7 @@ enum Found {
     },
     /// What a recovery code of the member would have as hash.
     Recovery(TokenHash),
-    Passkey(passkey::Verified),
+    Passkey(Box<passkey::Verified>),
 }
 
 /// What an attempt comes to, inside a transaction that is kept in each case.
@@ -57,7 +57,7 @@ pub(crate) async fn compare(
         Shown::Code { code, .. } => code,
         Shown::Passkey(presented) => {
             let verified = passkey::verify(core, site, presented, for_use).await?;
-            return Ok(Compared { factor, found: verified.map_or(Found::Nothing, Found::Passkey) });
+            return Ok(Compared { factor, found: verified.map_or(Found::Nothing, |it| Found::Passkey(Box::new(it))) });
         }
     };
     let typed = code.expose();

@@ -269,6 +269,9 @@ impl Identity {
             let why = "codes that are sent have no name";
             return Err(Fault::invalid(vec![Violation::new("name", "FIELD_NOT_ALLOWED", why)]));
         }
+        if name.trim().is_empty() {
+            return Err(Fault::invalid(vec![Violation::new("name", "REQUIRED_FIELD", "is required")]));
+        }
         let name = checked_name(Some(name), NAME)?;
         proof::count_change(core, site, &member, &session).await?;
         let renamed = site.write_with(
@@ -402,10 +405,17 @@ pub(crate) async fn drop_all(
 }
 
 /// Takes inside a transaction the second factors of a member away that were added at a time or later, and with the last one the
-/// recovery codes. What rests on those that stay begins again.
-pub(crate) async fn drop_added_since(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, since: Millis) -> Result<()> {
+/// recovery codes. What rests on those that stay begins again. A passkey opens the account by itself, so those go that were
+/// added at `passkeys_since` or later.
+pub(crate) async fn drop_added_since(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    (since, passkeys_since): (Millis, Millis),
+) -> Result<()> {
     guard::lock(tx, site, member).await?;
     row::remove_since(tx, site, member, since).await?;
+    passkey::remove_since(tx, site, member, passkeys_since).await?;
     if guard::generation(tx, site, member).await?.is_none() {
         recovery_code::remove(tx, site, member).await?;
     }

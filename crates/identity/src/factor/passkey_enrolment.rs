@@ -46,7 +46,7 @@ impl Identity {
                 boxed!({
                     let person = enrol::may_enrol(core, tx, site, member, session).await?;
                     enrol::may_add(tx, &site.id, member, FactorType::Webauthn).await?;
-                    let present = passkey::descriptors(tx, &site.id, member).await?;
+                    let present = passkey::descriptors(tx, &site.id, member, at).await?;
                     let for_use = Use::Enrolment { member, session };
                     Ok(passkey::creation(core, site, at, for_use, &person, present))
                 })

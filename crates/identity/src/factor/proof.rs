@@ -107,15 +107,10 @@ impl Identity {
         at: Option<&RelyingParty>,
     ) -> Result<passkey::Request> {
         let (member, session) = oneself(caller)?;
-        let (id, who) = (site.id.clone(), member.clone());
-        let read = site.read(ReaderPool::Point, move |tx| boxed!(passkey::descriptors(tx, &id, &who).await)).await?;
-        match at {
-            Some(at) if !read.is_empty() => {
-                let for_use = passkey::Use::Proof { member: &member, session: &session };
-                Ok(passkey::request(&self.core, &site.id, at, for_use, read))
-            }
-            _ => Err(not_theirs(FactorType::Webauthn)),
-        }
+        let at = at.ok_or_else(|| not_theirs(FactorType::Webauthn))?;
+        let for_use = passkey::Use::Proof { member: &member, session: &session };
+        let asked = passkey::request_of(&self.core, site, at, for_use, &member).await?;
+        asked.ok_or_else(|| not_theirs(FactorType::Webauthn))
     }
 }
 

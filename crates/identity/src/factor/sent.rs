@@ -112,7 +112,8 @@ fn of_address(session: &SessionId) -> String {
     format!("address {session}")
 }
 
-/// Uses a code up inside a transaction: whether it was right. A wrong one is counted.
+/// Uses a code up inside a transaction: whether it was right. A wrong one is counted; a right one that went to an address which
+/// the account has no more is used up without being counted.
 pub(super) async fn take(tx: &mut Tx<'_>, site: &SiteId, sent: &Sent, code: &Secret, now: Millis) -> Result<bool> {
     let went = take_at(tx, site, (&sent.member, &sent.name), code, now).await?;
     Ok(went.is_some_and(|it| it == sent.to))

@@ -3,10 +3,13 @@
 use crate::{
     Core, DeviceHints,
     browser::Browser,
-    defence::attempt::{self, Account, Attempt},
+    defence::{
+        attempt::{self, Account, Attempt},
+        throttle::AttemptKind,
+    },
     factor::{
         Shown,
-        passkey::{Presented, PresentedNew, RelyingParty},
+        passkey::{Presented, PresentedNew},
     },
     flow::{
         page, problem,
@@ -255,9 +258,13 @@ async fn check_passkey(
     (challenge, answer, remembers): (Option<Challenge>, PasskeyAnswer, bool),
     (attempt, browser): (Attempt, &Browser),
 ) -> Result<EffectResult> {
-    let at = RelyingParty::of(&browser.base_url);
-    let presented = at.and_then(|at| Presented::read(&answer.challenge_id, &answer.credential, &at));
-    let presented = presented.ok_or_else(|| Fault::new(Code::VerificationFailed))?;
+    let at = browser.relying_party.as_ref();
+    let presented = at.and_then(|at| Presented::read(&answer.challenge_id, &answer.credential, at));
+    let Some(presented) = presented else {
+        // It counts for its network as one does that has the form.
+        let _wrong = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, attempt.address, "")?;
+        return Err(Fault::new(Code::VerificationFailed));
+    };
     let Some(challenge) = challenge else {
         let signed = passkey::sign_in(core, site, &attempt, &presented, &page::flow_name(record)).await?;
         return sign_in_result(core, site, record, signed).await;
@@ -275,8 +282,8 @@ async fn confirm_passkey(
     waiting: Waiting,
     (answer, browser): (&PasskeyAnswer, &Browser),
 ) -> Result<EffectResult> {
-    let at = RelyingParty::of(&browser.base_url);
-    let presented = at.and_then(|at| PresentedNew::read(&answer.challenge_id, &answer.credential, &at));
+    let at = browser.relying_party.as_ref();
+    let presented = at.and_then(|at| PresentedNew::read(&answer.challenge_id, &answer.credential, at));
     let presented = presented.ok_or_else(|| Fault::new(Code::VerificationFailed))?;
     let new = enrolment::new_passkey(core, site, &waiting, &presented)?;
     confirm_factor(core, site, record, waiting, New::Passkey(new)).await

@@ -22,14 +22,13 @@ use stoa_store::{ReaderPool, boxed};
 /// The page that a visit is shown.
 pub(super) async fn of(core: &Core, visit: Visit<'_>, record: &Record) -> Result<Step> {
     let site = visit.site;
-    // Only pages of an origin that can have passkeys ask for one.
-    let at = RelyingParty::of(&visit.browser.base_url);
+    let at = visit.browser.relying_party.as_ref();
     let mut step = match &record.state {
         State::EnrolFactor { challenge, draft, account, until } => {
             let Some(setup) = draft.setup(core, site, &challenge.member, account).await? else {
                 return Ok(view::gone());
             };
-            view::enrol(&setup, *until, creation(core, visit, at.as_ref(), challenge).await?)
+            view::enrol(&setup, *until, creation(core, visit, at, challenge).await?)
         }
         State::KeepCodes { challenge, codes } => {
             Step::RecoveryCodes { codes: codes.open(core, &site.id, &challenge.member).await? }
@@ -37,18 +36,24 @@ pub(super) async fn of(core: &Core, visit: Visit<'_>, record: &Record) -> Result
         state => view::of_state(state, &view::facts(record)),
     };
     match (&mut step, &record.state, at) {
-        (Step::SignIn { passkey, .. }, _, Some(at)) if record.kind.is_of_members() => {
-            if sign_in_passkey::is_offered(site).await? {
-                let for_use = Use::FirstFactor { flow: &flow_name(record) };
-                *passkey = Some(asked(&passkey::request(core, &site.id, &at, for_use, Vec::new())));
-            }
+        (Step::SignIn { passkey, .. }, _, Some(at))
+            if record.kind.is_of_members() && sign_in_passkey::is_offered(site).await? =>
+        {
+            let for_use = Use::FirstFactor { flow: &flow_name(record) };
+            *passkey = Some(asked(&passkey::request(core, &site.id, at, for_use, Vec::new())));
         }
-        (Step::SecondFactor { passkey, factors, .. }, State::SecondFactor { challenge, .. }, Some(at))
+        (Step::SecondFactor { passkey, factors, .. }, State::SecondFactor { challenge, .. }, at)
             if factors.contains(&FactorType::Webauthn) =>
         {
-            *passkey = Some(asked(&sign_in_passkey::asked(core, site, &at, challenge).await?));
+            let request = match at {
+                Some(at) => sign_in_passkey::asked(core, site, at, challenge).await?,
+                None => None,
+            };
+            match request {
+                Some(request) => *passkey = Some(asked(&request)),
+                None => factors.retain(|it| *it != FactorType::Webauthn),
+            }
         }
-        (Step::SecondFactor { factors, .. }, _, None) => factors.retain(|it| *it != FactorType::Webauthn),
         _ => {}
     }
     Ok(step)
@@ -67,9 +72,9 @@ async fn creation(
     challenge: &Challenge,
 ) -> Result<Option<PasskeyChallenge>> {
     let Some(at) = at else { return Ok(None) };
-    let (id, of) = (visit.site.id.clone(), challenge.member.clone());
+    let (id, of, pages) = (visit.site.id.clone(), challenge.member.clone(), at.clone());
     let read = visit.site.read(ReaderPool::Point, move |tx| {
-        boxed!(Ok((member::get(tx, &id, &of).await?, passkey::descriptors(tx, &id, &of).await?)))
+        boxed!(Ok((member::get(tx, &id, &of).await?, passkey::descriptors(tx, &id, &of, &pages).await?)))
     });
     let (Some(member), present) = read.await? else { return Ok(None) };
     let for_use = Use::SignInEnrolment { member: &challenge.member, generation: challenge.generation };

@@ -15,6 +15,7 @@ use crate::{
         sender::{self, MailSender},
         setting,
     },
+    token::site_names,
 };
 use std::{
     sync::{Arc, Weak},
@@ -180,9 +181,7 @@ async fn drain(core: &Arc<Core>, id: &SiteId) {
     let is_empty = async {
         let site = core.store().site(id).await?;
         deliver(core, &site, true).await?;
-        let key = id.clone();
-        let due = site.read(ReaderPool::Point, move |tx| boxed!(queue::next_due(tx, &key).await)).await?;
-        Ok::<_, Fault>(due.is_none())
+        Ok::<_, Fault>(next_due(&site).await?.is_none())
     };
     let waits = match is_empty.await {
         Ok(is_empty) => !is_empty,
@@ -232,16 +231,19 @@ async fn take(core: &Core, site: &Site, all: bool, most: usize) -> Result<(Vec<T
     if most == 0 {
         return Ok((Vec::new(), Vec::new()));
     }
-    let (id, now) = (site.id.clone(), core.now());
-    let key = id.clone();
-    let due = site.read(ReaderPool::Point, move |tx| boxed!(queue::next_due(tx, &key).await)).await?;
-    if due.is_none_or(|it| it > now) {
+    let now = core.now();
+    if next_due(site).await?.is_none_or(|it| it > now) {
         return Ok((Vec::new(), Vec::new()));
     }
     let permits = core.mail_queue.permits(most).await;
     let count = permits.len() as i64;
-    let taken = site.write_with(id, move |tx, id| boxed!(queue::take(tx, id, now, all, count).await));
+    let taken = site.write_with(site.id.clone(), move |tx, id| boxed!(queue::take(tx, id, now, all, count).await));
     Ok((taken.await?, permits))
+}
+
+async fn next_due(site: &Site) -> Result<Option<Millis>> {
+    let id = site.id.clone();
+    site.read(ReaderPool::Point, move |tx| boxed!(queue::next_due(tx, &id).await)).await
 }
 
 async fn work(core: &Arc<Core>, site: &Arc<Site>, taken: Taken) -> Result<()> {
@@ -332,6 +334,7 @@ pub(super) async fn context_of(core: &Core, site: &Site) -> Result<MailContext> 
         site_name: site.name(),
         recover_url: format!("{url}/account/recover{query}"),
         sign_in_url: format!("{url}/account/sign-in{query}"),
+        sessions_url: format!("{}/account/sessions", site_names::issuer(core, &site.id).await?),
         owner_url: format!("{url}/account/owner{query}"),
     })
 }

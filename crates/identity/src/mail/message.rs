@@ -229,8 +229,8 @@ impl Message {
             | Self::EmailChangeUndone { .. }
             | Self::EmailVerified { .. } => Some(&context.recover_url),
             Self::OperatorPasswordChanged { .. } | Self::WebhookDisabled { .. } => Some(&context.owner_url),
-            // Where they are signed in they see it, and end it.
-            Self::Approved | Self::Impersonated { .. } => Some(&context.sign_in_url),
+            Self::Approved => Some(&context.sign_in_url),
+            Self::Impersonated { .. } => Some(&context.sessions_url),
             // A recovery link goes to the address that the account has now, which the reader of this may not have.
             Self::Verification { .. } | Self::SecondFactor { .. } | Self::EmailChanged { .. } | Self::Declined => None,
         }
@@ -333,13 +333,15 @@ pub(crate) struct MailContext {
     /// Where a member chooses a new password.
     pub recover_url: String,
     pub sign_in_url: String,
+    /// Where members see where they are signed in, and end it.
+    pub sessions_url: String,
     /// Where those who run the site sign in.
     pub owner_url: String,
 }
 
 /// Text that a person typed, on one line, without what would turn the direction of the text around it.
 pub(super) fn one_line(text: &str) -> String {
-    let turns = |it: char| matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
+    let turns = |it: char| matches!(it, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let line = text.chars().filter(|it| !turns(*it)).map(|it| match it {
         it if it.is_control() || matches!(it, '\u{2028}' | '\u{2029}') => ' ',
         it => it,

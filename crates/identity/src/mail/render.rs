@@ -90,6 +90,7 @@ mod tests {
             site_name: "Atlas & <b>Co</b>\r\nBcc: eve@example.org".to_owned(),
             recover_url: "https://www.example.org/account/recover?a=1&b=\"2\"".to_owned(),
             sign_in_url: "https://www.example.org/account/sign-in".to_owned(),
+            sessions_url: "https://www.example.org/account/sessions".to_owned(),
             owner_url: "https://www.example.org/account/owner".to_owned(),
         }
     }

@@ -59,7 +59,7 @@ impl SenderPart {
         match self {
             // Many programs show the name alone: it is not to be taken for an address.
             Self::Name => {
-                let is_good = one_line(text) == text && !text.contains('@') && !text.is_empty();
+                let is_good = one_line(text) == text && !text.contains(SIGNS) && text.contains(is_shown);
                 (!is_good || text.chars().count() > LONGEST_NAME)
                     .then_some("1 to 64 characters on one line are expected, without @")
             }
@@ -197,6 +197,21 @@ impl MailSender {
     }
 }
 
+/// `@`, and what looks like it.
+const SIGNS: [char; 3] = ['@', '\u{fe6b}', '\u{ff20}'];
+
+/// Whether something of a letter is seen: neither a space nor one that only directs or joins others.
+fn is_shown(letter: char) -> bool {
+    // Characters that Unicode has as ignorable by default, and the blank one of Braille.
+    let is_ignored = matches!(
+        letter,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{e0000}'..='\u{e0fff}'
+    );
+    !is_ignored && !letter.is_whitespace()
+}
+
 fn field(name: &str) -> String {
     if name.is_empty() { "mailSender".to_owned() } else { format!("mailSender.{name}") }
 }
@@ -238,6 +253,11 @@ mod tests {
             ("name", json!(""), name),
             ("name", json!("x".repeat(65)), name),
             ("name", json!("security@bank.example"), name),
+            ("name", json!("security\u{ff20}bank.example"), name),
+            ("name", json!("security\u{fe6b}bank.example"), name),
+            ("name", json!("\u{200b}"), name),
+            ("name", json!("\u{feff}\u{2060}\u{ad}"), name),
+            ("name", json!("\u{61c}x"), name),
             ("name", json!(5), "text is expected, or null to remove it"),
             ("address", json!("a@example.org\r\nBcc: eve@example.org"), address),
             ("address", json!("a@example.org, eve@example.org"), address),

@@ -130,6 +130,7 @@ impl Override {
             site_name: "s".into(),
             recover_url: "r".into(),
             sign_in_url: "i".into(),
+            sessions_url: "l".into(),
             owner_url: "o".into(),
         };
         let parts = [
@@ -225,6 +226,7 @@ mod tests {
             site_name: "A<B".into(),
             recover_url: "https://x/r".into(),
             sign_in_url: "https://x/s".into(),
+            sessions_url: "https://x/l".into(),
             owner_url: "https://x/o".into(),
         }
     }

@@ -7,7 +7,10 @@
 use crate::{
     Core, Identity, audit, factor,
     mail::{self, Message, notice},
-    manage::moves::{self, MadeMove},
+    manage::{
+        email_change,
+        moves::{self, MadeMove},
+    },
     member::{self, Deletion, Member, Move, access::MemberWrite, status},
     policy,
     session::{self, SessionSelector},
@@ -19,7 +22,6 @@ use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, Secret, Session
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, Tx, boxed};
 
-pub(super) const PURPOSE: &str = "deletion";
 /// Members whom one read finds; each goes in a transaction of its own.
 const PIECE: u32 = 100;
 
@@ -195,8 +197,10 @@ async fn ask_in(
     let (write, now) = (MemberWrite::shown_to_be(id), core.now());
     let mut member = factor::require(core, tx, site, id, session).await?;
     let policy = policy::read(tx, &site.id).await?;
-    let (days, wait) = (policy.deletion_days(), policy.deletion_wait());
-    require_told(days, *told)?;
+    require_told(policy.deletion_days(), *told)?;
+    // Who took the account by another address can't end it before the link to the address before has.
+    let undo_until = email_change::undo_until(tx, &site.id, id, now).await?;
+    let wait = policy.deletion_wait().max(undo_until.map_or(0, |it| it - now));
     if wait == 0 {
         let made = MadeMove { actor: audit::Actor::Caller(caller), member, step: Move::Delete };
         return Ok((Wish::Gone, moves::make_move_in(core, tx, &write, &site.id, made).await?.1));
@@ -206,9 +210,9 @@ async fn ask_in(
         return Err(Fault::new(Code::Unauthenticated));
     }
     member::update(tx, &write, &site.id, &mut member, now).await?;
-    link::end(tx, &site.id, id, PURPOSE, now).await?;
+    link::end(tx, &site.id, id, link::DELETION, now).await?;
     let sql = "insert into stoa.link (site, hash, purpose, member, created, expires) values ($1, $2, $3, $4, $5, $6)";
-    tx.send(sql, params![&site.id, TokenHash::of(link.expose()), PURPOSE, id, now, due]).await?;
+    tx.send(sql, params![&site.id, TokenHash::of(link.expose()), link::DELETION, id, now, due]).await?;
     // Behind `#` it stays in the browser: no proxy, log or other site reads it, and what fetches it uses up nothing.
     let link = format!("{}/account/keep#{}", mail::url(core), link.expose());
     notice::send(core, tx, &site.id, &member, Message::DeletionWaits { link, due }).await?;
@@ -251,7 +255,7 @@ async fn keep_in(
         }
         Keeper::Owner(write, _) => member::update(tx, write, site, &mut member, now).await?,
     }
-    link::end(tx, site, &member.id, PURPOSE, now).await?;
+    link::end(tx, site, &member.id, link::DELETION, now).await?;
     let entry = match keeper {
         Keeper::Oneself(from) => {
             audit::Entry::by_oneself(&member.id, audit::Event::DeletionUndone).at_address(Some(from))
@@ -277,7 +281,7 @@ async fn find(tx: &mut Tx<'_>, site: &SiteId, hash: &TokenHash, now: Millis) -> 
     let gone = || Fault::new(Code::LinkInvalid);
     let sql =
         "select member from stoa.link where site = $1 and hash = $2 and purpose = $3 and used is null and expires > $4";
-    let values = params![site, hash, PURPOSE, now];
+    let values = params![site, hash, link::DELETION, now];
     let named = tx.row(sql, &values, |row| Ok(MemberId::from(row.text(0)?))).await?;
     let id = named.ok_or_else(gone)?;
     let member = member::get(tx, site, &id).await?.ok_or_else(gone)?;

@@ -4,7 +4,6 @@ use crate::{
     Core, Identity, audit,
     community::setting::Privacy,
     mail::{self, notice},
-    manage::{deletion, email_change},
     member::{
         Member, Status,
         access::MemberWrite,
@@ -243,7 +242,7 @@ impl Identity {
         }
         edit(core, site, edited, move |member| {
             member.email_verified &= Email::parse(&member.email).is_some_and(|it| it == email);
-            member.email = email.as_str().to_owned();
+            contact::set_login(member, &email);
         })
         .await
     }
@@ -297,9 +296,9 @@ async fn edit(
                     if is_moved {
                         recovery::links_end(tx, site, &member.id, now).await?;
                         // It was sent to the address before, whose reader learns nothing of the one that follows.
-                        link::end(tx, site, &member.id, deletion::PURPOSE, now).await?;
+                        link::end(tx, site, &member.id, link::DELETION, now).await?;
                         // Those who run the site have decided whose the account is.
-                        link::end(tx, site, &member.id, email_change::PURPOSE, now).await?;
+                        link::end(tx, site, &member.id, link::EMAIL_CHANGE, now).await?;
                         notice::email_changed(core, tx, site, &member, &before).await?;
                     }
                     audit::record(core, tx, site, audit::Entry::by(caller, audit::Event::Changed, &member.id)).await?;

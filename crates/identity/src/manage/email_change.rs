@@ -4,7 +4,7 @@
 //! Whether another member has the address is looked up once the code was shown, and told then alone: who asks for an address
 //! learns nothing of it without reading what is sent there.
 
-use super::{deletion, edit};
+use super::edit;
 use crate::{
     Core, Identity, audit,
     defence::{
@@ -13,9 +13,12 @@ use crate::{
     },
     factor,
     mail::{self, Message, notice},
-    member::{self, Member, access::MemberWrite, status},
+    member::{self, Member, access::MemberWrite, contact, status},
     session::{self, SessionSelector},
-    sign_in::{link, recovery},
+    sign_in::{
+        link::{self, EMAIL_CHANGE},
+        recovery,
+    },
     token::{self, Kind},
 };
 use std::{net::IpAddr, sync::Arc};
@@ -25,8 +28,6 @@ use stoa_kernel::{
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
 
-/// The purpose of the links that take an address back.
-pub(super) const PURPOSE: &str = "email_change";
 /// How long one is good, and its address kept.
 const UNDO_LIFE: Millis = 7 * 24 * 60 * 60_000;
 
@@ -110,8 +111,8 @@ impl Identity {
     }
 
     /// Uses a link: the account has the address again, and with it what the address could do when it was changed. All sessions
-    /// end, the password must be set again by a recovery link, second factors that were added since are gone, and a deletion
-    /// that waits does not come.
+    /// end, the password must be set again by a recovery link, second factors that were added since are gone, passkeys of the
+    /// seven days before too, and a deletion that waits does not come.
     ///
     /// # Errors
     /// As [`Identity::email_change_get`]; [`Code::EmailTaken`] where another member has the address.
@@ -119,10 +120,9 @@ impl Identity {
         let core = &self.core;
         let (id, hash, now) = (site.id.clone(), link_hash(site, link)?, core.now());
         // What is no link takes no turn at the writer, and ends no session.
-        let key = hash.clone();
-        let found = site.read(ReaderPool::Point, move |tx| boxed!(find(tx, &id, &key, now).await)).await?;
+        let found = site.read(ReaderPool::Point, move |tx| boxed!(find(tx, &id, &hash, now).await)).await?;
         let all = SessionSelector::Member(found.0.id);
-        let input = (core.clone(), site.id.clone(), hash);
+        let input = (core.clone(), site.id.clone(), link_hash(site, link)?);
         let undone = session::end_in(core, site, Some(all), input, move |tx, (core, site, hash)| {
             boxed!(undo_in(core, tx, site, hash, from).await)
         });
@@ -155,6 +155,10 @@ async fn confirm_in(core: &Core, tx: &mut Tx<'_>, site: &Site, shown: &ShownCode
         return Ok(Err(Fault::new(Code::VerificationFailed)));
     };
     let email = Email::parse(&email).ok_or_else(|| Fault::internal("an address was not kept as it was"))?;
+    // A code counts once also where it shows that the address is taken: its use is kept.
+    if is_anothers(tx, &site.id, &email, id, now).await? {
+        return Ok(Err(Fault::new(Code::EmailTaken)));
+    }
     let (before, was_shown) = (member.email.clone(), member.email_verified);
     let member = set(core, tx, &site.id, member, &email).await?;
     factor::end_sign_ins(tx, &site.id, id, Some(session)).await?;
@@ -164,16 +168,21 @@ async fn confirm_in(core: &Core, tx: &mut Tx<'_>, site: &Site, shown: &ShownCode
     Ok(Ok(member))
 }
 
+/// Whether another member than this one has an address, or can take it back.
+async fn is_anothers(tx: &mut Tx<'_>, site: &SiteId, email: &Email, id: &MemberId, now: Millis) -> Result<bool> {
+    let has_it = member::by_email(tx, site, email).await?.is_some_and(|it| it.id != *id);
+    Ok(has_it || member::is_reserved(tx, site, email, Some(id), now).await?)
+}
+
 /// Gives the account an address that was shown to be the member's.
 async fn set(core: &Core, tx: &mut Tx<'_>, site: &SiteId, mut member: Member, email: &Email) -> Result<Member> {
     let now = core.now();
-    if member::is_reserved(tx, site, email, Some(&member.id), now).await? {
-        return Err(Fault::new(Code::EmailTaken));
-    }
     let before = Email::parse(&member.email);
-    (member.email, member.email_verified) = (email.as_str().to_owned(), true);
+    contact::set_login(&mut member, email);
+    member.email_verified = true;
     member::update(tx, &MemberWrite::shown_to_be(&member.id), site, &mut member, now).await?;
-    // Who takes the address before at this moment has read that it is kept for nobody: one of the two is tried again.
+    // Read for its own sake: who takes the address before at this moment has read that no link keeps it. Without this read
+    // SERIALIZABLE lets both commit; with it one of the two is run again.
     if let Some(before) = before
         && before != *email
         && member::by_email(tx, site, &before).await?.is_some()
@@ -198,10 +207,22 @@ async fn tell_before(
     let Some(link) = link else {
         return notice::send_to(core, tx, site, member, before, None, Message::EmailChanged { email, at }).await;
     };
+    // Which link is the later one decides who has the account in the end. Clocks of nodes differ.
+    let sql = "select max(created) from stoa.link where site = $1 and member = $2 and purpose = $3 and used is null";
+    let last: Option<Option<Millis>> = tx.row(sql, &params![site, &member.id, EMAIL_CHANGE], |row| row.get(0)).await?;
+    let created = last.flatten().map_or(at, |it| at.max(it + 1));
     let sql = "insert into stoa.link (site, hash, purpose, member, created, expires, email, email_folded) \
                values ($1, $2, $3, $4, $5, $6, $7, $8)";
-    let values =
-        params![site, TokenHash::of(link.expose()), PURPOSE, &member.id, at, until, before, Email::fold(before)];
+    let values = params![
+        site,
+        TokenHash::of(link.expose()),
+        EMAIL_CHANGE,
+        &member.id,
+        created,
+        until,
+        before,
+        Email::fold(before)
+    ];
     tx.send(sql, values).await?;
     // The page tells by the token what it is to keep. Behind `#` it stays in the browser.
     let link = format!("{}/account/keep#{}", mail::url(core), link.expose());
@@ -225,17 +246,22 @@ async fn undo_in(
     let (mut member, kept) = find(tx, site, hash, now).await?;
     let (id, displaced) = (member.id.clone(), member.email.clone());
     let email = Email::parse(&kept.email).ok_or_else(|| Fault::internal("an address was not kept as it was"))?;
+    if is_anothers(tx, site, &email, &id, now).await? {
+        return Err(Fault::new(Code::EmailTaken));
+    }
     if status::keep(&mut member) {
-        link::end(tx, site, &id, deletion::PURPOSE, now).await?;
+        link::end(tx, site, &id, link::DELETION, now).await?;
         let entry = audit::Entry::by_oneself(&id, audit::Event::DeletionUndone).at_address(Some(from));
         audit::record(core, tx, site, entry).await?;
     }
-    factor::drop_added_since(tx, site, &id, kept.created).await?;
+    // Who takes an account adds a passkey before the address changes, and would sign in by it afterwards. An authenticator of
+    // before opens nothing without the mailbox or the password.
+    factor::drop_added_since(tx, site, &id, (kept.created, kept.created - UNDO_LIFE)).await?;
     member.must_reset |= member.has_password();
     member::write_password(tx, &MemberWrite::shown_to_be(&id), site, &member).await?;
     let member = set(core, tx, site, member, &email).await?;
     // This one, and those of addresses that the account was given later: who took it may hold them.
-    link::end_since(tx, site, &id, (PURPOSE, kept.created), now).await?;
+    link::end_since(tx, site, &id, (EMAIL_CHANGE, kept.created), now).await?;
     let entry = audit::Entry::by_oneself(&id, audit::Event::EmailChangeUndone).at_address(Some(from));
     audit::record(core, tx, site, entry).await?;
     notice::send(core, tx, site, &member, Message::EmailChangeUndone { at: now }).await?;
@@ -245,6 +271,14 @@ async fn undo_in(
     }
     let ended = SessionSelector::Member(id).end(tx, site, now).await?;
     Ok((member, ended))
+}
+
+/// Until when the last link of a member is good that gives an address back: nothing where none is.
+pub(super) async fn undo_until(tx: &mut Tx<'_>, site: &SiteId, id: &MemberId, now: Millis) -> Result<Option<Millis>> {
+    let sql = "select max(expires) from stoa.link where site = $1 and member = $2 and purpose = $3 and used is null \
+               and expires > $4";
+    let until: Option<Option<Millis>> = tx.row(sql, &params![site, id, EMAIL_CHANGE, now], |row| row.get(0)).await?;
+    Ok(until.flatten())
 }
 
 /// The hash of a link of this site.
@@ -272,7 +306,7 @@ async fn find(tx: &mut Tx<'_>, site: &SiteId, hash: &TokenHash, now: Millis) -> 
     let read = |row: &Row<'_>| {
         Ok((MemberId::from(row.text(0)?), Kept { email: row.text(1)?.to_owned(), created: row.get(2)? }))
     };
-    let (id, kept) = tx.row(sql, &params![site, hash, PURPOSE, now], read).await?.ok_or_else(gone)?;
+    let (id, kept) = tx.row(sql, &params![site, hash, EMAIL_CHANGE, now], read).await?.ok_or_else(gone)?;
     let member = member::get(tx, site, &id).await?.filter(Member::is_there).ok_or_else(gone)?;
     // One whose time has come is as good as gone.
     if member.deletion.is_some_and(|it| it.due <= now) {

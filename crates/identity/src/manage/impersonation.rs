@@ -10,7 +10,8 @@ use crate::{
     limits::IMPERSONATION_LIFE,
     mail::{self, notice},
     member::{self, Member},
-    operator, policy,
+    operator,
+    policy::{self, SignOnPolicy},
     session::{self, SessionSelector},
     sign_in::operator_account,
     token::{self, Access, Kind},
@@ -18,11 +19,11 @@ use crate::{
 use serde_json::Value;
 use std::{net::IpAddr, sync::Arc};
 use stoa_kernel::{
-    Area, Caller, Code, Email, Fault, Impersonator, MemberId, Millis, Result, Right, Role, Secret, SessionId,
+    Area, Caller, Code, Email, Fault, Impersonator, MemberId, Millis, Result, Right, Role, Secret, SessionId, SiteId,
     TokenHash, Violation,
 };
 use stoa_sql::params;
-use stoa_store::{Site, Tx, boxed};
+use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// Characters of a reason.
 const LONGEST_REASON: usize = 500;
@@ -134,7 +135,7 @@ impl Identity {
         start(core, site, Begun { by, from: None, member: member.clone(), request }).await
     }
 
-    /// Ends that owners act as a member, and answers how many did: their tokens are refused from now on.
+    /// Ends that owners act as a member, and answers how many did until now: their tokens are refused from now on.
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`].
@@ -154,12 +155,7 @@ impl Identity {
         let ended = session::end_in(core, site, Some(which), input, move |tx, (core, site, caller, member, which)| {
             boxed!({
                 member::get(tx, site, member).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-                let ended = which.end(tx, site, core.now()).await?;
-                if !ended.is_empty() {
-                    let entry = audit::Entry::by(caller, audit::Event::ImpersonationEnded, member).at_address(from);
-                    audit::record(core, tx, site, entry).await?;
-                }
-                Ok((ended.len(), ended))
+                session::impersonation::end(core, tx, site, which, audit::Actor::Caller(caller), from).await
             })
         });
         ended.await
@@ -207,19 +203,22 @@ async fn start(core: &Arc<Core>, site: &Arc<Site>, begun: Begun) -> Result<Imper
         expires,
         token: token::issue_access(core, &site.id, &caller, None).await?,
     };
-    let input = (core.clone(), site.clone(), id, begun, expires);
-    session::end_in(core, site, None, input, |tx, (core, site, id, begun, expires)| {
+    // What is refused ends nothing.
+    let (site_id, asked, access) = (site.id.clone(), member.clone(), *access);
+    site.read(ReaderPool::Point, move |tx| boxed!(require_startable(tx, &site_id, &asked, access).await.map(drop)))
+        .await?;
+    let before = SessionSelector::ImpersonationsBy(member.clone(), by.owner.clone());
+    let input = (core.clone(), site.clone(), id, begun, expires, before.clone());
+    session::end_in(core, site, Some(before), input, |tx, (core, site, id, begun, expires, before)| {
         boxed!({
             let Begun { by, from, member, request } = begun;
-            let policy = policy::read(tx, &site.id).await?;
-            require_allowed(policy.impersonation, request.access)?;
-            let known = member::get(tx, &site.id, member).await?.filter(Member::is_there);
-            let known = known.ok_or_else(|| Fault::new(Code::NotFound))?;
-            member::require_active(tx, &site.id, member).await?;
-            let before = SessionSelector::ImpersonationsBy(member.clone(), by.owner.clone());
-            let ended = before.end(tx, &site.id, core.now()).await?;
+            let (policy, known) = require_startable(tx, &site.id, member, request.access).await?;
+            let actor = audit::Actor::Operator(&by.owner);
+            let (_, ended) = session::impersonation::end(core, tx, &site.id, before, actor, *from).await?;
             insert(core, tx, site, id, begun, *expires).await?;
-            let detail = format!("{}: {}", request.access.name(), request.reason);
+            // Whether the member was told is what a policy that is set back would hide.
+            let told = if policy.impersonation_without_notice { ", member not told" } else { "" };
+            let detail = format!("{}{told}: {}", request.access.name(), request.reason);
             let entry = audit::Entry::by_operator(&by.owner, audit::Event::ImpersonationStarted, member);
             audit::record(core, tx, &site.id, entry.at_address(*from).with_detail(&detail)).await?;
             if !policy.impersonation_without_notice {
@@ -231,6 +230,21 @@ async fn start(core: &Arc<Core>, site: &Arc<Site>, begun: Begun) -> Result<Imper
     .await?;
     mail::deliver_soon(core, &site.id).await;
     Ok(started)
+}
+
+/// What the policy and the member allow, inside a transaction.
+async fn require_startable(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    access: Impersonation,
+) -> Result<(SignOnPolicy, Member)> {
+    let policy = policy::read(tx, site).await?;
+    require_allowed(policy.impersonation, access)?;
+    let known = member::get(tx, site, member).await?.filter(Member::is_there);
+    let known = known.ok_or_else(|| Fault::new(Code::NotFound))?;
+    member::require_active(tx, site, member).await?;
+    Ok((policy, known))
 }
 
 /// # Errors

@@ -188,6 +188,8 @@ pub enum ImportOutcome {
     Known,
     /// Another member has the slug.
     SlugTaken,
+    /// No member has the address, but one had it and can take it back (decision 58): the member was not taken over.
+    AddressKept,
 }
 
 impl Identity {
@@ -258,7 +260,10 @@ async fn insert(
 ) -> Result<ImportOutcome> {
     match row::insert_untold(tx, write, site, member, email).await {
         Ok(true) => Ok(ImportOutcome::New),
-        Ok(false) => Ok(ImportOutcome::Known),
+        Ok(false) => match row::by_email(tx, site, email).await? {
+            Some(_) => Ok(ImportOutcome::Known),
+            None => Ok(ImportOutcome::AddressKept),
+        },
         Err(fault) if fault.code() == Code::SlugTaken => match row::by_email(tx, site, email).await? {
             // Their own slug, from an import before.
             Some(_) => Ok(ImportOutcome::Known),

@@ -7,7 +7,7 @@ pub(crate) mod deletion;
 mod edit;
 mod email_change;
 mod export;
-mod impersonation;
+pub(crate) mod impersonation;
 mod import;
 mod mail_sender;
 mod moves;

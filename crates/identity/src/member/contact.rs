@@ -11,7 +11,7 @@ use crate::member::{
     validator::{MAX_LIST, Validator},
 };
 use serde_json::{Map, Value, json};
-use stoa_kernel::Violation;
+use stoa_kernel::{Email, Violation};
 
 /// Members of the profile that stand in the contact, and their names there.
 const TEXT_MEMBERS: [(&str, &str); 5] = [
@@ -110,6 +110,18 @@ pub(crate) fn merge(member: &mut Member, sent: &Map<String, Value>, mut id: impl
             _ => {}
         }
     }
+}
+
+/// Gives a member another address to sign in with. Where the list of e-mail addresses was once written it takes the place of the
+/// one before: applications that write to the first must not go on writing to a mailbox that was left, or was a thief's.
+pub(crate) fn set_login(member: &mut Member, login: &Email) {
+    let before = Email::parse(&member.email);
+    login.as_str().clone_into(&mut member.email);
+    let (Some(before), Some(Value::Array(list))) = (before, member.profile.0.get_mut(EMAILS.plain)) else { return };
+    let is = |it: &Value, other: &Email| it.as_str().and_then(Email::parse).as_ref() == Some(other);
+    let Some(at) = list.iter().position(|it| is(it, &before)) else { return };
+    list.retain(|it| !is(it, &before) && !is(it, login));
+    list.insert(at.min(list.len()), json!(login.as_str()));
 }
 
 impl Values {

@@ -7,6 +7,7 @@
 use crate::{
     Identity,
     operator::role::{role_name, role_of},
+    session::{self, SessionSelector},
     token::revocation,
 };
 use stoa_kernel::{Code, Email, Fault, Millis, Result, Role, SessionId, SiteId, UserId};
@@ -148,7 +149,8 @@ impl Identity {
         Ok(role)
     }
 
-    /// Changes a person's place at a site and ends their sessions there, and answers how many those were.
+    /// Changes a person's place at a site and ends their sessions there, and answers how many those were. What they do as
+    /// members ends as well: a role that comes back must not bring it back.
     async fn change<F>(&self, site: &SiteId, email: &Email, change: F) -> Result<usize>
     where
         F: for<'t> Fn(&'t mut Tx<'_>, &'t SiteId, &'t Seat) -> stoa_store::TxFuture<'t, ()> + Send + Sync + 'static,
@@ -160,11 +162,14 @@ impl Identity {
             boxed!({
                 let seat = find(tx, site, folded).await?;
                 change(tx, site, &seat).await?;
-                end_sessions(tx, &seat.person, Some(site), now, end).await
+                let ended = end_sessions(tx, &seat.person, Some(site), now, end).await?;
+                Ok((seat.person, ended))
             })
         });
-        let ended = written.await?;
+        let (person, ended) = written.await?;
         revocation::announce_sessions(core, &ended).await?;
+        let site = core.store().site(site).await?;
+        session::end_all(core, &site, SessionSelector::ImpersonationsByOwner(person)).await?;
         Ok(ended.len())
     }
 }

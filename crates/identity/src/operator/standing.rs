@@ -1,18 +1,18 @@
 //! Whether those who once called may still: asked by work that goes on after their request.
 
-use crate::{Identity, operator::role::role_of};
+use crate::{Identity, operator::role::role_of, token::authenticate::is_impersonation_open};
 use std::sync::Arc;
-use stoa_kernel::{Caller, Code, KeyId, Result, Role, SiteId, UserId};
+use stoa_kernel::{Caller, Code, KeyId, Result, Role, SiteId, UserId, World};
 use stoa_sql::params;
 use stoa_store::{Credential, ReaderPool, Standing, Store, TxFuture, boxed};
 
 /// The catalogue, which has the keys, the clients and the people of all sites.
-struct Catalogue(Arc<Store>);
+struct Catalogue(Arc<Store>, World);
 
 impl Identity {
-    /// What knows whether callers are still who they were. It holds nothing of identity but the store.
+    /// What knows whether callers are still who they were. It holds nothing of identity but the store and the clock.
     pub fn standing(&self) -> Arc<dyn Standing> {
-        Arc::new(Catalogue(self.core.store().clone()))
+        Arc::new(Catalogue(self.core.store().clone(), self.core.world().clone()))
     }
 }
 
@@ -27,19 +27,19 @@ impl Standing for Catalogue {
 
     fn holds<'t>(&'t self, site: &'t SiteId, credential: &'t Credential) -> TxFuture<'t, bool> {
         boxed!({
-            match self.0.site(site).await {
+            let opened = match self.0.site(site).await {
                 Err(fault) if fault.code() == Code::SiteUnknown => return Ok(false),
-                found => drop(found?),
-            }
+                found => found?,
+            };
             if self.is_withdrawn(credential.subjects()).await? {
                 return Ok(false);
             }
-            if let Some(by) = credential.caller.impersonator()
-                && !self.has_role(site, &by.owner, Role::Owner).await?
-            {
-                return Ok(false);
+            let caller = credential.caller.bare();
+            if let (Some(by), Caller::Member { session, .. }) = (credential.caller.impersonator(), caller) {
+                return Ok(self.has_role(site, &by.owner, Role::Owner).await?
+                    && is_impersonation_open(&opened, session, self.1.now()).await?);
             }
-            match credential.caller.bare() {
+            match caller {
                 Caller::Member { .. } | Caller::Visitor { .. } => Ok(true),
                 caller => self.still(site, caller).await,
             }

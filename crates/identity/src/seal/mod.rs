@@ -85,6 +85,10 @@ impl Identity {
     /// # Errors
     /// What the catalogue answers.
     pub async fn seal_begin_by_age(&self) -> Result<Option<(KeyLease, Rotation)>> {
+        if self.core.config().sealing_key_age == 0 {
+            return Ok(None);
+        }
+        key_lease::look(&self.core, KeyTask::Seal).await?;
         if !is_due(self).await? {
             return Ok(None);
         }
@@ -220,9 +224,6 @@ impl Identity {
 
 async fn is_due(identity: &Identity) -> Result<bool> {
     let now = identity.core.now();
-    if identity.core.config().sealing_key_age == 0 {
-        return Ok(false);
-    }
     Ok(match identity.seal_status().await? {
         // Who began it, also by command, is given time.
         (Some(Rotation { finished: None, started, .. }), _) => started <= now - SETTLED,

@@ -71,7 +71,8 @@ impl Identity {
 
     /// Ends one family of a member's sessions, or all but the caller's own: their tokens are refused from
     /// now on. No browser counts as one any more in which the member is not asked for a second factor, and sign-ins that
-    /// are not finished end. Members who did it themselves are told. `address` is the network address that asks.
+    /// are not finished end. Members who did it themselves are told. Where it is an owner's who acts as the member, no browser
+    /// is concerned, and neither happens. `address` is the network address that asks.
     ///
     /// # Errors
     /// As [`Identity::session_list`]; [`Code::NotFound`] for a family that is not the member's.
@@ -85,11 +86,14 @@ impl Identity {
     ) -> Result<()> {
         let core = &self.core;
         let id = subject(caller, member)?;
+        let mut is_browser = true;
         let which = match (ending, caller) {
             (Ending::One(family), _) => {
                 let known = list(core, site, caller, member).await?;
                 let one = known.into_iter().find(|it| it.id.as_str() == family);
-                SessionSelector::Family(one.ok_or_else(|| Fault::new(Code::NotFound))?.id)
+                let one = one.ok_or_else(|| Fault::new(Code::NotFound))?;
+                is_browser = one.impersonation.is_none();
+                SessionSelector::Family(one.id)
             }
             (Ending::Others, Caller::Member { session, .. }) => {
                 SessionSelector::MemberExcept(id.clone(), session::root(site, session).await?)
@@ -102,10 +106,12 @@ impl Identity {
                 let was_shown = is_any_shown(core, tx, site, which).await?;
                 let ended = which.end(tx, site, core.now()).await?;
                 // The browser that is signed out must not come back by the password alone, if it was spared the factor.
-                session::end_sign_ins(tx, site, id, core.now()).await?;
+                if is_browser {
+                    session::end_sign_ins(tx, site, id, core.now()).await?;
+                }
                 let entry = audit::Entry::by(caller, audit::Event::SessionsEnded, id).at_address(Some(address));
                 audit::record(core, tx, site, entry).await?;
-                if was_shown && matches!(caller, Caller::Member { .. }) {
+                if was_shown && is_browser && matches!(caller, Caller::Member { .. }) {
                     notice::sessions_ended(core, tx, site, id).await?;
                 }
                 Ok(((), ended))

@@ -12,9 +12,11 @@
 //!
 //! Access tokens name the session they were made in, so ending a session refuses them (`revocation`).
 
+pub(crate) mod impersonation;
 mod list;
 pub(crate) mod visitor_merge;
 
+pub use impersonation::Impersonation;
 pub use list::{Ending, ListedImpersonation, SignedIn};
 
 use crate::{
@@ -395,13 +397,15 @@ pub(crate) enum SessionSelector {
     ImpersonationsOf(MemberId),
     /// Those in which this owner acts as this member.
     ImpersonationsBy(MemberId, UserId),
+    /// Those in which this owner acts as whatever member.
+    ImpersonationsByOwner(UserId),
     /// All of a member with a client.
     Client(MemberId, ClientId),
 }
 
 impl SessionSelector {
     /// A condition whose parameters are numbered from `first`, and their values.
-    fn condition(&self, site: &SiteId, first: usize) -> (String, Vec<stoa_sql::Value>) {
+    pub(crate) fn condition(&self, site: &SiteId, first: usize) -> (String, Vec<stoa_sql::Value>) {
         let (second, third) = (first + 1, first + 2);
         let (text, values): (_, Vec<_>) = match self {
             Self::One(id) => (format!("id = ${second}"), params![site, id].into()),
@@ -417,6 +421,7 @@ impl SessionSelector {
             Self::ImpersonationsBy(member, owner) => {
                 (format!("member = ${second} and impersonator = ${third}"), params![site, member, owner].into())
             }
+            Self::ImpersonationsByOwner(owner) => (format!("impersonator = ${second}"), params![site, owner].into()),
             Self::Client(member, client) => {
                 (format!("member = ${second} and client = ${third}"), params![site, member, client].into())
             }
@@ -437,6 +442,11 @@ impl SessionSelector {
             let sql = "update stoa.redirect_session set member = null where site = $1 and member = $2";
             tx.send(sql, params![site, member]).await?;
             end_sign_ins(tx, site, member, now).await?;
+        }
+        // Nor a code that the client holds. Used ones stay: their second use is seen by them.
+        if let Self::Client(member, client) = self {
+            let sql = "delete from stoa.code where site = $1 and member = $2 and client = $3 and session is null";
+            tx.send(sql, params![site, member, client]).await?;
         }
         Ok(ids)
     }

@@ -101,9 +101,9 @@ pub(crate) async fn for_call(
         other => other,
     };
     match outcome {
-        Outcome::RequireEnrolment { challenge, until, .. } => {
+        Outcome::RequireEnrolment { challenge, until, takes_passkey, .. } => {
             let url = Some(mail::sign_in_url(core, site, client).await?);
-            Ok(Outcome::RequireEnrolment { challenge, until, url })
+            Ok(Outcome::RequireEnrolment { challenge, until, url, takes_passkey })
         }
         other => Ok(other),
     }

@@ -4,6 +4,11 @@ use stoa_kernel::{MemberId, Millis, Result, SiteId};
 use stoa_sql::params;
 use stoa_store::Tx;
 
+/// The purpose of the links that keep an account that is to be deleted.
+pub(crate) const DELETION: &str = "deletion";
+/// The purpose of the links that take an address of an account back.
+pub(crate) const EMAIL_CHANGE: &str = "email_change";
+
 /// Ends every link of a member for one purpose.
 pub(crate) async fn end(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, purpose: &str, now: Millis) -> Result<()> {
     end_since(tx, site, member, (purpose, Millis::MIN), now).await

@@ -35,6 +35,8 @@ pub enum Outcome {
         until: Option<Millis>,
         /// Where the pages stand, for calls.
         url: Option<String>,
+        /// Whether it may be a passkey there.
+        takes_passkey: bool,
     },
     /// The address was verified outside of a sign-in. Nothing keeps the member from signing in, but who
     /// asks has not shown a first factor.
@@ -100,12 +102,13 @@ impl Outcome {
                 }
                 answer
             }
-            Self::RequireEnrolment { url, .. } => json!({
+            Self::RequireEnrolment { url, takes_passkey, .. } => json!({
                 "state": "REQUIRE_MFA",
                 "requireMfaData": {
-                    "availableFactors": [
-                        { "factorType": FactorType::Totp.name(), "factorStatus": "REQUIRE_ACTIVATION" },
-                    ],
+                    "availableFactors": FactorType::ALL.into_iter()
+                        .filter(|it| *it == FactorType::Totp || (*takes_passkey && *it == FactorType::Webauthn))
+                        .map(|it| json!({ "factorType": it.name(), "factorStatus": "REQUIRE_ACTIVATION" }))
+                        .collect::<Vec<_>>(),
                     "reason": "USER_SETTINGS",
                 },
                 "additionalData": { "signInUrl": { "strValue": url } },

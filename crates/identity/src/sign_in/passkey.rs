@@ -4,7 +4,7 @@
 //! asked of the server before, so nothing tells which accounts there are.
 
 use crate::{
-    Core, Identity,
+    Core, Identity, audit,
     defence::{attempt::Attempt, throttle::AttemptKind},
     factor::{
         FactorType,
@@ -25,18 +25,25 @@ use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 impl Identity {
     /// The outcome as a call answers it that was sent to this relying party: a sign-in that asks for a passkey has the challenge
-    /// for one. Where no passkey can be shown none is asked for.
+    /// for one. Where no passkey can be shown none is asked for. One that needs a factor to be set up names passkeys where there are some.
     ///
     /// # Errors
     /// What the engine answers.
     pub async fn outcome_at(&self, site: &Site, outcome: Outcome, at: Option<&RelyingParty>) -> Result<Outcome> {
-        let Outcome::MfaChallenge { mut challenge, state_token, asked: mut wanted, mut data } = outcome else {
-            return Ok(outcome);
-        };
-        match at {
-            Some(at) if wanted == FactorType::Webauthn => {
-                data = Some(ChallengeData::Passkey(asked(&self.core, site, at, &challenge).await?));
+        let (mut challenge, state_token, mut wanted, mut data) = match outcome {
+            Outcome::MfaChallenge { challenge, state_token, asked, data } => (challenge, state_token, asked, data),
+            Outcome::RequireEnrolment { challenge, until, url, .. } => {
+                return Ok(Outcome::RequireEnrolment { challenge, until, url, takes_passkey: at.is_some() });
             }
+            outcome => return Ok(outcome),
+        };
+        let can_show = challenge.factors.contains(&FactorType::Webauthn);
+        let request = match at {
+            Some(at) if can_show => asked(&self.core, site, at, &challenge).await?,
+            _ => None,
+        };
+        match request {
+            Some(request) if wanted == FactorType::Webauthn => data = Some(ChallengeData::Passkey(request)),
             Some(_) => {}
             None => {
                 challenge.factors.retain(|it| *it != FactorType::Webauthn);
@@ -49,7 +56,7 @@ impl Identity {
     }
 }
 
-/// Signs in whoever has the passkey that was shown, in a flow of this name. An attempt counts for its network until it succeeds.
+/// Signs in the member whose passkey was shown, in a flow of this name. An attempt counts for its network until it succeeds.
 ///
 /// # Errors
 /// [`Code::VerificationFailed`] whatever is wrong with the passkey; [`Code::Throttled`]; [`Code::MemberBlocked`];
@@ -87,18 +94,23 @@ async fn sign_in_with(
     if !passkey::take(core, tx, &site.id, verified, attempt.address).await? {
         return Ok(Err(wrong()));
     }
+    // A new password doesn't end this way in, so the log tells it from the others.
+    let entry = audit::Entry::by_oneself(&member.id, audit::Event::PasskeyUsed);
+    audit::record(core, tx, &site.id, entry.at_address(Some(attempt.address))).await?;
     // The browser is none in which the member need not be asked: nothing was asked for that it could be spared.
     let second = SecondFactor::Shown { remembers: false };
     let origin = Origin { visitor: attempt.visitor.as_ref(), address: Some(attempt.address), second, app: None };
     advance::kept(advance::advance(core, tx, site, member, origin).await)
 }
 
-/// The challenge for a passkey of the member whose sign-in waits.
-pub(crate) async fn asked(core: &Core, site: &Site, at: &RelyingParty, challenge: &Challenge) -> Result<Request> {
-    let (id, of) = (site.id.clone(), challenge.member.clone());
-    let read = site.read(ReaderPool::Point, move |tx| boxed!(passkey::descriptors(tx, &id, &of).await));
-    let allowed = read.await?;
-    Ok(passkey::request(core, &site.id, at, for_challenge(challenge), allowed))
+/// The challenge for a passkey of the member whose sign-in waits. None where the member has none of these pages.
+pub(crate) async fn asked(
+    core: &Core,
+    site: &Site,
+    at: &RelyingParty,
+    challenge: &Challenge,
+) -> Result<Option<Request>> {
+    passkey::request_of(core, site, at, for_challenge(challenge), &challenge.member).await
 }
 
 /// What a challenge is for that goes with a sign-in which waits.

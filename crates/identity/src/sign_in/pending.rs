@@ -72,7 +72,7 @@ pub(crate) fn enrolment(
 ) -> Outcome {
     let waits = Challenge::of(member, generation, origin.visitor, core.now() + challenge::ENROLMENT);
     let challenge = Challenge { has_shown, remembers: origin.second.remembers(), ..waits };
-    Outcome::RequireEnrolment { challenge, until, url: None }
+    Outcome::RequireEnrolment { challenge, until, url: None, takes_passkey: false }
 }
 
 /// The same as [`challenge`] for one factor of those that the member has, with what goes with it.

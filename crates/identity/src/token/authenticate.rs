@@ -22,13 +22,13 @@ use stoa_kernel::{
     Caller, ClientId, Code, Fault, KeyId, Millis, Result, Role, Scopes, SessionId, SiteId, TokenHash, UserId, VisitorId,
 };
 use stoa_sql::params;
-use stoa_store::{ReaderPool, boxed};
+use stoa_store::{ReaderPool, Site, boxed};
 
 /// An API key is read again from the catalogue after this long.
 const KEY_LIFE: Millis = 60_000;
 
 /// The role of an operator is read again after this long: a token says only which it was. So is that of an owner who acts as
-/// a member.
+/// a member, and whether that has ended.
 const ROLE_LIFE: Millis = 2_000;
 
 /// A caller whose token or key was found good.
@@ -257,7 +257,9 @@ async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
         let none = SessionId::from("");
         let session = by.session.as_ref().unwrap_or(&none);
         let standing = find_standing(core, &claims.site, &by.owner, session).await?.ok_or_else(refused)?;
-        if standing.has_ended || standing.role != Role::Owner {
+        let has_right = !standing.has_ended && standing.role == Role::Owner;
+        let Caller::Member { session, .. } = claims.caller.bare() else { return Err(refused()) };
+        if !has_right || !is_impersonation_open(&*core.store.site(&claims.site).await?, session, now).await? {
             return Err(refused());
         }
         until = until.min(now + ROLE_LIFE);
@@ -270,6 +272,17 @@ async fn verify(core: &Core, token: &str, now: Millis) -> Result<Verified> {
     let authenticated = Authenticated { site, caller, client, visitor, ends: Some(ends), grant };
     let is_looked_up = role_read.is_some();
     Ok(Verified { authenticated, until, is_looked_up, role_read, keys, seen })
+}
+
+/// Whether a session in which an owner acts as a member is neither ended nor over: nothing comes of it but one access token, so
+/// its row is asked, and no revocation that a crash has cut off is missed.
+pub(crate) async fn is_impersonation_open(site: &Site, session: &SessionId, now: Millis) -> Result<bool> {
+    let (id, session) = (site.id.clone(), session.clone());
+    let sql = "select 1 from stoa.session where site = $1 and id = $2 and ended is null and expires > $3";
+    let read = site.read(ReaderPool::Point, move |tx| {
+        boxed!(Ok(tx.row(sql, &params![&id, &session, now], |_| Ok(())).await?.is_some()))
+    });
+    read.await
 }
 
 /// The App caller that a key is, held to the key's scopes.

@@ -10,9 +10,11 @@ use stoa_store::boxed;
 
 /// How long a node that says nothing is believed to be at work.
 const LIFE: Millis = 10 * 60_000;
-/// Between the first look at a key that is too old and the first rotation by age. Nodes of an earlier version don't read
-/// keys while they run: until then they have been replaced.
-const FIRST_WAIT: Millis = DAY;
+/// Between the first look of any node and the first rotation by age. Nodes of an earlier version don't read keys while they
+/// run: until then they have been replaced.
+const FIRST_WAIT: Millis = 7 * DAY;
+/// Without a look for so long, nodes of an earlier version may have run again: the first wait starts over.
+const PAUSE: Millis = DAY;
 
 /// What is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,14 +72,28 @@ impl KeyLease {
     }
 }
 
-/// Takes the turn, unless another node has it or the first wait isn't over.
+/// Says that this node looks for keys that are too old, whether or not there are any.
+pub(crate) async fn look(core: &Core, task: KeyTask) -> Result<()> {
+    let now = core.now();
+    let written = core.store().catalog().append_with((), move |tx, ()| {
+        boxed!({
+            // One that began in the future is of a node whose clock was wrong.
+            let sql = "insert into stoa.key_upkeep (task, since, seen) values ($1, $2, $2) on conflict (task) do update \
+                       set since = case when key_upkeep.seen < $3 or key_upkeep.since > $2 then $2 else key_upkeep.since end, \
+                       seen = $2";
+            tx.send(sql, params![task.name(), now, now - PAUSE]).await?;
+            Ok(())
+        })
+    });
+    written.await
+}
+
+/// Takes the lease, unless another node has it or the first wait isn't over. [`look`] comes before.
 pub(crate) async fn claim(core: &Arc<Core>, task: KeyTask) -> Result<Option<KeyLease>> {
     let holder = format!("{}/{}", core.store().node(), core.world().uuid());
     let now = core.now();
     let written = core.store().catalog().write_with(holder.clone(), move |tx, holder| {
         boxed!({
-            let sql = "insert into stoa.key_upkeep (task, since) values ($1, $2) on conflict (task) do nothing";
-            tx.send(sql, params![task.name(), now]).await?;
             // A lease that ends later than any does is of a node whose clock was wrong.
             let sql = "update stoa.key_upkeep set holder = $1, held_until = $2 where task = $3 and since <= $4 \
                        and (held_until is null or held_until <= $5 or held_until > $6)";

@@ -16,7 +16,7 @@ use std::{
     },
     time::Duration,
 };
-use stoa_kernel::{Millis, Result, SessionId, World};
+use stoa_kernel::{Millis, Result, SessionId, World, limit::DAY};
 use stoa_sql::params;
 use stoa_store::{Area, Database, Memory, ReaderPool, Tx, TxFuture, boxed};
 
@@ -220,9 +220,11 @@ async fn refresh(core: &Core) -> Result<()> {
     read
 }
 
-/// Tells other nodes, in a transaction of the catalogue, that it makes new keys; [`announce_all`] follows.
+/// Tells other nodes, in a transaction of the catalogue, that it makes new keys; [`announce_all`] follows. The row is dated
+/// ahead: a node whose clock is further on than this one's by more than [`OVERLAP`] would not look back as far as now, and
+/// keys sign as soon as all nodes have answered.
 pub(crate) async fn tell_of_keys(core: &Core, tx: &mut Tx<'_>, rotation: &str) -> Result<()> {
-    insert(tx, &format!("{NEW_KEYS}{rotation}"), core.now(), end(core)).await
+    insert(tx, &format!("{NEW_KEYS}{rotation}"), core.now() + DAY, end(core)).await
 }
 
 /// Whether one of these is refused, by the list or, when that is too old, by the catalogue.

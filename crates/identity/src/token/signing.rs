@@ -175,7 +175,8 @@ async fn read(tx: &mut Tx<'_>) -> Result<Vec<StoredKey>> {
     Ok(tx.rows(sql, &[], each).await?)
 }
 
-/// Makes a key, and answers its id. One that is retired signs nothing.
+/// Makes a key, and answers its id. One that is retired signs nothing; it was retired when it was made for as long as it
+/// has never signed.
 pub(super) async fn insert(
     tx: &mut Tx<'_>,
     world: &World,
@@ -186,7 +187,8 @@ pub(super) async fn insert(
     let public = key_pair(&seed)?.verifying_key().to_bytes().to_vec();
     let sql = "insert into stoa.signing_key (id, purpose, private, public, created, retired) \
                values ($1, $2, $3, $4, $5, $6)";
-    tx.send(sql, params![&id, purpose.name(), seed.to_vec(), public, world.now(), retired]).await?;
+    let created = retired.unwrap_or_else(|| world.now());
+    tx.send(sql, params![&id, purpose.name(), seed.to_vec(), public, created, retired]).await?;
     Ok(id)
 }
 

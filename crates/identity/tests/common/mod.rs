@@ -19,7 +19,7 @@ use stoa_identity::{
     sign_in::Registration,
     token::Kind,
 };
-use stoa_kernel::{Caller, Result, Secret, SessionId, SiteId};
+use stoa_kernel::{Caller, Result, Secret, SessionId, SiteId, World};
 use stoa_outbound::Recorder;
 use stoa_store::{Site, boxed};
 use stoa_testkit::{Engine, TestStore, local_reach};
@@ -63,10 +63,14 @@ impl Kit {
 
     /// The nodes beside this one: two where several can share the data, else none.
     pub async fn other_nodes(&self) -> Vec<Identity> {
+        self.other_nodes_in(&self.base.world).await
+    }
+
+    /// The same, with a clock of their own.
+    pub async fn other_nodes_in(&self, world: &World) -> Vec<Identity> {
         let mut others = Vec::new();
         for node in self.base.nodes(3).await.into_iter().skip(1) {
-            let (world, mail) = (self.base.world.clone(), self.mail.clone());
-            let opened = Identity::open(node.store.clone(), world, mail, local_reach(), config());
+            let opened = Identity::open(node.store.clone(), world.clone(), self.mail.clone(), local_reach(), config());
             others.push(opened.await.unwrap());
         }
         others

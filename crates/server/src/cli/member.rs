@@ -87,7 +87,7 @@ pub enum MemberVerb {
     },
     /// Print a token with which an owner sees what a member sees, or with --end refuse such tokens
     #[command(after_help = "Examples:\n  stoa member impersonate ada@example.org --owner olga@example.org \
-                            --reason \"Ticket 4711\"\n  stoa member impersonate ada@example.org --end")]
+                            --reason 4711\n  stoa member impersonate ada@example.org --end")]
     Impersonate {
         /// Id or address of the member
         member: String,

@@ -168,7 +168,7 @@ pub enum SiteMailVerb {
     #[command(after_help = "Examples:\n  stoa site mail show\n  stoa site mail show --site Mine --json")]
     Show,
     /// Choose the name that people read, the address that messages are from, and where answers go
-    #[command(after_help = "Examples:\n  stoa site mail set --name 'The Reading Room' --reply-to help@example.org\n  \
+    #[command(after_help = "Examples:\n  stoa site mail set --name Library --reply-to help@example.org\n  \
                             stoa site mail set --address hello@example.org --site Mine")]
     Set {
         /// One line without @, 64 characters at most; '' for the site's name

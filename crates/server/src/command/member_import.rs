@@ -103,6 +103,10 @@ fn take(
             ImportOutcome::New => counts.inserted += 1,
             ImportOutcome::Known => counts.known += 1,
             ImportOutcome::SlugTaken => counts.fail(line, "the slug belongs to another member"),
+            ImportOutcome::AddressKept => {
+                counts
+                    .fail(line, "the address is kept for a member who changed it and can take it back for seven days");
+            }
         }
     }
     Ok(())

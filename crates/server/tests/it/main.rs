@@ -22,6 +22,7 @@ mod limits;
 mod links;
 mod log;
 mod mail;
+mod mail_sender;
 mod members;
 mod metrics;
 mod mixed;

@@ -1,6 +1,6 @@
 //! The people who run a site, by the command line. A site keeps an owner, whatever is done at once.
 
-use crate::process::{Deployment, refusal};
+use crate::process::{Deployment, get, refusal};
 use serde_json::{Value, json};
 use std::process::Stdio;
 use stoa_sql::params;
@@ -25,6 +25,16 @@ fn last_owner_stays_when_two_are_removed_at_once_on_sqlite() {
 #[test]
 fn last_owner_stays_when_two_are_removed_at_once_on_postgres() {
     race(Engine::Postgres);
+}
+
+#[test]
+fn owners_act_as_members_on_sqlite() {
+    act_as_members(Engine::Sqlite);
+}
+
+#[test]
+fn owners_act_as_members_on_postgres() {
+    act_as_members(Engine::Postgres);
 }
 
 /// Writes people into the catalogue as invitations that were accepted leave them, each with a session.
@@ -100,6 +110,59 @@ fn manage(engine: Engine) {
         assert_eq!(refusal(&deployment, words)["code"], "NOT_FOUND", "{words:?}");
     }
     assert_eq!(refusal(&deployment, &["owner", "remove", "zoe"])["code"], "INVALID_EMAIL");
+    assert!(server.stop());
+}
+
+fn act_as_members(engine: Engine) {
+    let deployment = Deployment::new(engine);
+    let site = deployment.json(&["site", "create", "--name", "X"])["siteId"].as_str().unwrap().to_owned();
+    seat(&deployment, &site, &[("ada", "OWNER"), ("bob", "EDITOR")]);
+    let file = deployment.file("members.jsonl");
+    std::fs::write(&file, r#"{"email": "cleo@example.org"}"#).unwrap();
+    deployment.json(&["member", "import", file.to_str().unwrap()]);
+    let server = deployment.serve(|_| {});
+    let begin = ["member", "impersonate", "cleo@example.org", "--owner", "ada@example.org", "--reason", "Ticket 4711"];
+    let write = [&begin[..], &["--write"]].concat();
+
+    let refused = refusal(&deployment, &begin);
+    assert_eq!(refused["code"], "PERMISSION_DENIED", "{refused}");
+    assert!(refused["message"].as_str().unwrap().contains("impersonation OFF; READ is needed"), "{refused}");
+    let policy = deployment.json(&["site", "impersonation", "read"]);
+    assert_eq!(policy, json!({ "impersonation": "READ", "notice": true }));
+    let policy = deployment.json(&["site", "impersonation", "read", "--notice", "false"]);
+    assert_eq!(policy, json!({ "impersonation": "READ", "notice": false }));
+    assert_eq!(refusal(&deployment, &write)["code"], "PERMISSION_DENIED");
+
+    let begun = deployment.json(&begin);
+    assert_eq!((&begun["email"], &begun["access"]), (&json!("cleo@example.org"), &json!("READ")), "{begun}");
+    let token = begun["accessToken"].as_str().unwrap();
+    let my = format!("{}/members/v1/members/my", server.url);
+    let (status, body) = get(&my, &[("authorization", token)]);
+    let said: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((status, &said["member"]["id"]), (200, &begun["memberId"]), "{body}");
+    assert_eq!(said["act"], json!({ "sub": "ada" }));
+
+    let end = ["member", "impersonate", "cleo@example.org", "--end"];
+    assert_eq!(deployment.json(&end)["ended"], 1);
+    assert_eq!(get(&my, &[("authorization", token)]).0, 401);
+    assert_eq!(deployment.json(&end)["ended"], 0);
+    let rows = deployment.json(&["audit", "--member", "cleo@example.org"]);
+    let rows: Vec<_> = rows.as_array().unwrap().iter().filter(|it| it["event"] != "member_import").collect();
+    let told: Vec<_> = rows.iter().map(|it| json!([it["event"], it["actor"], it["detail"]])).collect();
+    let expected = [
+        json!(["impersonation_end", "command-line", null]),
+        json!(["impersonation_start", "ada", "READ, member not told: Ticket 4711"]),
+    ];
+    assert_eq!(told, expected);
+
+    let by = |owner: &str| refusal(&deployment, &[&begin[..4], &[owner, "--reason", "x"]].concat());
+    for (owner, code) in [("bob@example.org", "PERMISSION_DENIED"), ("zoe@example.org", "PERMISSION_DENIED")] {
+        assert_eq!(by(owner)["code"], code, "{owner}");
+    }
+    // What the command line itself refuses.
+    for words in [&begin[..5], &[&begin[..3], &begin[5..]].concat(), &[&end[..], &["--write"]].concat()] {
+        assert!(!deployment.stoa(words).output().unwrap().status.success(), "{words:?}");
+    }
     assert!(server.stop());
 }
 

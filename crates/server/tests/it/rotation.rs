@@ -10,7 +10,7 @@ use std::{
     },
     time::Duration,
 };
-use stoa_kernel::clock::elapsing;
+use stoa_kernel::{World, clock::elapsing};
 use stoa_store::{Store, boxed};
 use stoa_testkit::{Engine, TestDatabase, rounds};
 
@@ -51,22 +51,18 @@ fn replaced_by_age(engine: Engine) {
     let deployment = Deployment::new(engine);
     deployment.json(&["site", "create", "--name", "Mine"]);
     let before = deployment.json(&["tokens", "status"]);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let store = Store::open(&deployment.store_config()).await.unwrap();
-        let aged = store.catalog().write(|tx| {
-            boxed!({
-                tx.execute("update stoa.signing_key set created = created - 8640000000", &[]).await?;
-                let sql = "insert into stoa.key_upkeep (task, since) values ('TOKENS', 0), ('SEAL', 0)";
-                Ok(tx.execute(sql, &[]).await?)
-            })
-        });
-        aged.await.unwrap();
-        store.close();
-    });
-    let server = deployment.serve(|command| {
-        command.env("STOA_IDENTITY_SEALING_KEY_AGE", "30d");
-    });
+    let is_old = |key: &Value| before.as_array().unwrap().iter().any(|it| it["key"] == key["key"]);
+    let looked = format!(
+        "insert into stoa.key_upkeep (task, since, seen) values ('TOKENS', 0, {now}), ('SEAL', 0, {now})",
+        now = World::real().now()
+    );
+    change(&deployment, &["update stoa.signing_key set created = created - 8640000000", &looked]);
+    let serve = || {
+        deployment.serve(|command| {
+            command.env("STOA_IDENTITY_SEALING_KEY_AGE", "30d");
+        })
+    };
+    let server = serve();
     let since = elapsing();
     let (tokens, seal) = loop {
         let (tokens, seal) = (deployment.json(&["tokens", "status"]), deployment.json(&["seal", "status"]));
@@ -77,14 +73,51 @@ fn replaced_by_age(engine: Engine) {
         std::thread::sleep(PAUSE);
     };
     for key in tokens.as_array().unwrap() {
-        let is_old = before.as_array().unwrap().iter().any(|it| it["key"] == key["key"]);
-        assert_eq!(key["state"], if is_old { "VERIFIES" } else { "SIGNS" }, "{tokens}");
-        assert_eq!(key["rotates"].is_string(), !is_old, "{tokens}");
+        assert_eq!(key["state"], if is_old(key) { "SIGNS" } else { "VERIFIES" }, "shown first: {tokens}");
     }
     assert_eq!((&seal["state"], seal["keys"].as_array().map(Vec::len)), (&json!("COMPLETE"), Some(10)), "{seal}");
     let due = seal["keys"].as_array().unwrap().iter().filter(|it| it["rotates"].is_string());
     assert_eq!(due.count(), 5, "{seal}");
     assert!(server.stop());
+
+    // An hour later.
+    let shown =
+        "update stoa.signing_key set created = created - 3600000, retired = retired - 3600000 where retired = created";
+    change(&deployment, &[shown]);
+    let server = serve();
+    let since = elapsing();
+    let tokens = loop {
+        let tokens = deployment.json(&["tokens", "status"]);
+        if tokens.as_array().unwrap().iter().all(|it| is_old(it) == (it["state"] == "VERIFIES")) {
+            break tokens;
+        }
+        assert!(elapsing() - since < LONGEST_WAIT, "{tokens}");
+        std::thread::sleep(PAUSE);
+    };
+    assert_eq!(tokens.as_array().map(Vec::len), Some(10), "{tokens}");
+    for key in tokens.as_array().unwrap() {
+        assert_eq!(key["rotates"].is_string(), !is_old(key), "{tokens}");
+    }
+    assert!(server.stop());
+}
+
+/// Changes the catalogue of a server that doesn't run.
+fn change(deployment: &Deployment, statements: &[&str]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = Store::open(&deployment.store_config()).await.unwrap();
+        let statements: Vec<String> = statements.iter().map(|it| (*it).to_owned()).collect();
+        let changed = store.catalog().write_with(statements, |tx, statements| {
+            boxed!({
+                for sql in statements {
+                    assert!(tx.execute(sql, &[]).await? > 0);
+                }
+                Ok(())
+            })
+        });
+        changed.await.unwrap();
+        store.close();
+    });
 }
 
 fn rotate_and_restart(nodes: &[Deployment]) {

@@ -6,6 +6,8 @@ create table stoa.passkey (
     member {text} not null,
     -- By what its authenticator finds it. No two of a site have the same.
     credential {bytes} not null,
+    -- The host of the account pages on which it was made, and the only one on which it can be shown.
+    relying_party {text} not null,
     -- What the member calls it.
     name {text} not null,
     -- A COSE_Key (RFC 9052).

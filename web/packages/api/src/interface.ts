@@ -50,15 +50,7 @@ export type ValidationErrorBody = {
 
 /** The members of RFC 6749, section 5.2, and ours beside them. */
 export type OauthErrorBody = {
-  error:
-    | 'invalid_request'
-    | 'invalid_client'
-    | 'invalid_grant'
-    | 'unsupported_grant_type'
-    | 'invalid_scope'
-    | 'unsupported_token_type'
-    | 'unauthorized_client'
-    | 'server_error';
+  error: 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unsupported_grant_type' | 'invalid_scope' | 'unsupported_token_type' | 'unauthorized_client' | 'server_error';
   error_description: string;
   message: string;
   details: {
@@ -143,7 +135,7 @@ export type ItemDate = {
 export type Item = {
   id: string;
   dataCollectionId: string;
-  data: ItemData & ItemSystemFields;
+  data: (ItemData) & (ItemSystemFields);
 };
 
 /** An item as it is sent. Its id may stand in `id`, in `data._id` or in both, where both must be equal. */
@@ -610,7 +602,7 @@ export type ItemSearchResponse = {
 export type FoundItem = {
   id: string;
   dataCollectionId: string;
-  data: ItemData & ItemSystemFields;
+  data: (ItemData) & (ItemSystemFields);
   /** The fields with text that answers, the display field first. */
   highlights?: Array<FieldHighlight>;
 };
@@ -986,12 +978,7 @@ export type TaskStatusOptions = {
   /** All items without. */
   filter?: Filter | null;
   suppressHooks?: SuppressHooks;
-  operation:
-    | 'SET_PUBLISHED_STATUS'
-    | 'SET_DRAFT_STATUS'
-    | 'SCHEDULE_PUBLISHED_STATUS'
-    | 'SCHEDULE_DRAFT_STATUS'
-    | 'CANCEL_SCHEDULING';
+  operation: 'SET_PUBLISHED_STATUS' | 'SET_DRAFT_STATUS' | 'SCHEDULE_PUBLISHED_STATUS' | 'SCHEDULE_DRAFT_STATUS' | 'CANCEL_SCHEDULING';
   schedulePublishedStatusOptions?: {
     date: string;
   } | null;
@@ -1050,11 +1037,9 @@ export type TaskListResponse = {
 };
 
 /** The id of an item, or an object that has it in `_id`. */
-export type ItemIdOrItem =
-  | string
-  | {
-      _id: string;
-    };
+export type ItemIdOrItem = string | {
+  _id: string;
+};
 
 /** A link: an item, one of its reference fields, and the item that it leads to. */
 export type ItemReference = {
@@ -1190,43 +1175,7 @@ export type OlderLevel = 'ADMIN' | 'SITE_MEMBER_AUTHOR' | 'SITE_MEMBER' | 'ANYON
 /** A number; one that is not finite travels as text. */
 export type BoundNumber = number | 'NaN' | 'Infinity' | '-Infinity';
 
-export type FieldType =
-  | 'TEXT'
-  | 'NUMBER'
-  | 'DATE'
-  | 'DATETIME'
-  | 'IMAGE'
-  | 'BOOLEAN'
-  | 'DOCUMENT'
-  | 'URL'
-  | 'RICH_TEXT'
-  | 'VIDEO'
-  | 'ANY'
-  | 'ARRAY_STRING'
-  | 'ARRAY_DOCUMENT'
-  | 'AUDIO'
-  | 'TIME'
-  | 'LANGUAGE'
-  | 'RICH_CONTENT'
-  | 'MEDIA_GALLERY'
-  | 'ADDRESS'
-  | 'PAGE_LINK'
-  | 'REFERENCE'
-  | 'MULTI_REFERENCE'
-  | 'OBJECT'
-  | 'ARRAY'
-  | 'SLUG'
-  | 'EMAIL'
-  | 'SECURED_MEDIA'
-  | 'MEDIA_IMAGE'
-  | 'MEDIA_VECTOR_ART'
-  | 'LEGACY_TIME'
-  | 'LEGACY_BOOK'
-  | 'LEGACY_EXTERNAL_URL'
-  | 'LEGACY_BROKEN_REFERENCE'
-  | 'LEGACY_IMAGE'
-  | 'LEGACY_COLOR'
-  | 'LEGACY_EXTERNAL_VIDEO';
+export type FieldType = 'TEXT' | 'NUMBER' | 'DATE' | 'DATETIME' | 'IMAGE' | 'BOOLEAN' | 'DOCUMENT' | 'URL' | 'RICH_TEXT' | 'VIDEO' | 'ANY' | 'ARRAY_STRING' | 'ARRAY_DOCUMENT' | 'AUDIO' | 'TIME' | 'LANGUAGE' | 'RICH_CONTENT' | 'MEDIA_GALLERY' | 'ADDRESS' | 'PAGE_LINK' | 'REFERENCE' | 'MULTI_REFERENCE' | 'OBJECT' | 'ARRAY' | 'SLUG' | 'EMAIL' | 'SECURED_MEDIA' | 'MEDIA_IMAGE' | 'MEDIA_VECTOR_ART' | 'LEGACY_TIME' | 'LEGACY_BOOK' | 'LEGACY_EXTERNAL_URL' | 'LEGACY_BROKEN_REFERENCE' | 'LEGACY_IMAGE' | 'LEGACY_COLOR' | 'LEGACY_EXTERNAL_VIDEO';
 
 /** What the type of a field asks of its values: at most one member is not null, named after the type. */
 export type FieldMetadata = {
@@ -1389,21 +1338,7 @@ export type Field = {
   required?: boolean;
   capabilities?: {
     sortable: boolean;
-    queryOperators: Array<
-      | 'EQ'
-      | 'NE'
-      | 'LT'
-      | 'LTE'
-      | 'GT'
-      | 'GTE'
-      | 'STARTS_WITH'
-      | 'ENDS_WITH'
-      | 'CONTAINS'
-      | 'HAS_SOME'
-      | 'HAS_ALL'
-      | 'EXISTS'
-      | 'URLIZED'
-    >;
+    queryOperators: Array<'EQ' | 'NE' | 'LT' | 'LTE' | 'GT' | 'GTE' | 'STARTS_WITH' | 'ENDS_WITH' | 'CONTAINS' | 'HAS_SOME' | 'HAS_ALL' | 'EXISTS' | 'URLIZED'>;
   };
   description?: string;
   plugins?: Array<{
@@ -1543,18 +1478,7 @@ export type DraftItemsOptions = {
 /** Options of a plugin that has none which the server knows. */
 export type PluginOptions = Record<string, unknown>;
 
-export type PluginType =
-  | 'PUBLISH'
-  | 'SINGLE_ITEM'
-  | 'URLIZED'
-  | 'GRIDAPPLESS'
-  | 'MULTILINGUAL'
-  | 'SHARED'
-  | 'EDITABLE_PAGE_LINK'
-  | 'CMS'
-  | 'CATALOG'
-  | 'CATEGORIES'
-  | 'DRAFT_ITEMS';
+export type PluginType = 'PUBLISH' | 'SINGLE_ITEM' | 'URLIZED' | 'GRIDAPPLESS' | 'MULTILINGUAL' | 'SHARED' | 'EDITABLE_PAGE_LINK' | 'CMS' | 'CATALOG' | 'CATEGORIES' | 'DRAFT_ITEMS';
 
 /** A plugin of a collection, with no other options than those of its type. A collection has one of a type at most. */
 export type Plugin = {
@@ -1621,28 +1545,7 @@ export type OlderLevelsInput = {
 } | null;
 
 export type CollectionCapabilities = {
-  dataOperations: Array<
-    | 'FIND'
-    | 'GET'
-    | 'COUNT'
-    | 'DISTINCT'
-    | 'INSERT'
-    | 'UPDATE'
-    | 'SAVE'
-    | 'PATCH'
-    | 'REMOVE'
-    | 'BULK_INSERT'
-    | 'BULK_UPDATE'
-    | 'BULK_SAVE'
-    | 'BULK_PATCH'
-    | 'TRUNCATE'
-    | 'BULK_REMOVE'
-    | 'INSERT_REFERENCE'
-    | 'REMOVE_REFERENCE'
-    | 'REPLACE_REFERENCES'
-    | 'IS_REFERENCED'
-    | 'QUERY_REFERENCED'
-  >;
+  dataOperations: Array<'FIND' | 'GET' | 'COUNT' | 'DISTINCT' | 'INSERT' | 'UPDATE' | 'SAVE' | 'PATCH' | 'REMOVE' | 'BULK_INSERT' | 'BULK_UPDATE' | 'BULK_SAVE' | 'BULK_PATCH' | 'TRUNCATE' | 'BULK_REMOVE' | 'INSERT_REFERENCE' | 'REMOVE_REFERENCE' | 'REPLACE_REFERENCES' | 'IS_REFERENCED' | 'QUERY_REFERENCED'>;
   collectionOperations: Array<'UPDATE' | 'REMOVE'>;
   indexLimits: {
     regular: number;
@@ -1704,7 +1607,7 @@ export type CollectionView = {
 };
 
 /** A collection whole, as those who manage it read it. */
-export type Collection = CollectionView;
+export type Collection = (CollectionView);
 
 export type CollectionResponse = {
   collection: CollectionView;
@@ -1911,16 +1814,10 @@ export type PluginAddRequest = {
 export type PublishPluginConflictAction = 'FAIL_WHEN_PUBLISH_INSTALLED' | 'COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS' | null;
 
 /** What becomes of drafts in a collection of their own, if there is one. The last answers `WDE0119`. */
-export type DraftItemsPluginConflictAction =
-  | 'FAIL_WHEN_DRAFT_ITEMS_INSTALLED'
-  | 'DISCARD_DRAFT_ITEMS'
-  | 'PUBLISH_DRAFT_ITEMS'
-  | 'COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS'
-  | null;
+export type DraftItemsPluginConflictAction = 'FAIL_WHEN_DRAFT_ITEMS_INSTALLED' | 'DISCARD_DRAFT_ITEMS' | 'PUBLISH_DRAFT_ITEMS' | 'COPY_DRAFT_ITEMS_WITH_DRAFT_STATUS' | null;
 
 /** What becomes of drafts in a collection of their own; without it there must be none. */
-export type DraftItemsRemovalAction =
-  'FAIL_IF_DRAFT_ITEMS_EXIST' | 'DISCARD_EXISTING_DRAFT_ITEMS' | 'PUBLISH_EXISTING_DRAFT_ITEMS' | null;
+export type DraftItemsRemovalAction = 'FAIL_IF_DRAFT_ITEMS_EXIST' | 'DISCARD_EXISTING_DRAFT_ITEMS' | 'PUBLISH_EXISTING_DRAFT_ITEMS' | null;
 
 export type PluginDeleteRequest = {
   dataCollectionId: string;
@@ -2171,20 +2068,13 @@ export type RealtimeSubscription = {
 export type RealtimeKey = string;
 
 /** What the item holds, as far as `fields` names it. */
-export type RealtimeItem = ItemData & ItemSystemFields;
+export type RealtimeItem = (ItemData) & (ItemSystemFields);
 
 /** Everything up to it was told. What `resume` takes. Of `ready` it is for that subscription, of all other messages for every one that is ready. Opaque, and no other text is taken for one. */
 export type RealtimeToken = string;
 
 /** A message of the stream: its `event`, its `id` if it has one, and its `data`, which is JSON. */
-export type RealtimeMessage =
-  | RealtimeSnapshotMessage
-  | RealtimeReadyMessage
-  | RealtimeChangeMessage
-  | RealtimeResyncMessage
-  | RealtimeFailedMessage
-  | RealtimeByeMessage
-  | RealtimePlaceMessage;
+export type RealtimeMessage = RealtimeSnapshotMessage | RealtimeReadyMessage | RealtimeChangeMessage | RealtimeResyncMessage | RealtimeFailedMessage | RealtimeByeMessage | RealtimePlaceMessage;
 
 /** Items as they are; several of these make a snapshot. */
 export type RealtimeSnapshotMessage = {
@@ -2295,22 +2185,7 @@ export type GraphqlError = {
   };
 };
 
-export type HookName =
-  | 'beforeInsert'
-  | 'afterInsert'
-  | 'beforeUpdate'
-  | 'afterUpdate'
-  | 'beforeRemove'
-  | 'afterRemove'
-  | 'beforeGet'
-  | 'afterGet'
-  | 'beforeQuery'
-  | 'afterQuery'
-  | 'beforeCount'
-  | 'afterCount'
-  | 'beforeDistinct'
-  | 'afterDistinct'
-  | 'onFailure';
+export type HookName = 'beforeInsert' | 'afterInsert' | 'beforeUpdate' | 'afterUpdate' | 'beforeRemove' | 'afterRemove' | 'beforeGet' | 'afterGet' | 'beforeQuery' | 'afterQuery' | 'beforeCount' | 'afterCount' | 'beforeDistinct' | 'afterDistinct' | 'onFailure';
 
 export type HookVersion = {
   /** Counted from 1 in each site. */
@@ -2352,8 +2227,7 @@ export type HookVersionDeployRequest = {
 };
 
 /** `NOTHING`: it answered nothing, or what such a hook can't answer, which is ignored. */
-export type HookOutcome =
-  'VALUE' | 'NOTHING' | 'THROWN' | 'TIMED_OUT' | 'OUT_OF_MEMORY' | 'TOO_LARGE' | 'DIED' | 'NOT_STARTED' | 'FAILING';
+export type HookOutcome = 'VALUE' | 'NOTHING' | 'THROWN' | 'TIMED_OUT' | 'OUT_OF_MEMORY' | 'TOO_LARGE' | 'DIED' | 'NOT_STARTED' | 'FAILING';
 
 export type HookLogListResponse = {
   entries: Array<{
@@ -2405,13 +2279,7 @@ export type HookTryResponse = {
 export type TokenRequest = unknown;
 
 /** Applications have `authorization_code` and `refresh_token` only. */
-export type GrantType =
-  | 'anonymous'
-  | 'refresh_token'
-  | 'authorization_code'
-  | 'authorized_client'
-  | 'client_credentials'
-  | 'strip_bound_session';
+export type GrantType = 'anonymous' | 'refresh_token' | 'authorization_code' | 'authorized_client' | 'client_credentials' | 'strip_bound_session';
 
 /** The whole request as JSON in base64; what stands beside it is passed over. It counts only where neither a grant nor a token does. */
 export type TokenEnvelope = string | null;
@@ -2583,15 +2451,7 @@ export type SessionToken = string;
 export type StateToken = string;
 
 /** Where a sign-in stands, by `state`. */
-export type StateMachine =
-  | SignedIn
-  | FirstFactorRequired
-  | EmailVerificationRequired
-  | MissingFieldsRequired
-  | OwnerApprovalRequired
-  | FactorChallenged
-  | FactorRequired
-  | StatusChecked;
+export type StateMachine = SignedIn | FirstFactorRequired | EmailVerificationRequired | MissingFieldsRequired | OwnerApprovalRequired | FactorChallenged | FactorRequired | StatusChecked;
 
 export type SignedIn = {
   state: 'SUCCESS';
@@ -2663,9 +2523,7 @@ export type Identity = {
   status: {
     name: 'PENDING' | 'ACTIVE' | 'BLOCKED' | 'DELETED' | 'OFFLINE';
     /** What a pending member waits for. */
-    reasons: Array<
-      'PENDING_EMAIL_VERIFICATION_REQUIRED' | 'PENDING_REQUIRED_FIELDS_MISSING' | 'PENDING_ADMIN_APPROVAL_REQUIRED'
-    >;
+    reasons: Array<'PENDING_EMAIL_VERIFICATION_REQUIRED' | 'PENDING_REQUIRED_FIELDS_MISSING' | 'PENDING_ADMIN_APPROVAL_REQUIRED'>;
   };
   /** The password, if there is one. */
   factors: Array<{
@@ -3310,7 +3168,7 @@ export type FactorRequired = {
   state: 'REQUIRE_MFA';
   requireMfaData: {
     availableFactors: Array<{
-      factorType: 'TOTP';
+      factorType: 'WEBAUTHN' | 'TOTP';
       factorStatus: 'REQUIRE_ACTIVATION';
     }>;
     reason: 'USER_SETTINGS';
@@ -3361,6 +3219,42 @@ export type FactorBeginRequest = {
 
 export type FactorBeginResponse = FactorBegun | FactorSentBegun | PasskeyBegun;
 
+/** `PublicKeyCredentialCreationOptionsJSON` (Web Authentication Level 3). */
+export type PasskeyCreationOptions = {
+  rp: {
+    id: string;
+    name: string;
+  };
+  user: {
+    id: string;
+    name: string;
+    displayName: string;
+  };
+  /** Base64url. */
+  challenge: string;
+  pubKeyCredParams: Array<{
+    type: 'public-key';
+    alg: number;
+  }>;
+  /** Milliseconds. */
+  timeout: number;
+  excludeCredentials: Array<PasskeyDescriptor>;
+  authenticatorSelection: {
+    residentKey: 'required';
+    requireResidentKey: true;
+    userVerification: 'required';
+  };
+  attestation: 'none';
+};
+
+/** A passkey that the member has. */
+export type PasskeyDescriptor = {
+  type: 'public-key';
+  /** Base64url. */
+  id: string;
+  transports?: Array<string>;
+};
+
 /** A passkey to be made by the browser, and confirmed under this id. */
 export type PasskeyBegun = {
   factor: {
@@ -3368,8 +3262,7 @@ export type PasskeyBegun = {
     type: 'WEBAUTHN';
     name: string;
   };
-  /** `PublicKeyCredentialCreationOptionsJSON` (Web Authentication Level 3). */
-  options: Record<string, unknown>;
+  options: PasskeyCreationOptions;
   expiresDate: string;
 };
 
@@ -3524,13 +3417,10 @@ export type MemberContact = {
   emails: Array<string>;
   addresses: Array<ContactAddress>;
   /** By their names. */
-  customFields: Record<
-    string,
-    {
-      name: string;
-      value: CustomFieldValue;
-    }
-  >;
+  customFields: Record<string, {
+    name: string;
+    value: CustomFieldValue;
+  }>;
 };
 
 /** Text, a number, true or false, a list or a map of them; null where there is no value. */
@@ -3603,13 +3493,13 @@ export type MemberResponse = {
 };
 
 export type MemberCreateRequest = {
-  member: MemberInput & {
+  member: (MemberInput) & ({
     loginEmail: string;
-  };
+  });
 };
 
 export type MemberUpdateRequest = {
-  member: MemberInput & {
+  member: (MemberInput) & ({
     id?: ReadOnlyMember;
     contactId?: ReadOnlyMember;
     loginEmail?: ReadOnlyMember;
@@ -3619,7 +3509,7 @@ export type MemberUpdateRequest = {
     createdDate?: ReadOnlyMember;
     updatedDate?: ReadOnlyMember;
     lastLoginDate?: ReadOnlyMember;
-  };
+  });
 };
 
 export type MemberSlugUpdateRequest = {
@@ -3687,60 +3577,50 @@ export type MemberConditions = {
 } | null;
 
 /** Conditions that all hold; at most 200 of them. */
-export type MemberFilter = MemberConditions &
-  ({
-    /** A filter of the same kind, or a list of them. */
-    $and?: MemberFilter | Array<MemberFilter>;
-    /** A filter of the same kind, or a list of them. */
-    $or?: MemberFilter | Array<MemberFilter>;
-    /** A filter of the same kind, or a list of them. */
-    $not?: MemberFilter | Array<MemberFilter>;
-  } | null);
+export type MemberFilter = (MemberConditions) & ({
+  /** A filter of the same kind, or a list of them. */
+  $and?: MemberFilter | Array<MemberFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $or?: MemberFilter | Array<MemberFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $not?: MemberFilter | Array<MemberFilter>;
+} | null);
 
 /** A value, or operators that all hold. Null and `$exists` ask whether there is a value; of members they can't be asked. */
-export type TextCondition =
-  | string
-  | null
-  | {
-      $eq?: string | null;
-      $ne?: string | null;
-      $gt?: string;
-      $gte?: string;
-      $lt?: string;
-      $lte?: string;
-      $in?: Array<string | null>;
-      /** The same as `$in`. */
-      $hasSome?: Array<string | null>;
-      $nin?: Array<string | null>;
-      $startsWith?: string;
-      $exists?: boolean;
-    };
+export type TextCondition = string | null | {
+  $eq?: string | null;
+  $ne?: string | null;
+  $gt?: string;
+  $gte?: string;
+  $lt?: string;
+  $lte?: string;
+  $in?: Array<string | null>;
+  /** The same as `$in`. */
+  $hasSome?: Array<string | null>;
+  $nin?: Array<string | null>;
+  $startsWith?: string;
+  $exists?: boolean;
+};
 
 /** A date, or operators that all hold. Null and `$exists` ask whether there is one; of members they can't be asked. */
-export type DateCondition =
-  | FilterDate
-  | {
-      $eq?: FilterDate;
-      $ne?: FilterDate;
-      $gt?: FilterDate;
-      $gte?: FilterDate;
-      $lt?: FilterDate;
-      $lte?: FilterDate;
-      $in?: Array<FilterDate>;
-      /** The same as `$in`. */
-      $hasSome?: Array<FilterDate>;
-      $nin?: Array<FilterDate>;
-      $exists?: boolean;
-    };
+export type DateCondition = FilterDate | {
+  $eq?: FilterDate;
+  $ne?: FilterDate;
+  $gt?: FilterDate;
+  $gte?: FilterDate;
+  $lt?: FilterDate;
+  $lte?: FilterDate;
+  $in?: Array<FilterDate>;
+  /** The same as `$in`. */
+  $hasSome?: Array<FilterDate>;
+  $nin?: Array<FilterDate>;
+  $exists?: boolean;
+};
 
 /** Milliseconds since 1970 or a text, a date or a date and time of RFC 3339; inside of operators both may stand in `{ "$date": … }`. */
-export type FilterDate =
-  | number
-  | string
-  | null
-  | {
-      $date: number | string;
-    };
+export type FilterDate = number | string | null | {
+  $date: number | string;
+};
 
 export type MemberQueryResponse = {
   members: Array<Member>;
@@ -3770,17 +3650,16 @@ export type UserMemberQueryRequest = {
 };
 
 /** As of members, whose id may be named in two more ways. */
-export type UserMemberFilter = MemberConditions &
-  ({
-    /** A filter of the same kind, or a list of them. */
-    $and?: UserMemberFilter | Array<UserMemberFilter>;
-    /** A filter of the same kind, or a list of them. */
-    $or?: UserMemberFilter | Array<UserMemberFilter>;
-    /** A filter of the same kind, or a list of them. */
-    $not?: UserMemberFilter | Array<UserMemberFilter>;
-    userId?: TextCondition;
-    memberId?: TextCondition;
-  } | null);
+export type UserMemberFilter = (MemberConditions) & ({
+  /** A filter of the same kind, or a list of them. */
+  $and?: UserMemberFilter | Array<UserMemberFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $or?: UserMemberFilter | Array<UserMemberFilter>;
+  /** A filter of the same kind, or a list of them. */
+  $not?: UserMemberFilter | Array<UserMemberFilter>;
+  userId?: TextCondition;
+  memberId?: TextCondition;
+} | null);
 
 export type UserMember = {
   memberId: string;
@@ -3889,13 +3768,10 @@ export type NamedMembersFilter = {
 export type IdOrIds = string | null | Array<string>;
 
 /** One id, a list, or one of them in an operator. */
-export type NamedIds =
-  | string
-  | Array<string>
-  | {
-      $eq?: string;
-      $in?: Array<string>;
-    };
+export type NamedIds = string | Array<string> | {
+  $eq?: string;
+  $in?: Array<string>;
+};
 
 export type MemberRoleQueryResponse = {
   /** By the ids that were asked for. */
@@ -3957,15 +3833,15 @@ export type BadgeListResponse = {
 };
 
 export type BadgeCreateRequest = {
-  badge: BadgeInput & {
+  badge: (BadgeInput) & ({
     title: string;
-  };
+  });
 };
 
 export type BadgeUpdateRequest = {
-  badge: BadgeInput & {
+  badge: (BadgeInput) & ({
     revision?: RevisionInput;
-  };
+  });
 };
 
 /** Paging and filter may also stand beside `query`. */
@@ -4004,16 +3880,13 @@ export type BadgeFilter = {
 } | null;
 
 /** A value, or operators that all hold. Null and `$exists` ask whether there is a value. */
-export type FlagCondition =
-  | boolean
-  | null
-  | {
-      $eq?: boolean | null;
-      $ne?: boolean | null;
-      $in?: Array<boolean | null>;
-      $nin?: Array<boolean | null>;
-      $exists?: boolean;
-    };
+export type FlagCondition = boolean | null | {
+  $eq?: boolean | null;
+  $ne?: boolean | null;
+  $in?: Array<boolean | null>;
+  $nin?: Array<boolean | null>;
+  $exists?: boolean;
+};
 
 export type BadgeQueryResponse = {
   /** In their order. */
@@ -4187,22 +4060,7 @@ export type CustomField = {
 
 export type CustomFieldType = 'UNKNOWN' | 'TEXT' | 'NUMBER' | 'DATE' | 'URL' | 'SOCIAL';
 
-export type SocialType =
-  | 'UNKNOWN'
-  | 'FACEBOOK'
-  | 'INSTAGRAM'
-  | 'LINKEDIN'
-  | 'TWITTER'
-  | 'YOUTUBE'
-  | 'PINTEREST'
-  | 'TIKTOK'
-  | 'DEVIANTART'
-  | 'SOUNDCLOUD'
-  | 'TUMBLR'
-  | 'VIMEO'
-  | 'VKONTAKTE'
-  | 'ODNOKLASSNIKI'
-  | 'OTHER';
+export type SocialType = 'UNKNOWN' | 'FACEBOOK' | 'INSTAGRAM' | 'LINKEDIN' | 'TWITTER' | 'YOUTUBE' | 'PINTEREST' | 'TIKTOK' | 'DEVIANTART' | 'SOUNDCLOUD' | 'TUMBLR' | 'VIMEO' | 'VKONTAKTE' | 'ODNOKLASSNIKI' | 'OTHER';
 
 export type CustomFieldSection = 'GENERAL' | 'SOCIAL' | 'DISPLAY_INFO' | 'ADDRESS';
 
@@ -4235,15 +4093,15 @@ export type CustomFieldListResponse = {
 };
 
 export type CustomFieldCreateRequest = {
-  field: CustomFieldInput & {
+  field: (CustomFieldInput) & ({
     name: string;
-  };
+  });
 };
 
 export type CustomFieldUpdateRequest = {
-  field: CustomFieldInput & {
+  field: (CustomFieldInput) & ({
     revision?: RevisionInput;
-  };
+  });
 };
 
 export type CustomFieldHideRequest = {
@@ -4335,19 +4193,19 @@ export type FieldApplicationInput = {
 };
 
 export type FieldApplicationCreateRequest = {
-  application: FieldApplicationInput & {
+  application: (FieldApplicationInput) & ({
     customFieldId: string;
-  };
+  });
 };
 
 export type FieldApplicationUpdateRequest = {
-  application: FieldApplicationInput & {
+  application: (FieldApplicationInput) & ({
     /** It stays as it was made. */
     customFieldId?: string;
     /** It stays as it was made. */
     customFieldKey?: string | null;
     revision?: RevisionInput;
-  };
+  });
 };
 
 export type FieldApplicationResponse = {
@@ -4576,14 +4434,12 @@ export type MemberAboutFilter = {
 } | null;
 
 /** An id, or ids in an operator. */
-export type NamedId =
-  | string
-  | {
-      $eq?: string;
-      $in?: Array<string>;
-      /** Beside others that name members. */
-      $ne?: string;
-    };
+export type NamedId = string | {
+  $eq?: string;
+  $in?: Array<string>;
+  /** Beside others that name members. */
+  $ne?: string;
+};
 
 export type MemberAboutQueryRequest = {
   query?: {
@@ -5076,95 +4932,78 @@ export type PasskeyChallenge = {
 };
 
 /** One question to the person, or the end of the flow. */
-export type FlowStep =
-  | {
-      type: 'SIGN_IN';
-      email: string | null;
-      canSignUp: boolean;
-      canRecover: boolean;
-      passkey?: PasskeyChallenge | null;
-    }
-  | {
-      type: 'SIGN_UP';
-      email: string | null;
-      fields: Array<ProfileField>;
-      passwordMinLength: number;
-    }
-  | {
-      type: 'VERIFY_EMAIL';
-      emailHint: string;
-      resendAfterSeconds: number;
-    }
-  | {
-      type: 'AWAIT_APPROVAL';
-      emailHint: string;
-    }
-  | {
-      type: 'MISSING_FIELDS';
-      fields: Array<ProfileField>;
-    }
-  | {
-      type: 'RECOVER_REQUEST';
-      email: string | null;
-    }
-  | {
-      type: 'RECOVER_SENT';
-      emailHint: string;
-    }
-  | {
-      type: 'NEW_PASSWORD';
-      emailHint: string | null;
-      passwordMinLength: number;
-    }
-  | {
-      type: 'SECOND_FACTOR';
-      factors: Array<FactorType>;
-      rememberDays: number;
-      sentTo: string | null;
-      sentBy: FactorType | null;
-      resendAfterSeconds: number;
-      passkey?: PasskeyChallenge | null;
-    }
-  | {
-      type: 'OFFER_FACTOR';
-      until: string | null;
-    }
-  | {
-      type: 'ENROL_FACTOR';
-      secret: string;
-      uri: string;
-      until: string | null;
-      passkey?: PasskeyChallenge | null;
-    }
-  | {
-      type: 'RECOVERY_CODES';
-      codes: Array<string>;
-    }
-  | {
-      type: 'CONFIRM_SIGN_OUT';
-      displayName: string | null;
-    }
-  | {
-      type: 'REDIRECT';
-      url: string;
-    }
-  | {
-      type: 'POST_MESSAGE';
-      origin: string;
-      code: string | null;
-      state: string;
-      error: string | null;
-      errorDescription: string | null;
-    }
-  | {
-      type: 'DONE';
-      message: 'SIGNED_IN' | 'SIGNED_OUT' | 'PASSWORD_CHANGED' | 'OWNER_READY';
-    }
-  | {
-      type: 'FAILED';
-      code: string;
-      message: string;
-    };
+export type FlowStep = {
+  type: 'SIGN_IN';
+  email: string | null;
+  canSignUp: boolean;
+  canRecover: boolean;
+  passkey?: PasskeyChallenge | null;
+} | {
+  type: 'SIGN_UP';
+  email: string | null;
+  fields: Array<ProfileField>;
+  passwordMinLength: number;
+} | {
+  type: 'VERIFY_EMAIL';
+  emailHint: string;
+  resendAfterSeconds: number;
+} | {
+  type: 'AWAIT_APPROVAL';
+  emailHint: string;
+} | {
+  type: 'MISSING_FIELDS';
+  fields: Array<ProfileField>;
+} | {
+  type: 'RECOVER_REQUEST';
+  email: string | null;
+} | {
+  type: 'RECOVER_SENT';
+  emailHint: string;
+} | {
+  type: 'NEW_PASSWORD';
+  emailHint: string | null;
+  passwordMinLength: number;
+} | {
+  type: 'SECOND_FACTOR';
+  factors: Array<FactorType>;
+  rememberDays: number;
+  sentTo: string | null;
+  sentBy: FactorType | null;
+  resendAfterSeconds: number;
+  passkey?: PasskeyChallenge | null;
+} | {
+  type: 'OFFER_FACTOR';
+  until: string | null;
+} | {
+  type: 'ENROL_FACTOR';
+  secret: string;
+  uri: string;
+  until: string | null;
+  passkey?: PasskeyChallenge | null;
+} | {
+  type: 'RECOVERY_CODES';
+  codes: Array<string>;
+} | {
+  type: 'CONFIRM_SIGN_OUT';
+  displayName: string | null;
+} | {
+  type: 'REDIRECT';
+  url: string;
+} | {
+  type: 'POST_MESSAGE';
+  origin: string;
+  code: string | null;
+  state: string;
+  error: string | null;
+  errorDescription: string | null;
+} | {
+  type: 'DONE';
+  message: 'SIGNED_IN' | 'SIGNED_OUT' | 'PASSWORD_CHANGED' | 'OWNER_READY';
+} | {
+  type: 'FAILED';
+  code: string;
+  message: string;
+};
 
 export type ProfileInput = {
   firstName?: string | null;
@@ -5173,85 +5012,67 @@ export type ProfileInput = {
 };
 
 /** What the page sends. */
-export type FlowInput =
-  | {
-      type: 'SIGN_IN';
-      email: string;
-      password: string;
-      captcha?: string | null;
-    }
-  | {
-      type: 'SIGN_UP';
-      email: string;
-      password: string;
-      profile: ProfileInput;
-      captcha?: string | null;
-    }
-  | {
-      type: 'SWITCH';
-      to: FlowKind;
-      email?: string | null;
-    }
-  | {
-      type: 'VERIFY_EMAIL';
-      code: string;
-    }
-  | {
-      type: 'RESEND';
-      /** The second factor of which a code is to be sent; by e-mail where none is named. */
-      factor?: FactorType | null;
-    }
-  | {
-      type: 'MISSING_FIELDS';
-      profile: ProfileInput;
-    }
-  | {
-      type: 'RECOVER_REQUEST';
-      email: string;
-    }
-  | {
-      type: 'NEW_PASSWORD';
-      password: string;
-    }
-  | {
-      type: 'SECOND_FACTOR';
-      factor: FactorType;
-      code: string;
-      remember: boolean;
-    }
-  | {
-      type: 'PASSKEY';
-      challengeId: string;
-      credential: string;
-      remember: boolean;
-    }
-  | {
-      type: 'ENROL_FACTOR';
-    }
-  | {
-      type: 'CONFIRM_FACTOR';
-      code: string;
-    }
-  | {
-      type: 'CONFIRM_PASSKEY';
-      challengeId: string;
-      credential: string;
-    }
-  | {
-      type: 'LATER';
-    }
-  | {
-      type: 'CODES_KEPT';
-    }
-  | {
-      type: 'CONFIRM_SIGN_OUT';
-    }
-  | {
-      type: 'BACK';
-    }
-  | {
-      type: 'CANCEL';
-    };
+export type FlowInput = {
+  type: 'SIGN_IN';
+  email: string;
+  password: string;
+  captcha?: string | null;
+} | {
+  type: 'SIGN_UP';
+  email: string;
+  password: string;
+  profile: ProfileInput;
+  captcha?: string | null;
+} | {
+  type: 'SWITCH';
+  to: FlowKind;
+  email?: string | null;
+} | {
+  type: 'VERIFY_EMAIL';
+  code: string;
+} | {
+  type: 'RESEND';
+  /** The second factor of which a code is to be sent; by e-mail where none is named. */
+  factor?: FactorType | null;
+} | {
+  type: 'MISSING_FIELDS';
+  profile: ProfileInput;
+} | {
+  type: 'RECOVER_REQUEST';
+  email: string;
+} | {
+  type: 'NEW_PASSWORD';
+  password: string;
+} | {
+  type: 'SECOND_FACTOR';
+  factor: FactorType;
+  code: string;
+  remember: boolean;
+} | {
+  type: 'PASSKEY';
+  challengeId: string;
+  credential: string;
+  remember: boolean;
+} | {
+  type: 'ENROL_FACTOR';
+} | {
+  type: 'CONFIRM_FACTOR';
+  code: string;
+} | {
+  type: 'CONFIRM_PASSKEY';
+  challengeId: string;
+  credential: string;
+} | {
+  type: 'LATER';
+} | {
+  type: 'CODES_KEPT';
+} | {
+  type: 'CONFIRM_SIGN_OUT';
+} | {
+  type: 'BACK';
+} | {
+  type: 'CANCEL';
+};
 
 export type FlowStart = {
   kind: FlowKind;

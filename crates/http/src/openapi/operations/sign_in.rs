@@ -37,7 +37,7 @@ pub(crate) const MEMBER_SIGN_ON: Operation =
         .notes("It needs the scope `members:sign-in` of those who are held to scopes.")
         .takes("MemberSignOnRequest")
         .answers(&[Answer::json("MemberSignOnResponse", "The member and a session token.")])
-        .errors(&[&[Code::Validation, Code::Forbidden, Code::MemberBlocked, Code::SlugTaken]]);
+        .errors(&[&[Code::Validation, Code::Forbidden, Code::MemberBlocked, Code::EmailTaken, Code::SlugTaken]]);
 
 pub(crate) const PASSWORD_CHANGE: Operation =
     Operation::new("passwordChange", Subject::SignIn, Callers::Members, "Changes the calling member's password")

@@ -27,7 +27,7 @@ pub(crate) const TASK_CREATE: Operation =
         .errors(&[
             ON_ITEMS,
             FILTER,
-            &[Code::RequestInvalid, Code::ItemTooDeep, Code::ItemTooLarge, Code::PayloadTooLarge, Code::NotSupported],
+            &[Code::RequestInvalid, Code::PayloadTooLarge, Code::NotSupported],
         ]);
 
 pub(crate) const TASK_LIST: Operation = task("taskList", Callers::Known, "Lists tasks, the newest first")

@@ -1,6 +1,7 @@
 //! What the browser says and the authenticator signs (Web Authentication Level 3, chapter 5.8.1).
 
-use super::{challenge::Challenge, relying_party::RelyingParty};
+use super::challenge::Challenge;
+use crate::browser::RelyingParty;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::Deserialize;
 

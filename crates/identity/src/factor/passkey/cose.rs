@@ -155,13 +155,13 @@ mod tests {
     }
 
     /// Of a key that was made for this test and has signed `message`.
-    const MODULUS: &str = "wQwYNMOU_GVnvZUPHKdrwR7Cbtffqe1ezrZrfU9N-iZlNidCk3BAGXXnYKn5we2Sr0Q_M30LwqLYVHy-X7vRvtfOvEZ-gvJL \
-         42jzMivs24GmkB1vbpEauFWK9VZLU2oylnltAoV16Wj84ljhOtUfnOBLsTpnSa1CCphO5OwR694ObsSB7mD_iDUUOP2uwrTn \
-         Ol0jCl7O67BVu62nB8ijRBErHdhXrA4SAcuIkVqcLeGouYRXBH1d3hrIkBxXIaOikcWs4gf2ZsyceAWfsRIlgz9tZwhpzjD3 \
+    const MODULUS: &str = "wQwYNMOU_GVnvZUPHKdrwR7Cbtffqe1ezrZrfU9N-iZlNidCk3BAGXXnYKn5we2Sr0Q_M30LwqLYVHy-X7vRvtfOvEZ-gvJL\
+         42jzMivs24GmkB1vbpEauFWK9VZLU2oylnltAoV16Wj84ljhOtUfnOBLsTpnSa1CCphO5OwR694ObsSB7mD_iDUUOP2uwrTn\
+         Ol0jCl7O67BVu62nB8ijRBErHdhXrA4SAcuIkVqcLeGouYRXBH1d3hrIkBxXIaOikcWs4gf2ZsyceAWfsRIlgz9tZwhpzjD3\
          SWgvhmPlWVzf3BZC-VRjUXD0itZeSczKNr68zQDGxgJIuTDneRB-DQ";
-    const SIGNATURE: &str = "v8oHoXMdio9H6JtH45MpHlxj4BMdUXyLev5JaIoq5xS1Kkhezoii9xPChYO0wFX2qRgy24n02QvWZaSZuMcosLlGtiMD042l \
-         MHkrrzATj9mPZJNALs4Q1me5oScJ1Dq-47Lh9m8LzztGoTX7UU47KU6mcri6C0IkSZPiYcFWNAKgFXk36bmmNHRYkOXp-7Jo \
-         brGhs6SSMRGpQD0IolBvbWTjdcDl-Gqjuce63QBL4kCYGTaHqcMOaVDeymJWHB1MB7KVDyS-AhkZ6sSCCfkVSxToe_ez73Vz \
+    const SIGNATURE: &str = "v8oHoXMdio9H6JtH45MpHlxj4BMdUXyLev5JaIoq5xS1Kkhezoii9xPChYO0wFX2qRgy24n02QvWZaSZuMcosLlGtiMD042l\
+         MHkrrzATj9mPZJNALs4Q1me5oScJ1Dq-47Lh9m8LzztGoTX7UU47KU6mcri6C0IkSZPiYcFWNAKgFXk36bmmNHRYkOXp-7Jo\
+         brGhs6SSMRGpQD0IolBvbWTjdcDl-Gqjuce63QBL4kCYGTaHqcMOaVDeymJWHB1MB7KVDyS-AhkZ6sSCCfkVSxToe_ez73Vz\
          -Qpu42BjE7LZnEn2akmkZD-zHFpSsA-JsG8ygyoj5Pjfmevd-vIiSQ";
 
     #[test]

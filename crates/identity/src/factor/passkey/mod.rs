@@ -11,18 +11,18 @@ mod challenge;
 mod client_data;
 mod cose;
 mod presented;
-mod relying_party;
 mod request;
 mod row;
 mod transport;
+mod user_handle;
 mod verify;
 
+pub use crate::browser::RelyingParty;
 pub(crate) use challenge::Use;
 pub use presented::{LONGEST_ASSERTION, LONGEST_ATTESTATION, Presented, PresentedNew};
-pub use relying_party::RelyingParty;
 pub use request::{Creation, Request};
-pub(crate) use request::{creation, descriptors, request};
-pub(crate) use row::{PREFIX, Passkey, count, of_member, remove, remove_all, rename};
+pub(crate) use request::{creation, descriptors, request, request_of};
+pub(crate) use row::{PREFIX, Passkey, count, of_member, remove, remove_all, remove_since, rename};
 pub(crate) use verify::{NewPasskey, Verified, insert, take, verify, verify_new};
 
 /// Passkeys of a member.

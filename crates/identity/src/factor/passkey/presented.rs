@@ -4,9 +4,9 @@ use super::{
     authenticator_data::LONGEST_ID,
     challenge::Challenge,
     client_data::{self, Ceremony},
-    relying_party::RelyingParty,
     transport::Transport,
 };
+use crate::browser::RelyingParty;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use stoa_kernel::Secret;

@@ -4,18 +4,18 @@
 use super::{
     challenge::{Challenge, LIFE, Use},
     cose::{EDDSA, ES256, RS256},
-    relying_party::{RelyingParty, user_handle},
     row::{self, Passkey},
     transport::Transport,
+    user_handle::user_handle,
 };
-use crate::{Core, member::Member};
+use crate::{Core, browser::RelyingParty, member::Member};
 use base64::{
     Engine,
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use serde_json::{Value, json};
 use stoa_kernel::{MemberId, Millis, Result, SiteId};
-use stoa_store::{Site, Tx};
+use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// A passkey that may answer, or that is there already.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,9 +44,15 @@ impl From<Passkey> for Descriptor {
     }
 }
 
-/// The passkeys of a member.
-pub(crate) async fn descriptors(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<Vec<Descriptor>> {
-    Ok(row::of_member(tx, site, member).await?.into_iter().map(Descriptor::from).collect())
+/// The passkeys of a member that were made on these pages.
+pub(crate) async fn descriptors(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    at: &RelyingParty,
+) -> Result<Vec<Descriptor>> {
+    let passkeys = row::of_member(tx, site, member).await?.into_iter();
+    Ok(passkeys.filter(|it| it.relying_party == at.id()).map(Descriptor::from).collect())
 }
 
 /// The question for a passkey.
@@ -67,6 +73,24 @@ pub(crate) fn request(
     allowed: Vec<Descriptor>,
 ) -> Request {
     Request { challenge: Challenge::issue(core, site, for_use), relying_party: at.id().to_owned(), allowed }
+}
+
+/// Asks for one of the passkeys that a member has of these pages. None where there are none.
+///
+/// # Errors
+/// What the engine answers.
+pub(crate) async fn request_of(
+    core: &Core,
+    site: &Site,
+    at: &RelyingParty,
+    for_use: Use<'_>,
+    member: &MemberId,
+) -> Result<Option<Request>> {
+    let (id, of, pages) = (site.id.clone(), member.clone(), at.clone());
+    let read = site.read(ReaderPool::Point, move |tx| boxed!(descriptors(tx, &id, &of, &pages).await));
+    let allowed = read.await?;
+    // With an empty list any passkey could answer.
+    Ok((!allowed.is_empty()).then(|| request(core, &site.id, at, for_use, allowed)))
 }
 
 impl Request {

@@ -1,6 +1,6 @@
 //! Passkeys as they are stored.
 
-use super::{relying_party::user_handle, transport::Transport};
+use super::{transport::Transport, user_handle::user_handle};
 use stoa_kernel::{MemberId, Millis, Result, SiteId};
 use stoa_sql::params;
 use stoa_store::{Row, Tx};
@@ -15,6 +15,8 @@ pub(crate) struct Passkey {
     pub member: MemberId,
     /// By what its authenticator finds it.
     pub credential: Vec<u8>,
+    /// The host of the account pages on which it was made.
+    pub relying_party: String,
     /// What the member calls it.
     pub name: String,
     /// A COSE_Key.
@@ -35,8 +37,8 @@ impl Passkey {
     }
 }
 
-const COLUMNS: &str =
-    "id, member, credential, name, public_key, counter, backup_eligible, backed_up, transports, created, used";
+const COLUMNS: &str = "id, member, credential, name, public_key, counter, backup_eligible, backed_up, transports, created, used, \
+                       relying_party";
 
 fn read(row: &Row<'_>) -> std::result::Result<Passkey, stoa_store::Error> {
     Ok(Passkey {
@@ -51,6 +53,7 @@ fn read(row: &Row<'_>) -> std::result::Result<Passkey, stoa_store::Error> {
         transports: row.text(8)?.split(' ').filter_map(Transport::named).collect(),
         created: row.get(9)?,
         used: row.get(10)?,
+        relying_party: row.get(11)?,
     })
 }
 
@@ -76,7 +79,7 @@ pub(super) async fn find(tx: &mut Tx<'_>, site: &SiteId, credential: &[u8]) -> R
 /// Writes a new one down: whether the site had none with this credential's id.
 pub(super) async fn insert(tx: &mut Tx<'_>, site: &SiteId, passkey: &Passkey) -> Result<bool> {
     let sql = "insert into stoa.passkey (site, id, member, credential, name, public_key, counter, backup_eligible, backed_up, \
-               transports, created) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+               transports, created, relying_party) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
                on conflict (site, credential) do nothing";
     let it = passkey;
     let transports = it.transports.iter().map(|it| it.name()).collect::<Vec<_>>().join(" ");
@@ -91,7 +94,8 @@ pub(super) async fn insert(tx: &mut Tx<'_>, site: &SiteId, passkey: &Passkey) ->
         i64::from(it.is_backup_eligible),
         i64::from(it.is_backed_up),
         transports,
-        it.created
+        it.created,
+        it.relying_party.as_str()
     ];
     Ok(tx.execute(sql, &values).await? == 1)
 }
@@ -128,6 +132,13 @@ pub(crate) async fn rename(
 pub(crate) async fn remove(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, id: &str) -> Result<bool> {
     let sql = "delete from stoa.passkey where site = $1 and id = $2 and member = $3";
     Ok(tx.execute(sql, &params![site, id, member]).await? == 1)
+}
+
+/// Removes those of a member that were added at a time or later.
+pub(crate) async fn remove_since(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, since: Millis) -> Result<()> {
+    let sql = "delete from stoa.passkey where site = $1 and member = $2 and created >= $3";
+    tx.send(sql, params![site, member, since]).await?;
+    Ok(())
 }
 
 /// Removes all of a member: how many there were.

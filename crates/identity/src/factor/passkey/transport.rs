@@ -25,7 +25,7 @@ impl Transport {
         }
     }
 
-    /// The one with a name; those that are not known help nobody.
+    /// The one with a name; unknown ones are left out.
     pub(super) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name() == name)
     }

@@ -5,11 +5,10 @@ use super::{
     challenge::{Challenge, Use},
     cose::PublicKey,
     presented::{Presented, PresentedNew},
-    relying_party::RelyingParty,
     row::{self, Passkey, Shown},
     transport::Transport,
 };
-use crate::{Core, audit};
+use crate::{Core, audit, browser::RelyingParty};
 use ring::digest::{SHA256, digest};
 use std::net::IpAddr;
 use stoa_kernel::{MemberId, Result, SiteId};
@@ -31,8 +30,8 @@ impl Verified {
     }
 }
 
-/// Checks what somebody shows, beside the transaction in which it counts. Nothing whatever is wrong with it: no passkey of the
-/// site, or of another member than the one who is asked, another's signature, a challenge that is over or for something else.
+/// Checks what is shown, beside the transaction in which it counts. None, whatever is wrong: no passkey of the site, or of another
+/// member than the one who is asked, another signature, a challenge that is over or for something else.
 ///
 /// # Errors
 /// What the engine answers.
@@ -60,6 +59,7 @@ fn check(site: &SiteId, presented: &Presented, for_use: Use<'_>, passkey: Passke
     let data = AuthenticatorData::parse(&presented.authenticator_data)?;
     let is_sound = is_of_member
         && is_user
+        && passkey.relying_party == presented.relying_party.id()
         && is_of(&data, &presented.relying_party)
         && data.credential.is_none()
         && data.is_backup_eligible == passkey.is_backup_eligible;
@@ -111,6 +111,7 @@ pub(crate) async fn take(
 #[derive(Debug, Clone)]
 pub(crate) struct NewPasskey {
     credential: Vec<u8>,
+    relying_party: RelyingParty,
     public_key: Vec<u8>,
     counter: i64,
     is_backup_eligible: bool,
@@ -119,7 +120,7 @@ pub(crate) struct NewPasskey {
     challenge: Challenge,
 }
 
-/// Checks a new passkey. Nothing whatever is wrong with it.
+/// Checks a new passkey. None, whatever is wrong.
 pub(crate) fn verify_new(core: &Core, site: &SiteId, presented: &PresentedNew, for_use: Use<'_>) -> Option<NewPasskey> {
     let data = AuthenticatorData::parse(authenticator_data::of_attestation(&presented.attestation)?)?;
     let credential = data.credential.as_ref()?;
@@ -128,6 +129,7 @@ pub(crate) fn verify_new(core: &Core, site: &SiteId, presented: &PresentedNew, f
         && credential.id == presented.credential;
     is_sound.then(|| NewPasskey {
         credential: credential.id.to_vec(),
+        relying_party: presented.relying_party.clone(),
         public_key: credential.public_key.to_vec(),
         counter: i64::from(data.counter),
         is_backup_eligible: data.is_backup_eligible,
@@ -153,6 +155,7 @@ pub(crate) async fn insert(
         id: format!("{}{}", row::PREFIX, core.world().uuid()),
         member: member.clone(),
         credential: new.credential.clone(),
+        relying_party: new.relying_party.id().to_owned(),
         name: name.to_owned(),
         public_key: new.public_key.clone(),
         counter: new.counter,

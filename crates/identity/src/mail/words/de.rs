@@ -96,7 +96,7 @@ pub(super) const TEXT: Language = Language {
         title: "Ein Passkey kam hinzu",
         body: "Zu Ihrem Konto bei {site} kam ein Passkey hinzu. Er meldet ohne Passwort an; wer nur das Passwort hat, wird nach einem zweiten Schritt gefragt.\n{time}",
         action: "Das war ich nicht",
-        note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden, und sagen Sie denen Bescheid, die {site} betreiben.",
+        note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, entfernen Sie den Passkey unter „Mein Konto“ und wählen Sie danach ein neues Passwort: Ein neues Passwort allein beendet keinen Passkey. Wenn Ihnen das nicht gelingt, sagen Sie denen Bescheid, die {site} betreiben; sie entfernen den Passkey.",
     },
     factor_removed: Words {
         subject: "Ein zweiter Schritt Ihres Kontos bei {site} wurde entfernt",
@@ -136,7 +136,7 @@ pub(super) const TEXT: Language = Language {
     impersonated: Words {
         subject: "Der Inhaber von {site} hat Ihr Konto geöffnet",
         title: "Der Inhaber der Website hat Ihr Konto geöffnet",
-        body: "Ein Inhaber von {site} ist für höchstens eine halbe Stunde in Ihrem Namen angemeldet, zum Beispiel um Ihnen zu helfen. Weder Ihr Passwort noch anderes an Ihrem Konto kann dabei geändert werden.\n{time}",
+        body: "Ein Inhaber von {site} ist für höchstens eine halbe Stunde in Ihrem Namen angemeldet, zum Beispiel um Ihnen zu helfen. Wenn {site} es zulässt, kann er Ihre Inhalte ändern, wie Sie selbst. Weder Ihr Passwort noch anderes an Ihrem Konto kann dabei geändert werden.\n{time}",
         action: "Anmeldungen ansehen",
         note: "In der Liste Ihrer Anmeldungen können Sie es jederzeit beenden. Wenn Sie nicht wissen, warum das geschah, fragen Sie die Betreiber von {site}.",
     },

@@ -94,9 +94,9 @@ pub(super) const TEXT: Language = Language {
     passkey_added: Words {
         subject: "A passkey was added to your account at {site}",
         title: "A passkey was added",
-        body: "A passkey was added to your account at {site}. It signs in without your password; whoever has the password alone is asked for a second step.\n{time}",
+        body: "A passkey was added to your account at {site}. It signs in without your password; signing in with the password alone now takes a second step.\n{time}",
         action: "It was not me",
-        note: "If it was you, there is nothing to do. If not, choose a new password, which signs out everybody, and tell the people who run {site}.",
+        note: "If it was you, there is nothing to do. If not, remove the passkey under My account, then choose a new password: the password alone ends no passkey. If you can't do that, tell the people who run {site}; they take the passkey away.",
     },
     factor_removed: Words {
         subject: "A second step was removed from your account at {site}",
@@ -136,7 +136,7 @@ pub(super) const TEXT: Language = Language {
     impersonated: Words {
         subject: "The owner of {site} opened your account",
         title: "Your account was opened by the site's owner",
-        body: "Someone who owns {site} is signed in as you for at most half an hour, for example to help you. They can change neither your password nor anything else of your account.\n{time}",
+        body: "Someone who owns {site} is signed in as you for at most half an hour, for example to help you. If {site} allows it, they can change your content there, as you can. They can change neither your password nor anything else of your account.\n{time}",
         action: "See where you are signed in",
         note: "Under “Where you are signed in” you can end it at any time. If you do not know why it was done, ask the people who run {site}.",
     },

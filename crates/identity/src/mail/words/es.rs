@@ -96,7 +96,7 @@ pub(super) const TEXT: Language = Language {
         title: "Se añadió una llave de acceso",
         body: "Se añadió una llave de acceso a su cuenta en {site}. Con ella se entra sin contraseña; a quien solo tenga la contraseña se le pide un segundo paso.\n{time}",
         action: "No he sido yo",
-        note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones, y avise a quienes llevan {site}.",
+        note: "Si fue usted, no tiene que hacer nada. Si no, quite la llave de acceso en «Mi cuenta» y después elija una nueva contraseña: la contraseña por sí sola no anula ninguna llave de acceso. Si no le es posible, avise a quienes llevan {site}, que quitan la llave de acceso.",
     },
     factor_removed: Words {
         subject: "Se quitó un segundo paso de su cuenta en {site}",
@@ -136,7 +136,7 @@ pub(super) const TEXT: Language = Language {
     impersonated: Words {
         subject: "El propietario de {site} ha abierto tu cuenta",
         title: "El propietario del sitio ha abierto tu cuenta",
-        body: "Un propietario de {site} ha iniciado sesión como tú durante media hora como máximo, por ejemplo para ayudarte. No puede cambiar tu contraseña ni nada más de tu cuenta.\n{time}",
+        body: "Un propietario de {site} ha iniciado sesión como tú durante media hora como máximo, por ejemplo para ayudarte. Si {site} lo permite, puede cambiar tus contenidos igual que tú. No puede cambiar tu contraseña ni nada más de tu cuenta.\n{time}",
         action: "Ver dónde tienes la sesión iniciada",
         note: "En la lista de sesiones de tu cuenta puedes terminarla en cualquier momento. Si no sabes por qué se hizo, pregunta a quienes gestionan {site}.",
     },

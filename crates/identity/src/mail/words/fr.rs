@@ -96,7 +96,7 @@ pub(super) const TEXT: Language = Language {
         title: "Une clé d’accès a été ajoutée",
         body: "Une clé d’accès a été ajoutée à votre compte sur {site}. Elle connecte sans mot de passe ; à qui n’a que le mot de passe, une deuxième étape est demandée.\n{time}",
         action: "Ce n’était pas moi",
-        note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
+        note: "Si c’était vous, il n’y a rien à faire. Sinon, retirez la clé d’accès sous « Mon compte », puis choisissez un nouveau mot de passe : le mot de passe seul ne met fin à aucune clé d’accès. Si vous n’y arrivez pas, prévenez les responsables de {site}, qui retirent la clé d’accès.",
     },
     factor_removed: Words {
         subject: "Une deuxième étape de votre compte sur {site} a été retirée",
@@ -136,7 +136,7 @@ pub(super) const TEXT: Language = Language {
     impersonated: Words {
         subject: "Le propriétaire de {site} a ouvert votre compte",
         title: "Votre compte a été ouvert par le propriétaire du site",
-        body: "Un propriétaire de {site} est connecté à votre place pour une demi-heure au plus, par exemple pour vous aider. Il ne peut changer ni votre mot de passe ni rien d’autre de votre compte.\n{time}",
+        body: "Un propriétaire de {site} est connecté à votre place pour une demi-heure au plus, par exemple pour vous aider. Si {site} le permet, il peut modifier vos contenus comme vous. Il ne peut changer ni votre mot de passe ni rien d’autre de votre compte.\n{time}",
         action: "Voir où vous êtes connecté",
         note: "Dans la liste des sessions de votre compte, vous pouvez y mettre fin à tout moment. Si vous ne savez pas pourquoi, demandez à ceux qui gèrent {site}.",
     },

@@ -38,8 +38,11 @@ export interface Flow extends FlowState {
   send: (input: FlowInput) => void;
   /** Asks for the view again without sending anything. */
   refresh: () => void;
-  /** The same in the background: a failure leaves the page alone, and what the person sends meanwhile wins. */
-  poll: () => Promise<void>;
+  /**
+   * The same in the background: a failure leaves the page alone, and what the person sends meanwhile wins. Where the step is the same,
+   * what was said of the last input stays. Answers whether the flow is over.
+   */
+  poll: () => Promise<boolean>;
 }
 
 const INITIAL: FlowState = { view: null, failure: null, sending: null, answered: null, widget: null, round: 0 };
@@ -51,7 +54,7 @@ export function useFlow(route: Route): Flow {
   /** Grows with every input: the answer to an older poll is dropped. */
   const inputs = useRef(0);
 
-  const take = useCallback((answer: FlowReply, sent: FlowInput['type'] | null) => {
+  const take = useCallback((answer: FlowReply, sent: FlowInput['type'] | null, isPolled = false) => {
     busy.current = false;
     if ('value' in answer) {
       const { value: view } = answer;
@@ -59,7 +62,11 @@ export function useFlow(route: Route): Flow {
       if (location.pathname !== flowUrl(view.token) || location.hash !== '' || location.search !== '')
         history.replaceState(null, '', flowUrl(view.token));
       const widget = answer.widget ?? null;
-      setState((old) => ({ view, failure: null, sending: null, answered: sent, widget, round: old.round + 1 }));
+      setState((old) =>
+        isPolled && old.view?.step.type === view.step.type
+          ? { ...old, view: { ...view, problems: old.view.problems } }
+          : { view, failure: null, sending: null, answered: sent, widget, round: old.round + 1 },
+      );
     } else {
       setState((old) => ({ ...old, failure: answer.failure, sending: null, widget: null }));
     }
@@ -107,10 +114,12 @@ export function useFlow(route: Route): Flow {
   }, [load]);
 
   const poll = useCallback(async () => {
-    if (busy.current || token.current === null) return;
+    if (busy.current || token.current === null) return false;
     const before = inputs.current;
     const answer = await readFlow(token.current);
-    if (before === inputs.current && !busy.current && 'value' in answer) take(answer, null);
+    if ('failure' in answer) return answer.failure.why === 'expired';
+    if (before === inputs.current && !busy.current) take(answer, null, true);
+    return false;
   }, [take]);
 
   return { ...state, start: startAgain(route, state), send, refresh, poll };

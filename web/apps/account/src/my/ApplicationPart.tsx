@@ -109,17 +109,18 @@ function Shown({ application, language }: { application: Application; language: 
         <bdi>{name}</bdi>
       </strong>
       {home !== undefined && (
-        <bdi dir="ltr" className="step-quiet">
-          {home}
-        </bdi>
+        <span className="step-quiet">
+          <bdi dir="ltr">{home}</bdi>
+        </span>
       )}
       <span>{text.appMay}</span>
       <ul>
-        {scopes === undefined ? (
-          <li>{text.appMayAll}</li>
-        ) : (
-          scopes.map((scope) => <li key={scope}>{scopeText(text, scope)}</li>)
-        )}
+        {scopes === undefined && <li>{text.appMayAll}</li>}
+        {/* Sign-on alone. */}
+        {scopes?.length === 0 && <li>{text.appMayKnow}</li>}
+        {scopes?.map((scope) => (
+          <li key={scope}>{scopeText(text, scope)}</li>
+        ))}
       </ul>
       <span className="step-quiet">{text.sessionBegan({ date: writtenDate(createdDate, language) })}</span>
       <span className="step-quiet">{text.lastUsed({ date: writtenDate(lastUsedDate, language) })}</span>

@@ -25,6 +25,7 @@ export function ChangeEmail({ ask, stepUp, onChanged, onCancel }: ChangeEmailPro
   const [email, setEmail] = useState('');
   /** Where the last code went; null before. */
   const [sentTo, setSentTo] = useState<string | null>(null);
+  const [isSentAgain, setIsSentAgain] = useState(false);
   const [code, setCode] = useState('');
   /** What is wrong with what was typed last. */
   const [wrong, setWrong] = useState<string | undefined>();
@@ -59,6 +60,7 @@ export function ChangeEmail({ ask, stepUp, onChanged, onCancel }: ChangeEmailPro
     send(
       () => beginEmailChange(ask, wanted),
       () => {
+        setIsSentAgain(sentTo !== null);
         setSentTo(wanted);
         setCode('');
       },
@@ -69,6 +71,7 @@ export function ChangeEmail({ ask, stepUp, onChanged, onCancel }: ChangeEmailPro
       setWrong(text.problem.code);
       return;
     }
+    setIsSentAgain(false);
     send(() => confirmEmailChange(ask, code), onChanged);
   };
   const cancel = (
@@ -110,6 +113,10 @@ export function ChangeEmail({ ask, stepUp, onChanged, onCancel }: ChangeEmailPro
         <Form labelledBy="email" onSubmit={confirm}>
           <p role="status" className="step-quiet">
             {text.codeSentTo({ where: sentTo })}
+          </p>
+          {/* Empty while it is sent, so that each time is announced. */}
+          <p role="status" className="step-quiet">
+            {isSentAgain && !isSending ? text.resent : ''}
           </p>
           <CodeField
             label={text.codeDigits({ n: LENGTH })}

@@ -65,15 +65,17 @@ export function EntryList<Entry>(props: EntryListProps<Entry>) {
       {edited === null && entries.length > 0 && (
         <ul className="my-list">
           {entries.map((entry, idx) => {
-            const shown = lines(entry);
+            const written = lines(entry);
+            // Of what an application wrote nothing may be known here.
+            const shown = written.length > 0 ? written : [title];
             return (
               // Two entries may be alike, and none has more than its place.
               <li key={idx}>
                 <div>
-                  {shown.map((line) => (
-                    <bdi key={line} {...(ltr ? { dir: 'ltr' } : {})}>
-                      {line}
-                    </bdi>
+                  {shown.map((line, at) => (
+                    <span key={at}>
+                      <bdi {...(ltr ? { dir: 'ltr' } : {})}>{line}</bdi>
+                    </span>
                   ))}
                 </div>
                 <div className="my-actions">

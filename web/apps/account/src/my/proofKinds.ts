@@ -8,7 +8,7 @@ export type ProofKind = 'PASSWORD' | Factor['type'] | 'RECOVERY_CODE';
 const KINDS: readonly Factor['type'][] = ['WEBAUTHN', 'TOTP', 'EMAIL', 'SMS', 'CALL'];
 
 /**
- * By what a member with these factors shows who they are. No code is sent to an address that nobody has shown to be theirs, and a
+ * By what a member with these factors shows who they are. No code is sent to an address that was not shown to be theirs, and a
  * passkey that this browser can't use comes last.
  */
 export function proofKinds(factors: readonly Factor[], isVerified: boolean): readonly [ProofKind, ...ProofKind[]] {

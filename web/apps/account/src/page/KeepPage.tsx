@@ -72,7 +72,7 @@ function EmailPage({ token, onSite }: Omit<KeepPageProps, 'language'>) {
         text: text.undoneText,
         link: () => (
           <Link href={startUrl({ kind: 'RECOVER' })} variant="primary">
-            {text.choosePassword}
+            {text.newPassword}
           </Link>
         ),
       }}

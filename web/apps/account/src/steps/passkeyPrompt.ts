@@ -59,19 +59,29 @@ export function usePasskeyInField({ flow, challenge }: PasskeyStep, isIdle: bool
   }, [challengeId, options, isIdle]);
 }
 
-/** Asks for another challenge before this one ends, on a page that stays open. One that the browser was asked already still counts. */
+/**
+ * Asks for another challenge before this one ends, on a page that stays open. One that the browser was asked already still counts. Each
+ * try that brings none doubles the wait for the next one, and none follows once the flow is over.
+ */
 export function useFreshChallenge(flow: Flow, challenge: PasskeyChallenge | null): void {
-  const look = useEffectEvent((began: number) => {
+  const ask = useEffectEvent(() => {
     // The widget of a captcha provider stands in a view; another view would take it away.
     const mayAsk = flow.widget === null && document.visibilityState === 'visible';
-    if (mayAsk && Date.now() - began >= FRESH_MS) void flow.poll();
+    return mayAsk ? flow.poll() : null;
   });
   const id = challenge?.challengeId ?? null;
   useEffect(() => {
     if (id === null) return;
-    const began = Date.now();
+    let due = Date.now() + FRESH_MS;
+    let wait = LOOK_MS;
     const again = () => {
-      look(began);
+      const asked = Date.now() < due ? null : ask();
+      if (asked === null) return;
+      due = Date.now() + wait;
+      wait *= 2;
+      void asked.then((isOver) => {
+        if (isOver) due = Infinity;
+      });
     };
     const timer = setInterval(again, LOOK_MS);
     document.addEventListener('visibilitychange', again);

@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/react';
+import { screen, waitFor, within } from '@testing-library/react';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadLaterTexts } from '../text/later.ts';
 import { en, expectAccessible, openPage, type Reply } from './page.tsx';
@@ -23,7 +23,7 @@ const listed = (...names: string[]) =>
       id: name,
       name,
       home: 'https://partner.example.org',
-      ...(name === 'All' ? {} : { scopes: ['items:read:posts', 'members:read'] }),
+      ...(name === 'All' ? {} : { scopes: name === 'Sign-on' ? [] : ['items:read:posts', 'members:read'] }),
       createdDate: '2026-01-02T12:00:00.000Z',
       lastUsedDate: '2026-01-03T12:00:00.000Z',
     })),
@@ -66,7 +66,9 @@ describe('applications of others', () => {
     await user.click(apps.getByRole('button', { name: en.appEnd }));
     expect(await apps.findByText(en.appEnded)).toBeTruthy();
     expect(sent[3]).toMatchObject({ method: 'DELETE', path: `/s/${SITE.id}/_api/identity/v1/applications/Ledger` });
-    expect(apps.queryByText('Ledger')).toBeNull();
+    await waitFor(() => {
+      expect(apps.queryByText('Ledger')).toBeNull();
+    });
   });
 
   it('are none, could not be asked for, or stay', async () => {
@@ -77,6 +79,13 @@ describe('applications of others', () => {
     await user.click(apps.getByRole('button', { name: en.appEnd }));
     expect((await apps.findByRole('alert')).textContent).toBe(en.offlineText);
     expect(apps.getByText('Ledger')).toBeTruthy();
+  });
+
+  it('that may do nothing know who the member is', async () => {
+    openPage('/account/sessions', account, sessions, listed('Sign-on'));
+    const apps = await part();
+    expect((await apps.findByText(en.appMayKnow)).closest('ul')?.children).toHaveLength(1);
+    await expectAccessible();
   });
 
   it('say that there is none', async () => {

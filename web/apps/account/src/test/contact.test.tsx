@@ -107,6 +107,18 @@ describe('phones and addresses', () => {
     expect(phones.queryByText('1')).toBeNull();
   });
 
+  it('have a name where nothing of one is known here, and may have two lines alike', async () => {
+    openPage(
+      '/account/profile',
+      account,
+      profile({ addresses: [{ id: 'a1' }, { city: 'Genf', subdivision: 'Genf' }] }),
+    );
+    const addresses = await part(en.addresses);
+    expect(addresses.getByRole('button', { name: `${en.editEntry}: ${en.addresses}` })).toBeTruthy();
+    expect(addresses.getByRole('button', { name: `${en.remove}: ${en.addresses}` })).toBeTruthy();
+    await expectAccessible();
+  });
+
   it('tell what is wrong at the field, and keep what was typed', async () => {
     const { user } = openPage(
       '/account/profile',

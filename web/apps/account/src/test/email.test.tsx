@@ -104,7 +104,9 @@ describe('another address of an account', () => {
     expect(sent).toHaveLength(3);
     await user.type(screen.getByLabelText(en.codeDigits({ n: 6 })), '123456{Enter}');
     expect(await screen.findByText(sentence)).toBeTruthy();
+    expect(screen.queryByText(en.resent)).toBeNull();
     await user.click(screen.getByRole('button', { name: en.resend }));
+    expect((await screen.findByText(en.resent)).getAttribute('role')).toBe('status');
     expect(sent.at(-1)?.body).toEqual({ email: NEW });
     await expectAccessible();
   });
@@ -131,7 +133,7 @@ describe('the page that takes an account back', () => {
     const title = await screen.findByRole('heading', { level: 1, name: en.undoneTitle });
     expect(document.activeElement).toBe(title);
     expect(sent[1]).toMatchObject({ path: `${path}/undo`, method: 'POST', body: { token: 'u1.secret' } });
-    const link = screen.getByRole('link', { name: en.choosePassword });
+    const link = screen.getByRole('link', { name: en.newPassword });
     expect(link.getAttribute('href')).toBe(`/s/${SITE.id}/account/recover`);
     await expectAccessible();
   });

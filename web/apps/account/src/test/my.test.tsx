@@ -502,13 +502,13 @@ describe('sessions', () => {
     await waitFor(() => {
       expect(screen.queryByText('Safari · iPhone')).toBeNull();
     });
-    expect(sent[2]).toMatchObject({ method: 'DELETE', path: `/s/${SITE.id}${OWN}/sessions/b`, token: 'first token' });
+    expect(sent[3]).toMatchObject({ method: 'DELETE', path: `/s/${SITE.id}${OWN}/sessions/b`, token: 'first token' });
     expect(screen.getByRole('status').textContent).toBe(en.sessionEnded);
     await user.click(screen.getByRole('button', { name: en.endOthers }));
     await waitFor(() => {
       expect(screen.queryByText(en.unknownDevice)).toBeNull();
     });
-    expect(sent[4]).toMatchObject({ method: 'DELETE', path: `/s/${SITE.id}${OWN}/sessions` });
+    expect(sent[5]).toMatchObject({ method: 'DELETE', path: `/s/${SITE.id}${OWN}/sessions` });
   });
 
   it.each([
@@ -520,6 +520,7 @@ describe('sessions', () => {
       '/account/sessions',
       account(),
       ok({ sessions: [HERE, session('o', { impersonation })] }),
+      ok({ applications: [] }),
       ok({}),
       ok({ sessions: [HERE] }),
     );
@@ -531,7 +532,7 @@ describe('sessions', () => {
     await waitFor(() => {
       expect(screen.queryByText(banner)).toBeNull();
     });
-    expect(sent[2]).toMatchObject({ method: 'DELETE', path: `/s/${SITE.id}${OWN}/sessions/o` });
+    expect(sent[3]).toMatchObject({ method: 'DELETE', path: `/s/${SITE.id}${OWN}/sessions/o` });
   });
 
   it('stay when the server does not answer', async () => {

@@ -157,6 +157,35 @@ describe('signing in with a passkey', () => {
     expect([first.isOver(), asked(second).challenge]).toEqual([true, [1, 2, 2]]);
   });
 
+  it('leaves what the page has said when it gets another challenge', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+    const questions = withPasskeys({ inField: true });
+    const { sent } = openPage(FLOW, signIn(challenge(1), REFUSED), signIn(challenge(2)));
+    await question(questions, 1);
+    expect(await screen.findByText(text.why.wrong)).toBeTruthy();
+    await act(() => vi.advanceTimersByTimeAsync(4 * 60_000 + 5_000));
+    expect(asked(await question(questions, 2)).challenge).toEqual([1, 2, 2]);
+    expect([sent.length, screen.queryByText(text.why.wrong)?.textContent]).toEqual([2, text.why.wrong]);
+  });
+
+  it('asks for no challenge once the flow is over, and less and less often while there is no answer', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+    const over = {
+      status: 400,
+      body: { message: 'gone', details: { applicationError: { code: 'INVALID_STATE_TOKEN' } } },
+    };
+    const questions = withPasskeys({ inField: true });
+    const { sent } = openPage(FLOW, signIn(challenge(1)), 'no answer', 'no answer', 'no answer', over);
+    await question(questions, 1);
+    // After 4:00, 4:10, 4:30 and 5:10; then never.
+    await act(() => vi.advanceTimersByTimeAsync(4 * 60_000 + 5_000));
+    expect(sent).toHaveLength(2);
+    await act(() => vi.advanceTimersByTimeAsync(30_000));
+    expect(sent).toHaveLength(4);
+    await act(() => vi.advanceTimersByTimeAsync(60 * 60_000));
+    expect(sent).toHaveLength(5);
+  });
+
   it('says why not in a browser without passkeys, where the password goes on', async () => {
     const { inputs, user } = openPage(FLOW, signIn(challenge(1)), done);
     const press = await button(text.signIn);

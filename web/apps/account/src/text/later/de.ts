@@ -129,6 +129,7 @@ export default {
   appsNone: 'Sie sind bei keiner Anwendung anderer angemeldet.',
   appMay: 'Sie darf:',
   appMayAll: 'Alles, was Sie dürfen',
+  appMayKnow: 'Wissen, wer Sie sind',
   appEnd: 'Abmelden',
   appEndTitle: '{name} abmelden?',
   appEndText: 'Sie verliert den Zugriff, den sie hat. Wo Sie sie wieder benutzen, kann sie Sie wieder anmelden.',
@@ -169,7 +170,7 @@ export default {
   emailChanged: 'Ihre Adresse ist jetzt {email}.',
   undoEmailTitle: 'Ihr Konto bei {site} zurückholen?',
   undoEmailText:
-    'Es bekommt wieder diese Adresse. Alle werden abgemeldet, seither hinzugefügte zweite Schritte werden entfernt, und Sie wählen ein neues Passwort.',
+    'Es bekommt wieder diese Adresse. Alle werden abgemeldet, seither hinzugefügte zweite Schritte werden entfernt, auch Passkeys der sieben Tage davor, und Sie wählen ein neues Passwort.',
   undoEmail: 'Konto zurückholen',
   undoneTitle: 'Das Konto gehört wieder Ihnen',
   undoneText: 'Alle wurden abgemeldet. Wählen Sie ein neues Passwort, um sich anzumelden.',

@@ -126,6 +126,7 @@ export default {
   appsNone: 'You are signed on in no application of others.',
   appMay: 'It may:',
   appMayAll: 'Everything that you may',
+  appMayKnow: 'Know who you are',
   appEnd: 'Sign off',
   appEndTitle: 'Sign off {name}?',
   appEndText: 'It loses the access that it has. Where you use it again, it can sign you on again.',
@@ -165,7 +166,7 @@ export default {
   emailChanged: 'Your address is {email} now.',
   undoEmailTitle: 'Take your account at {site} back?',
   undoEmailText:
-    'It gets this address again. Everybody is signed out, second steps that were added since are removed, and you choose a new password.',
+    'It gets this address again. Everybody is signed out, second steps that were added since are removed, passkeys of the seven days before as well, and you choose a new password.',
   undoEmail: 'Take the account back',
   undoneTitle: 'The account is yours again',
   undoneText: 'Everybody was signed out. Choose a new password to sign in.',

@@ -130,6 +130,7 @@ export default {
   appsNone: 'No tienes sesión en ninguna aplicación de otros.',
   appMay: 'Puede:',
   appMayAll: 'Todo lo que tú puedes',
+  appMayKnow: 'Saber quién eres',
   appEnd: 'Cerrar su sesión',
   appEndTitle: '¿Cerrar la sesión de {name}?',
   appEndText: 'Pierde el acceso que tiene. Si vuelves a usarla, puede iniciar sesión de nuevo.',
@@ -169,7 +170,7 @@ export default {
   emailChanged: 'Ahora tu dirección es {email}.',
   undoEmailTitle: '¿Recuperar tu cuenta en {site}?',
   undoEmailText:
-    'Vuelve a tener esta dirección. Se cierran todas las sesiones, se quitan los segundos pasos añadidos desde entonces y eliges una contraseña nueva.',
+    'Vuelve a tener esta dirección. Se cierran todas las sesiones, se quitan los segundos pasos añadidos desde entonces, también las llaves de acceso de los siete días anteriores, y eliges una contraseña nueva.',
   undoEmail: 'Recuperar la cuenta',
   undoneTitle: 'La cuenta vuelve a ser tuya',
   undoneText: 'Se han cerrado todas las sesiones. Elige una contraseña nueva para entrar.',

@@ -133,6 +133,7 @@ export default {
   appsNone: 'Vous n’êtes connecté à aucune application d’autres.',
   appMay: 'Elle peut :',
   appMayAll: 'Tout ce que vous pouvez',
+  appMayKnow: 'Savoir qui vous êtes',
   appEnd: 'Déconnecter',
   appEndTitle: 'Déconnecter {name} ?',
   appEndText: 'Elle perd l’accès qu’elle a. Si vous l’utilisez de nouveau, elle peut vous reconnecter.',
@@ -172,7 +173,7 @@ export default {
   emailChanged: 'Votre adresse est désormais {email}.',
   undoEmailTitle: 'Reprendre votre compte sur {site} ?',
   undoEmailText:
-    'Il retrouve cette adresse. Toutes les sessions sont fermées, les secondes étapes ajoutées depuis sont retirées et vous choisissez un nouveau mot de passe.',
+    'Il retrouve cette adresse. Toutes les sessions sont fermées, les secondes étapes ajoutées depuis sont retirées, ainsi que les clés d’accès des sept jours précédents, et vous choisissez un nouveau mot de passe.',
   undoEmail: 'Reprendre le compte',
   undoneTitle: 'Le compte est de nouveau à vous',
   undoneText: 'Toutes les sessions ont été fermées. Choisissez un nouveau mot de passe pour vous connecter.',

@@ -1,7 +1,10 @@
-//! How much an owner may do who acts as a member (decision 54).
+//! How much an owner may do who acts as a member, and the end of it (decision 54).
 
+use crate::{Core, audit, session::SessionSelector};
 use serde::{Deserialize, Serialize};
-use stoa_kernel::{Area, Right, Scopes};
+use std::net::IpAddr;
+use stoa_kernel::{Area, MemberId, Result, Right, Scopes, SessionId, SiteId};
+use stoa_store::Tx;
 
 /// What a site lets its owners do as its members, and what one of them asked for; each allows what those before it do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -49,6 +52,29 @@ impl Impersonation {
     pub(crate) fn is_off(&self) -> bool {
         *self == Self::Off
     }
+}
+
+/// Ends inside a transaction sessions in which owners act as members, and records each that was not over by itself: answers how
+/// many those were, and all that ended.
+pub(crate) async fn end(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    which: &SessionSelector,
+    actor: audit::Actor<'_>,
+    address: Option<IpAddr>,
+) -> Result<(usize, Vec<SessionId>)> {
+    let (condition, mut values) = which.condition(site, 2);
+    values.insert(0, core.now().into());
+    let sql = format!("select member from stoa.session where expires > $1 and {condition} and ended is null");
+    let alive: Vec<MemberId> = tx.rows(&sql, &values, |row| Ok(MemberId::from(row.text(0)?))).await?;
+    let ended = which.end(tx, site, core.now()).await?;
+    for member in &alive {
+        let event = audit::Event::ImpersonationEnded;
+        let entry = audit::Entry { event, actor, member: Some(member), address, detail: None };
+        audit::record(core, tx, site, entry).await?;
+    }
+    Ok((alive.len(), ended))
 }
 
 #[cfg(test)]
