@@ -343,7 +343,7 @@ on_both_engines! {
         kit.base.clock.advance(5 * 60_000);
         assert_eq!(look_at_once(&nodes).await, [0, 5]);
         assert_eq!(keys_of(&kit).await, 10, "no others were made");
-        // One whose clock was wrong holds nobody up.
+        // A node whose clock was wrong holds no other up.
         pass(&kit, 89).await;
         kit.base.clock.advance(DAY);
         change(&kit, lease, params![kit.base.world.now() + 400 * DAY]).await;
@@ -374,7 +374,7 @@ on_both_engines! {
         assert!(leases.is_empty(), "one of them");
         assert_eq!(one.seal_status().await.unwrap().1.len(), 10, "each purpose has another key");
 
-        // Cut off, it is gone on with, once whoever began it has had the time to.
+        // Cut off, it is gone on with, once the node that began it has had the time to.
         assert!(lost.renew().await.unwrap());
         assert!(begun(&one).await.is_none() && begun(&other).await.is_none());
         kit.base.clock.advance(61 * 60_000);

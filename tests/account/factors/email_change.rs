@@ -229,7 +229,7 @@ on_both_engines! {
         assert!(tries.iter().all(|it| ["200", LINK].contains(&it.verdict().as_str())));
         assert_eq!((world.events("email_change_undo").await, world.events("deletion_undo").await), (1, 1));
 
-        // Whoever was signed in is out; neither password opens anything, and the factor of the thief is gone.
+        // All who were signed in are out; neither password opens anything, and the factor of the thief is gone.
         assert_eq!(world.own(&thief, Method::GET, "sessions", Value::Null).await.verdict(), "401 UNAUTHENTICATED");
         for (email, password, code) in [(ANNA, PASSWORD, "-19976"), (ANNA, ANOTHER, "-19973"), ("thief@example.net", ANOTHER, "-19976")] {
             let refused = world.login(email, password).await;

@@ -66,7 +66,7 @@ impl Content {
     }
 }
 
-/// Whether a site has a job of this id, whoever asks.
+/// Whether a site has a job of this id, for any caller.
 pub(crate) async fn is_there(site: &Site, id: &str) -> Result<bool> {
     Ok(state(site, id).await?.is_some())
 }

@@ -219,7 +219,7 @@ async fn next(content: &Content, site: &Arc<Site>, job: &AsyncJob) -> Result<Opt
 /// WDE0025 when the collection is another one by now, and as for [`task::Task::plan`].
 async fn resolve(content: &Content, site: &Arc<Site>, job: &AsyncJob) -> Result<(Arc<Collection>, Plan)> {
     let collection = collection::load(content, site, &job.collection_id).await?;
-    // Its own marks may always be taken away, whoever was let to set them.
+    // Its own marks may always be taken away, also by a caller who may set none.
     let clearer = Caller::App { id: job.claim.id.clone().into() };
     if collection.table.number != job.collection {
         return Err(fault::collection_not_found(&job.collection_id));

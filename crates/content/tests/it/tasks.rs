@@ -16,7 +16,7 @@ use stoa_testkit::on_both_engines;
 
 const DAY: i64 = 24 * 3_600_000;
 
-/// Nobody is signed in any more; the people and keys are who they were.
+/// All sessions have ended; the people and keys are who they were.
 struct SignedOut;
 
 impl Standing for SignedOut {

@@ -149,7 +149,7 @@ pub(crate) async fn confirm(
     Ok(stored)
 }
 
-/// The same of whoever runs sites under an id.
+/// The same of the operator with an id.
 ///
 /// # Errors
 /// As for [`confirm`]; [`Code::Forbidden`] where there is no such person any more.

@@ -68,7 +68,7 @@ impl Challenge {
         Self(bytes)
     }
 
-    /// One that came back; whether it was made here, [`Challenge::is_for`] says.
+    /// One that was sent back; whether it was made here, [`Challenge::is_for`] says.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }

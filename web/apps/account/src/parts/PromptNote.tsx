@@ -9,7 +9,7 @@ export interface PromptNoteProps {
   wrong?: string | undefined;
 }
 
-/** That the browser waits for a passkey, or why none came; announced. */
+/** That the browser waits for a passkey, or why there is none; announced. */
 export function PromptNote({ prompt, texts, wrong }: PromptNoteProps) {
   const why = prompt.isOpen ? undefined : prompt.why === null ? wrong : texts.why[prompt.why];
   return (

@@ -1,21 +1,11 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadLaterTexts } from '../text/later.ts';
-import { en, expectAccessible, openPage, type Reply } from './page.tsx';
+import { account as accountOf, ok } from './member.ts';
+import { en, expectAccessible, openPage } from './page.tsx';
 import { SITE } from './views.ts';
 
-const ok = (body: object): Reply => ({ status: 200, body });
-const account = ok({
-  site: SITE,
-  access_token: 'first token',
-  expires_in: 600,
-  memberId: 'm1',
-  email: 'mara@example.org',
-  emailVerified: true,
-  hasPassword: true,
-  passwordMinLength: 8,
-  deletionDays: 14,
-});
+const account = accountOf();
 const sessions = ok({ sessions: [] });
 const listed = (...names: string[]) =>
   ok({

@@ -2,25 +2,11 @@ import { screen, within } from '@testing-library/react';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { addressText, addressWith } from '../api/contact.ts';
 import { loadLaterTexts } from '../text/later.ts';
+import { account as accountOf, broken, ok } from './member.ts';
 import { en, expectAccessible, openPage, type Reply } from './page.tsx';
 import { SITE } from './views.ts';
 
-const ok = (body: object): Reply => ({ status: 200, body });
-const broken = (field: string, violatedRule: string): Reply => ({
-  status: 400,
-  body: { details: { validationError: { fieldViolations: [{ field, violatedRule, description: 'no', data: {} }] } } },
-});
-const account = ok({
-  site: SITE,
-  access_token: 'first token',
-  expires_in: 600,
-  memberId: 'm1',
-  email: 'mara@example.org',
-  emailVerified: true,
-  hasPassword: true,
-  passwordMinLength: 8,
-  deletionDays: 14,
-});
+const account = accountOf();
 const HOME = { id: 'a1', addressLine: 'Lindenallee 1', city: 'Basel', country: 'CH', hint: 'left bell' };
 const profile = (contact: object = {}): Reply =>
   ok({ member: { id: 'm1', profile: {}, contact, privacyStatus: 'PRIVATE' } });

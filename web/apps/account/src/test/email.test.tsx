@@ -1,31 +1,17 @@
 import { screen } from '@testing-library/react';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadLaterTexts } from '../text/later.ts';
+import { account as accountOf, ok, refused } from './member.ts';
 import { en, expectAccessible, openPage, type Reply } from './page.tsx';
 import { SITE } from './views.ts';
 
-const ok = (body: object): Reply => ({ status: 200, body });
-const refused = (status: number, code: string): Reply => ({
-  status,
-  body: { message: 'no', details: { applicationError: { code, description: 'no', data: {} } } },
-});
 const NEEDED = refused(403, 'INSUFFICIENT_USER_AUTHENTICATION');
 const WRONG = refused(400, 'VERIFICATION_FAILED');
 const wrongAddress = (violatedRule: string): Reply => ({
   status: 400,
   body: { details: { validationError: { fieldViolations: [{ field: 'email', violatedRule, description: 'no' }] } } },
 });
-const account = ok({
-  site: SITE,
-  access_token: 'first token',
-  expires_in: 600,
-  memberId: 'm1',
-  email: 'mara@example.org',
-  emailVerified: true,
-  hasPassword: true,
-  passwordMinLength: 8,
-  deletionDays: 14,
-});
+const account = accountOf();
 const factors = ok({ policy: 'OFF', addable: [], factors: [], recoveryCodesLeft: 0, rememberedBrowsers: 0 });
 const sent200 = ok({ expiresDate: '2026-02-01T12:00:00.000Z' });
 const OWN = `/s/${SITE.id}/_api/identity/v1`;
