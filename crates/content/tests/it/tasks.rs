@@ -142,8 +142,7 @@ on_both_engines! {
     async fn publishing_goes_on_where_a_killed_process_left_it(engine) {
         let world = World::new(engine).await;
         let id = scheduled(&world, &app()).await;
-        world.test.clock.advance(30 * DAY);
-        let now = world.test.clock.now();
+        let now = world.test.clock.now() + 30 * DAY;
         // As it is left by one that was killed when it had taken the task up.
         let left = world.site.write(move |tx| boxed!({
             let sql = "update stoa.async_job set status = 'PROCESSING', runner = 'gone', touched = $1, attempts = 1";
@@ -151,6 +150,7 @@ on_both_engines! {
             Ok(())
         }));
         left.await.unwrap();
+        world.test.clock.advance(30 * DAY);
         let world = restarted(world);
         world.content.task_get(&world.site, &app(), &id).await.unwrap();
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -163,9 +163,11 @@ on_both_engines! {
     async fn what_waits_outlasts_trouble_of_the_server(engine) {
         let world = World::new(engine).await;
         let id = scheduled(&world, &editor()).await;
+        let tried = Arc::new(AtomicUsize::new(0));
+        // The first process may still look for work when the time has come.
+        world.content.keep_standing(Arc::new(Away(tried.clone())));
         world.test.clock.advance(30 * DAY);
         let world = restarted(world);
-        let tried = Arc::new(AtomicUsize::new(0));
         world.content.keep_standing(Arc::new(Away(tried.clone())));
         // More often than a job may fail by itself.
         for n in 1..=12 {
@@ -184,6 +186,7 @@ on_both_engines! {
         let world = World::new(engine).await;
         let id = scheduled(&world, &editor()).await;
         assert_eq!(marked(&world).await, 150);
+        world.content.keep_standing(Arc::new(SignedOut));
         // As it is in the middle of the first pass.
         let before = world.site.write(|tx| boxed!({
             tx.execute("update stoa.async_job set pass = 0, due = null, done = '', succeeded = 50", &[]).await?;

@@ -37,5 +37,6 @@ mod sites;
 mod sync;
 mod traffic;
 mod upgrade;
+mod watch;
 mod webhook_kill;
 mod webhooks;

@@ -1,8 +1,11 @@
 //! Killing the program while it makes and merges the segments of an index leaves, in the end, what is built from the start.
 
-use crate::process::{Deployment, Server, get, post};
+use crate::{
+    process::{Deployment, Server, get, post},
+    watch::Watch,
+};
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use stoa_kernel::World;
 use stoa_store::{ReaderPool, Store, boxed};
 use stoa_testkit::{Engine, rounds};
@@ -74,9 +77,9 @@ fn long_text() -> String {
     format!("{} {}", text(), others.join(" "))
 }
 
-/// `write` is what is done before each kill, and is told how many were too early or too late so far. `cut` counts what a kill in
-/// the middle leaves: half as many kills as there are rounds must, in further rounds if it must be.
-fn killed(engine: Engine, rounds: usize, cut: &'static str, write: fn(&Server, &str, usize)) {
+/// `write` is what is done before each kill. `cut` counts what a kill in the middle leaves: half as many kills as there are
+/// rounds must, in further rounds if it must be.
+fn killed(engine: Engine, rounds: usize, cut: &'static str, write: fn(&Deployment, &Server, &str)) {
     let deployment = Deployment::new(engine);
     let key = deployment.site_with_things();
     let mut server = deployment.serve(|_| {});
@@ -91,7 +94,7 @@ fn killed(engine: Engine, rounds: usize, cut: &'static str, write: fn(&Server, &
         if round >= rounds && 2 * cuts >= rounds {
             break;
         }
-        write(&server, &key, round - cuts);
+        write(&deployment, &server, &key);
         server.kill();
         deployment.wait_for_database();
         cuts += usize::from(count(&deployment, cut) > 0);
@@ -111,22 +114,26 @@ fn killed(engine: Engine, rounds: usize, cut: &'static str, write: fn(&Server, &
 }
 
 /// A segment is made while it is killed.
-fn indexing(server: &Server, key: &str, _missed: usize) {
+fn indexing(_: &Deployment, server: &Server, key: &str) {
     save(server, key, ITEMS);
     remove(server, key);
     std::thread::sleep(APART + Duration::from_millis(below(400) as u64));
 }
 
-/// So many segments are made, one after the other, that some are being merged when it is killed: that begins once all writes
-/// are in the index, and takes longer on a machine that has much else to do.
-fn merging(server: &Server, key: &str, missed: usize) {
+/// So many segments are made, one after the other, that some are merged, which begins once all writes are in the index. It is
+/// killed a little after the merge is seen to write.
+fn merging(deployment: &Deployment, server: &Server, key: &str) {
     for _ in 0..8 + below(3) {
         save(server, key, ITEMS / 4);
         std::thread::sleep(APART);
     }
+    let watch = Watch::new(deployment);
     remove(server, key);
-    caught_up(server, key);
-    std::thread::sleep(Duration::from_millis(below(300 + 150 * missed) as u64));
+    let until = Instant::now() + Duration::from_secs(5);
+    while Instant::now() < until && watch.count(MERGED) == 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_millis(below(30) as u64));
 }
 
 fn save(server: &Server, key: &str, count: usize) {
