@@ -9,19 +9,28 @@ use crate::{
     identity::{PASSWORD, email, members_file},
     program::{Engine, Program, agent},
 };
-use ring::{aead, hmac};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use ring::{
+    aead,
+    digest::{SHA256, digest},
+    hmac,
+    signature::{ECDSA_P256_SHA256_ASN1, UnparsedPublicKey},
+};
 use serde_json::{Value, json};
 use std::{
     path::Path,
     time::{Duration, Instant},
 };
 use stoa_kernel::World;
+use stoa_testkit::passkey::{Ceremony, Passkey};
 use tokio_postgres::types::ToSql;
 
 /// Members who verify once a round.
 const MEMBERS: usize = 100;
 /// Seconds for which a code is shown.
 const STEP: i64 = 30;
+/// Of the account pages: browsers have no passkeys at a number.
+const ORIGIN: &str = "http://localhost";
 /// How often a second a verify is done beside the limit: at most 1.3 times as long.
 const LEAST: f64 = 1.0 / 1.3;
 
@@ -32,12 +41,13 @@ pub fn measure(binary: &Path, engine: Engine, sizes: &Sizes) -> Vec<Value> {
     // The limits of sign-ins are for strangers.
     let program = Program::start_with(binary, engine, |command| {
         let limits = ["ADDRESS_BURST", "SITE_SIGN_IN_BURST", "DEVICE_BURST", "ACCOUNT_BURST"];
-        command.envs(limits.map(|it| (format!("STOA_IDENTITY_{it}"), "1000000")));
+        command.envs(limits.map(|it| (format!("STOA_IDENTITY_{it}"), "1000000"))).env("STOA_PUBLIC_URL", ORIGIN);
     });
     program.run(&["site", "second-factors", "optional"]);
-    program.member_import(members_file(MEMBERS).path());
+    program.member_import(members_file(2 * MEMBERS).path());
     let mut transaction = Transaction::new(&program);
     totp(&program, sizes, &mut transaction, &mut figures);
+    passkeys(&program, sizes, &mut transaction, &mut figures);
     figures.into_list()
 }
 
@@ -54,38 +64,142 @@ fn totp(program: &Program, sizes: &Sizes, transaction: &mut Transaction, figures
             std::thread::sleep(Duration::from_millis(200));
         }
         let step = step.max(current_step());
-        let (mut ours, mut theirs) = (0.0, 0.0);
-        for (n, (member, token)) in members.iter_mut().zip(&asked).enumerate() {
+        let mut times = Times::default();
+        for (member, token) in members.iter_mut().zip(&asked) {
             let code = code_at(&key_of(&member.secret), step);
             member.last = step;
             let body = json!({ "stateToken": token, "totpData": { "code": code } });
-            let mut by_us = || {
-                let began = Instant::now();
-                let answer = program.post_over(&agent, "/v2/TOTP/verify", &visitor, &body);
-                ours += began.elapsed().as_secs_f64();
-                assert!(answer.contains("SUCCESS"), "{answer}");
-            };
-            let mut by_hand = || {
-                let began = Instant::now();
+            let by_us = || succeed(program, &agent, "/v2/TOTP/verify", &visitor, &body);
+            times.take(by_us, || {
                 member.verify_by_hand(token.as_str().unwrap(), &code, step);
-                transaction.run(step);
-                theirs += began.elapsed().as_secs_f64();
-            };
-            if n % 2 == 0 {
-                by_us();
-                by_hand();
-            } else {
-                by_hand();
-                by_us();
-            }
+                transaction.run(step, false);
+            });
         }
-        rates.push((MEMBERS as f64 / ours, MEMBERS as f64 / theirs));
+        rates.push(times.rates());
     }
     figures.add("TOTP verify, HTTP", &rates, "its cryptography, one transaction", LEAST);
 }
 
+/// Passkeys, `POST /v2/WEBAUTHN/verify`: the last call of the sign-in, in which all that a passkey shows is checked.
+fn passkeys(program: &Program, sizes: &Sizes, transaction: &mut Transaction, figures: &mut Figures) {
+    let (agent, visitor) = (agent(), program.visitor_tokens(1).remove(0));
+    let mut members: Vec<Holder> = (MEMBERS..2 * MEMBERS).map(|n| Holder::enrol(program, n)).collect();
+    let mut rates = Vec::new();
+    for _ in 0..sizes.rounds {
+        let asked: Vec<Value> = (MEMBERS..2 * MEMBERS).map(|n| login(program, &visitor, n)).collect();
+        let mut times = Times::default();
+        for (member, asked) in members.iter_mut().zip(&asked) {
+            let question = &asked["mfaChallengeData"]["verificationChallengeData"]["webauthnData"];
+            let credential =
+                member.passkey.get(&options(&question["publicKeyCredentialRequestOptionsJson"]), &honest());
+            let shown = json!({ "challengeId": question["challengeId"], "credential": credential });
+            let body = json!({ "stateToken": asked["stateToken"], "webauthnData": shown });
+            let by_us = || succeed(program, &agent, "/v2/WEBAUTHN/verify", &visitor, &body);
+            times.take(by_us, || {
+                member.verify_by_hand(asked["stateToken"].as_str().unwrap(), &credential);
+                transaction.run(i64::from(member.passkey.counter), true);
+            });
+        }
+        rates.push(times.rates());
+    }
+    figures.add("passkey sign-in, HTTP", &rates, "its cryptography, one transaction", LEAST);
+}
+
+/// Seconds of calls of ours and of the same by hand.
+#[derive(Default)]
+struct Times {
+    count: usize,
+    ours: f64,
+    theirs: f64,
+}
+
+impl Times {
+    /// Takes turns at which of the two goes first.
+    fn take(&mut self, by_us: impl FnOnce(), by_hand: impl FnOnce()) {
+        let seconds = |run: &mut dyn FnMut()| {
+            let began = Instant::now();
+            run();
+            began.elapsed().as_secs_f64()
+        };
+        let (mut by_us, mut by_hand) = (Some(by_us), Some(by_hand));
+        let mut us = || by_us.take().unwrap()();
+        let mut hand = || by_hand.take().unwrap()();
+        if self.count % 2 == 0 {
+            self.ours += seconds(&mut us);
+            self.theirs += seconds(&mut hand);
+        } else {
+            self.theirs += seconds(&mut hand);
+            self.ours += seconds(&mut us);
+        }
+        self.count += 1;
+    }
+
+    fn rates(&self) -> (f64, f64) {
+        (self.count as f64 / self.ours, self.count as f64 / self.theirs)
+    }
+}
+
+fn succeed(program: &Program, agent: &ureq::Agent, path: &str, visitor: &str, body: &Value) {
+    let answer = program.post_over(agent, path, visitor, body);
+    assert!(answer.contains("SUCCESS"), "{answer}");
+}
+
 fn login(program: &Program, visitor: &str, n: usize) -> Value {
     program.post_as(visitor, "/v2/login", &json!({ "loginId": { "email": email(n) }, "password": PASSWORD }))
+}
+
+/// Has a member sign in and show the password; answers what calls their own things.
+fn proven(program: &Program, n: usize) -> impl Fn(&str, Value) -> Value {
+    let both = format!("{},{}", program.visitor_tokens(1)[0], program.key());
+    let signed = login(program, &both, n);
+    let grant =
+        json!({ "grant_type": "authorized_client", "scope": "offline_access", "member_id": signed["identity"]["id"] });
+    let tokens = serde_json::from_str::<Value>(&program.post_over(&agent(), "/oauth2/token", &both, &grant)).unwrap();
+    let access = tokens["access_token"].as_str().unwrap().to_owned();
+    let call = move |path: &str, body: Value| program.post_as(&access, &format!("/_api/identity/v1/{path}"), &body);
+    call("proof", json!({ "password": PASSWORD }));
+    call
+}
+
+fn honest() -> Ceremony {
+    Ceremony::at(ORIGIN)
+}
+
+fn options(text: &Value) -> Value {
+    serde_json::from_str(text.as_str().unwrap()).unwrap()
+}
+
+/// A member with a passkey.
+struct Holder {
+    passkey: Passkey,
+    public_key: Vec<u8>,
+}
+
+impl Holder {
+    fn enrol(program: &Program, n: usize) -> Self {
+        let call = proven(program, n);
+        let begun = call("factors", json!({ "type": "WEBAUTHN" }));
+        let (passkey, credential) = Passkey::create(&options(&begun["options"]), &honest());
+        let id = begun["factor"]["id"].as_str().unwrap();
+        call(&format!("factors/{id}/confirm"), json!({ "credential": credential }));
+        Self { public_key: passkey.public_key().to_vec(), passkey }
+    }
+
+    /// The token of the sign-in and the challenge are checked, what was signed is read and its signature too; then the token of
+    /// the session is drawn and hashed.
+    fn verify_by_hand(&self, token: &str, credential: &str) {
+        let mac = hmac::Key::new(hmac::HMAC_SHA256, &[7; 32]);
+        std::hint::black_box(hmac::sign(&mac, token.as_bytes()));
+        let credential: Value = serde_json::from_str(credential).unwrap();
+        let read = |name: &str| URL_SAFE_NO_PAD.decode(credential["response"][name].as_str().unwrap()).unwrap();
+        let client_data = read("clientDataJSON");
+        let told: Value = serde_json::from_slice(&client_data).unwrap();
+        std::hint::black_box(hmac::sign(&mac, told["challenge"].as_str().unwrap().as_bytes()));
+        let signed = [read("authenticatorData").as_slice(), digest(&SHA256, &client_data).as_ref()].concat();
+        let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_ASN1, &self.public_key);
+        key.verify(&signed, &read("signature")).unwrap();
+        std::hint::black_box(stoa_kernel::TokenHash::of(&World::real().token::<32>()));
+    }
 }
 
 /// A member's authenticator.
@@ -99,14 +213,7 @@ struct Authenticator {
 
 impl Authenticator {
     fn enrol(program: &Program, n: usize) -> Self {
-        let both = format!("{},{}", program.visitor_tokens(1)[0], program.key());
-        let signed = login(program, &both, n);
-        let grant = json!({ "grant_type": "authorized_client", "scope": "offline_access", "member_id": signed["identity"]["id"] });
-        let tokens =
-            serde_json::from_str::<Value>(&program.post_over(&agent(), "/oauth2/token", &both, &grant)).unwrap();
-        let access = tokens["access_token"].as_str().unwrap();
-        let call = |path: &str, body: Value| program.post_as(access, &format!("/_api/identity/v1/{path}"), &body);
-        call("proof", json!({ "password": PASSWORD }));
+        let call = proven(program, n);
         let begun = call("factors", json!({}));
         let (id, secret) = (begun["factor"]["id"].as_str().unwrap(), begun["secret"].as_str().unwrap().to_owned());
         let last = current_step();
@@ -164,8 +271,8 @@ fn current_step() -> i64 {
     World::real().now() / (1_000 * STEP)
 }
 
-/// One durable transaction of the raw engine that writes what a verify leaves: the step of the code, a session's token and a
-/// line of the audit log. PostgreSQL is sent the statements and the commit one behind the other, as the server does: only
+/// One durable transaction of the raw engine that writes what a verify leaves: the step of the code or the counter of the
+/// passkey, a session's token, a line of the audit log, and of a passkey the challenge that counts once. PostgreSQL is sent the statements and the commit one behind the other, as the server does: only
 /// the beginning is waited for.
 enum Transaction {
     Sqlite {
@@ -174,20 +281,22 @@ enum Transaction {
     },
     Postgres {
         client: tokio_postgres::Client,
-        statements: [tokio_postgres::Statement; 3],
+        statements: [tokio_postgres::Statement; 4],
         runtime: tokio::runtime::Runtime,
     },
 }
 
 const TABLES: &str = "create table bench_factor (id text primary key, step bigint not null);
     create table bench_token (hash text primary key, member text not null, expires bigint not null);
+    create table bench_challenge (hash text primary key, expires bigint not null);
     create table bench_audit (id text primary key, member text not null, event text not null, created bigint not null);
     create index bench_audit_member on bench_audit (member, created);
     insert into bench_factor values ('f', 0)";
-const WRITES: [&str; 3] = [
+const WRITES: [&str; 4] = [
     "update bench_factor set step = $1 where id = 'f' and step <= $1",
     "insert into bench_token (hash, member, expires) values ($1, 'm', 1)",
     "insert into bench_audit (id, member, event, created) values ($1, 'm', 'member_sign_in', 1)",
+    "insert into bench_challenge (hash, expires) values ($1, 1)",
 ];
 
 impl Transaction {
@@ -204,36 +313,45 @@ impl Transaction {
             let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
             tokio::spawn(connection);
             client.batch_execute(TABLES).await.unwrap();
-            let [step, token, audit] = WRITES;
+            let [step, token, audit, challenge] = WRITES;
             let prepare = async |sql: &str| client.prepare(sql).await.unwrap();
-            let statements = [prepare(step).await, prepare(token).await, prepare(audit).await];
+            let statements =
+                [prepare(step).await, prepare(token).await, prepare(audit).await, prepare(challenge).await];
             (client, statements)
         });
         Self::Postgres { client, statements, runtime }
     }
 
-    fn run(&mut self, step: i64) {
-        let [token, audit] = [(); 2].map(|()| World::real().token::<32>());
+    fn run(&mut self, step: i64, is_passkey: bool) {
+        let [token, audit, challenge] = [(); 3].map(|()| World::real().token::<32>());
         match self {
             Self::Sqlite { conn, .. } => {
                 let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
                 tx.prepare_cached(WRITES[0]).unwrap().execute([step]).unwrap();
                 tx.prepare_cached(WRITES[1]).unwrap().execute([&token]).unwrap();
                 tx.prepare_cached(WRITES[2]).unwrap().execute([&audit]).unwrap();
+                if is_passkey {
+                    tx.prepare_cached(WRITES[3]).unwrap().execute([&challenge]).unwrap();
+                }
                 tx.commit().unwrap();
             }
-            Self::Postgres { client, statements: [of_step, of_token, of_audit], runtime } => runtime.block_on(async {
-                client.batch_execute("begin isolation level serializable").await.unwrap();
-                let [step, token, audit]: [[&(dyn ToSql + Sync); 1]; 3] = [[&step], [&token], [&audit]];
-                let sent = tokio::try_join!(
-                    biased;
-                    client.execute(&*of_step, &step),
-                    client.execute(&*of_token, &token),
-                    client.execute(&*of_audit, &audit),
-                    client.batch_execute("commit"),
-                );
-                sent.unwrap();
-            }),
+            Self::Postgres { client, statements: [of_step, of_token, of_audit, of_challenge], runtime } => {
+                runtime.block_on(async {
+                    client.batch_execute("begin isolation level serializable").await.unwrap();
+                    let values: [[&(dyn ToSql + Sync); 1]; 4] = [[&step], [&token], [&audit], [&challenge]];
+                    let of_passkey =
+                        async { if is_passkey { client.execute(&*of_challenge, &values[3]).await } else { Ok(0) } };
+                    let sent = tokio::try_join!(
+                        biased;
+                        client.execute(&*of_step, &values[0]),
+                        client.execute(&*of_token, &values[1]),
+                        client.execute(&*of_audit, &values[2]),
+                        of_passkey,
+                        client.batch_execute("commit"),
+                    );
+                    sent.unwrap();
+                });
+            }
         }
     }
 }

@@ -153,6 +153,11 @@ impl Passkey {
         Self { id, key, relying_party, user_handle, counter: self.counter, backup: self.backup }
     }
 
+    /// Its public key, in the form in which signatures of its kind are checked.
+    pub fn public_key(&self) -> &[u8] {
+        self.key.public()
+    }
+
     fn credential(&self, response: &Value) -> String {
         let id = URL_SAFE_NO_PAD.encode(&self.id);
         let credential = json!({
