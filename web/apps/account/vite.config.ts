@@ -2,6 +2,15 @@ import { texts } from '@stoa/text/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 
+/**
+ * The folder of a file of texts that are fetched later, as the beginning of its name. The first page's texts alone are named by
+ * their language: scripts/budget.mjs counts these.
+ */
+function folderOfTexts(module: string | null): string {
+  const folder = /[\\/]text[\\/](\w+)[\\/]/.exec(module ?? '')?.[1];
+  return folder === undefined ? '' : `${folder}-`;
+}
+
 export default defineConfig({
   base: '/account/',
   plugins: [react(), texts()],
@@ -13,15 +22,16 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       output: {
+        chunkFileNames: (chunk) => `assets/${folderOfTexts(chunk.facadeModuleId)}[name]-[hash].js`,
         // What the first page needs is one file: it compresses better, and later steps import from it.
         codeSplitting: {
           groups: [
             { name: 'first', priority: 2, test: /src[\\/](main|App)\.tsx$/, includeDependenciesRecursively: true },
-            // What several later files share is one as well: the first holds the name of each.
+            // What several later files share is one as well, with what they need of packages: the first holds the name of each.
             {
               name: 'shared',
               priority: 1,
-              test: /src[\\/](steps[\\/]passkeyPrompt|parts[\\/](passkey|usePrompt|PromptNote)|page[\\/](dates|fetchedTexts|Obstacle|WithPasskeyTexts)|text[\\/](passkey|later))\.tsx?$/,
+              test: /node_modules[\\/]react-|src[\\/](steps[\\/]passkeyPrompt|flow[\\/]usePolling|parts[\\/]\w+|page[\\/](dates|fetchedTexts|Obstacle|With\w+Texts)|text[\\/](passkey|later)|api[\\/]emailChange|(CodeField|Checkbox))\.(tsx?|css)$/,
               includeDependenciesRecursively: false,
             },
           ],

@@ -1,5 +1,4 @@
-/** How a flow is left: by a redirect, or by a message to the window that opened this one. */
-import type { Step } from '@stoa/api';
+/** Which addresses may be opened. */
 
 const RUNS_CODE = new Set(['javascript:', 'data:', 'vbscript:', 'blob:', 'file:']);
 
@@ -15,28 +14,4 @@ export function isSafeUrl(url: string): boolean {
 /** Whether a URL is a whole one of the web. */
 export function isWebUrl(url: string): boolean {
   return URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol);
-}
-
-type PostMessageStep = Extract<Step, { type: 'POST_MESSAGE' }>;
-
-/** The object that the waiting window reads: every member at its top level. */
-export function messageOf(step: PostMessageStep): Record<string, string> {
-  if (step.error != null) {
-    return {
-      error: step.error,
-      ...(step.errorDescription != null ? { error_description: step.errorDescription } : {}),
-      state: step.state,
-    };
-  }
-  return { ...(step.code != null ? { code: step.code } : {}), state: step.state };
-}
-
-/** Posts the result to the frame's parent or the popup's opener, at that origin only. Returns whether there was one. */
-export function postResult(step: PostMessageStep, here: Window = window): boolean {
-  const framed = here.parent !== here;
-  const target = framed ? here.parent : (here.opener as Window | null);
-  if (!target) return false;
-  target.postMessage(messageOf(step), step.origin);
-  if (!framed) here.close();
-  return true;
 }

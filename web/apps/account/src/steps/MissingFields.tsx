@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { StepHead } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
-import { ProfileFields, requiredValues } from './ProfileFields.tsx';
-import { missing, profileInput, siteName, type ProfileValues, type StepProps } from './step.ts';
+import { ProfileFields, profileInput, requiredValues, type ProfileValues } from './ProfileFields.tsx';
+import { missing, siteName, type StepProps } from './step.ts';
 import { StepForm } from './StepForm.tsx';
 
 export function MissingFields({ view, step, flow }: StepProps<'MISSING_FIELDS'>) {

@@ -1,7 +1,8 @@
-import type { ProfileField } from '@stoa/api';
+import type { ProfileField, ProfileInput } from '@stoa/api';
 import { TextField } from '@stoa/ui/TextField';
 import { useText } from '../page/text.ts';
-import type { ProfileValues } from './step.ts';
+
+export type ProfileValues = Readonly<Record<string, string>>;
 
 const AUTOCOMPLETE: Record<string, string> = { firstName: 'given-name', lastName: 'family-name', nickname: 'nickname' };
 
@@ -40,4 +41,10 @@ export function ProfileFields({ fields, values, onChange, errorAt }: ProfileFiel
 /** The values that must not be empty, for the check before sending. */
 export function requiredValues(fields: readonly ProfileField[], values: ProfileValues): Record<string, string> {
   return Object.fromEntries(fields.filter((it) => it.required).map(({ name }) => [name, values[name] ?? '']));
+}
+
+/** The values as they are sent. */
+export function profileInput(values: ProfileValues): ProfileInput {
+  const value = (name: string) => values[name]?.trim() || null;
+  return { firstName: value('firstName'), lastName: value('lastName'), nickname: value('nickname') };
 }

@@ -4,8 +4,8 @@ import { PasswordField } from '@stoa/ui/PasswordField';
 import { StepHead } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
 import { EmailField, useEmail } from './EmailField.tsx';
-import { ProfileFields, requiredValues } from './ProfileFields.tsx';
-import { missing, profileInput, siteName, type LocalProblems, type ProfileValues, type StepProps } from './step.ts';
+import { ProfileFields, profileInput, requiredValues, type ProfileValues } from './ProfileFields.tsx';
+import { missing, siteName, type LocalProblems, type StepProps } from './step.ts';
 import { StepForm } from './StepForm.tsx';
 
 export function SignUp({ view, step, flow }: StepProps<'SIGN_UP'>) {

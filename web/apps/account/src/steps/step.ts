@@ -1,5 +1,5 @@
 /** What every step page is given, and how it reads the server's problems. */
-import type { FlowView, Problem, ProfileInput, Step } from '@stoa/api';
+import type { FlowView, Problem, Step } from '@stoa/api';
 import type { SummaryProblem } from '@stoa/ui/Form';
 import type { Flow } from '../flow/useFlow.ts';
 import type { Catalogue } from '../text/languages.ts';
@@ -59,13 +59,6 @@ export function focusFirstProblem(): void {
   requestAnimationFrame(() => {
     document.querySelector<HTMLElement>('main [aria-invalid="true"]')?.focus();
   });
-}
-
-export type ProfileValues = Readonly<Record<string, string>>;
-
-export function profileInput(values: ProfileValues): ProfileInput {
-  const value = (name: string) => values[name]?.trim() || null;
-  return { firstName: value('firstName'), lastName: value('lastName'), nickname: value('nickname') };
 }
 
 export const siteName = (view: FlowView, text: Catalogue): string => view.site.name || text.thisSite;

@@ -1,6 +1,6 @@
 import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
-import { postResult } from '../flow/leave.ts';
+import { postResult } from '../flow/postResult.ts';
 import en from '../text/en.ts';
 import { expectAccessible, openPage, openPageUnasked } from './page.tsx';
 import { VIEWS, viewOf } from './views.ts';
