@@ -14,8 +14,6 @@ export interface Run {
   apiKey: string;
   ownerEmail: string;
   ownerSetupUrl: string;
-  /** An identity provider by which members of the site sign in. */
-  provider: { issuer: string; clientId: string; clientSecret: string; connectionId: string };
   /** Origin of the website of the run. */
   origin: string;
   redirectUri: string;
@@ -109,7 +107,5 @@ declare global {
     conformance: typeof conformance;
     /** The client of the website that the page shows. */
     site: ReturnType<typeof conformance.client>;
-    /** What came over the channel of a sign-in by a provider. */
-    heard?: Promise<{ iv: string; data: string }>;
   }
 }

@@ -18,16 +18,6 @@ export const searchBox = (page) => page.getByRole('combobox', { name: 'Search co
 /** The table of places, beside those of figures. @param {Page} page */
 export const placesTable = (page) => page.getByRole('table', { name: /^Places( in .*)?$/ });
 
-/**
- * The button that lets an application do something: it takes a press once the page was seen for half a second.
- * @param {Page} page @param {string} name
- */
-export async function allowing(page, name) {
-  const button = page.getByRole('button', { name, disabled: false });
-  await button.waitFor();
-  return button;
-}
-
 /** The page's own heading. @param {Page} page @param {string | RegExp} name */
 export const title = (page, name) => page.getByRole('heading', { level: 1, name });
 

@@ -1,7 +1,7 @@
 //! What is deleted because it is of no use any more: every table whose rows come to an end has its line here.
 
 use crate::{
-    Config, Identity, app_key, factor,
+    Config, Identity, app_key,
     limits::{LONGEST_ACCESS, PAST_KEYS, PAST_VISITOR_KEYS},
     manage::deletion,
     session::visitor_merge,
@@ -21,7 +21,7 @@ const SHORT_KEYS: &str = "retired < $1 and purpose in ('access', 'stage', 'captc
 const VISITOR_KEYS: &str = "retired < $1 and purpose = 'visitor'";
 
 /// What is over in a site.
-fn of_site(config: &Config) -> [Rule; 24] {
+fn of_site(config: &Config) -> [Rule; 22] {
     let id = Key::Text("id");
     [
         Rule { table: "audit", key: id, over: "created < $1", kept: 400 * DAY },
@@ -35,10 +35,8 @@ fn of_site(config: &Config) -> [Rule; 24] {
         Rule { table: "remembered_browser", key: Key::Hash, over: "expires < $1", kept: 0 },
         // Authenticators of which no code was ever shown.
         Rule { table: "factor", key: id, over: "confirmed is null and created < $1", kept: DAY },
-        // Nodes' clocks differ: none may take a challenge that another one has forgotten, nor ask once more where one was denied.
+        // Nodes' clocks differ: none may take a challenge that another one has forgotten.
         Rule { table: "passkey_challenge", key: Key::Hash, over: "expires < $1", kept: DAY },
-        Rule { table: "provider_answer", key: Key::Hash, over: "expires < $1", kept: DAY },
-        Rule { table: "push_question", key: Key::Hash, over: "expires < $1", kept: DAY },
         Rule { table: "flow", key: Key::Hash, over: "expires < $1", kept: 0 },
         Rule { table: "redirect_session", key: Key::Hash, over: "expires < $1", kept: 0 },
         // How many there were lately is counted.
@@ -60,12 +58,6 @@ fn of_site(config: &Config) -> [Rule; 24] {
         Rule { table: "hook_log", key: id, over: "created < $1", kept: 7 * DAY },
     ]
 }
-
-/// What is over of the second factors of those who run sites.
-const OF_OPERATORS: [Rule; 2] = [
-    Rule { table: "factor", key: Key::Text("id"), over: "confirmed is null and created < $1", kept: DAY },
-    Rule { table: "passkey_challenge", key: Key::Hash, over: "expires < $1", kept: DAY },
-];
 
 /// What is over in the catalogue.
 fn of_catalog(config: &Config) -> [Rule; 9] {
@@ -145,10 +137,9 @@ impl Identity {
 
     /// [`Identity::retention_run`] for the catalogue.
     pub async fn retention_run_catalog(&self) {
-        let (core, realm) = (&self.core, factor::operators());
-        let of_operators = OF_OPERATORS.into_iter().map(|it| (Some(&realm), it));
-        for (realm, rule) in of_catalog(core.config()).into_iter().map(|it| (None, it)).chain(of_operators) {
-            if let Err(fault) = prune(core.store().catalog(), realm, rule, core.now()).await {
+        let core = &self.core;
+        for rule in of_catalog(core.config()) {
+            if let Err(fault) = prune(core.store().catalog(), None, rule, core.now()).await {
                 tracing::warn!(table = rule.table, "what is over was not all deleted: {fault:?}");
             }
         }

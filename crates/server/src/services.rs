@@ -66,7 +66,6 @@ impl Services {
             refused_passwords: config.refused_passwords.clone(),
             leaked_passwords_url: config.leaked_passwords_url.clone(),
             telephone: config.telephone.clone(),
-            places: config.places.clone(),
             ..(&config.limits.identity).into()
         };
         let reach = Reach::new(&config.reach, world.clone());

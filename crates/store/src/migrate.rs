@@ -65,8 +65,6 @@ const CATALOG: &[Migration] = migrations![
     9 "catalog/0009_sandbox",
     10 "catalog/0010_session_use" additive,
     11 "catalog/0011_key_upkeep" additive,
-    12 "catalog/0012_operator_factor",
-    13 "catalog/0013_session_address" additive,
 ];
 
 const SITE: &[Migration] = migrations![
@@ -103,9 +101,6 @@ const SITE: &[Migration] = migrations![
     35 "site/0035_impersonation" additive,
     36 "site/0036_task" additive,
     38 "site/0038_email_change" additive,
-    39 "site/0039_push",
-    40 "site/0040_provider",
-    41 "site/0041_consent",
 ];
 
 impl Scope {
@@ -280,40 +275,4 @@ fn checksum(text: &str) -> String {
 
 fn changed(place: &str) -> Fault {
     Fault::because(Code::Unavailable, format!("{place} was migrated by a different version of Stoa"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Columns and indexes of a table in a SQLite file, whatever their order.
-    fn shape(file: &Path, table: &str) -> Vec<String> {
-        let conn = crate::sqlite::open_for_migration(file).unwrap();
-        let columns = "select name || ' ' || type || ' ' || \"notnull\" || ' ' || coalesce(dflt_value, '-') || ' ' || pk \
-                       from pragma_table_info(?) order by name";
-        let indexes = "select name || ' ' || \"unique\" || ' ' || partial || ' ' || \
-                       (select group_concat(coalesce(it.name, '?')) from pragma_index_info(of.name) it) \
-                       from pragma_index_list(?) of order by name";
-        let mut shape: Vec<String> = Vec::new();
-        for sql in [columns, indexes] {
-            let mut read = conn.prepare(sql).unwrap();
-            shape.extend(read.query_map((table,), |row| row.get(0)).unwrap().map(|it| it.unwrap()));
-        }
-        shape
-    }
-
-    #[test]
-    fn factors_of_operators_stand_in_the_tables_of_members() {
-        let directory = tempfile::tempdir().unwrap();
-        let [catalog, site] = [Scope::Catalog, Scope::Site].map(|scope| {
-            let file = directory.path().join(scope.name());
-            sqlite(&file, scope).unwrap();
-            file
-        });
-        for table in ["factor", "factor_guard", "recovery_code", "passkey", "passkey_challenge"] {
-            let members = shape(&site, table);
-            assert!(members.len() > 3, "{table}: {members:?}");
-            assert_eq!(shape(&catalog, table), members, "{table}");
-        }
-    }
 }

@@ -292,7 +292,6 @@ impl TestApp {
             language: None,
             address: Ipv4Addr::LOCALHOST.into(),
             base_url: "http://localhost".to_owned(),
-            is_at_sites_host: false,
             relying_party: None,
         };
         let request = InstallRequest { app: client.id.as_str(), redirect_url: &client.redirect_uris[0], state: None };

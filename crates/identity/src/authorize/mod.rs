@@ -5,7 +5,6 @@
 
 pub mod install;
 pub mod logout;
-pub mod provider;
 mod redirect_session;
 pub mod standard;
 
@@ -23,7 +22,7 @@ use crate::{
     mail,
     oauth::{
         authorization::{Authorization, AuthorizationResult, AuthorizeAnswer, Prompt, ResponseMode},
-        code, consent,
+        code,
     },
     redirect::plan::{self, SignedIn},
     session::{self, NewSession, Session},
@@ -70,8 +69,6 @@ struct PresentedSession {
     device: Device,
     /// Whether the answer sets cookies.
     keeps_cookies: bool,
-    /// Whether a page can be shown that asks for consent: not silently, nor in a frame.
-    can_ask: bool,
 }
 
 /// Answers an authorization request of a known client.
@@ -87,19 +84,16 @@ pub(crate) async fn answer(
     let issuer = site_names::issuer(core, &site.id).await?;
     let device = Device::of(core, browser, true);
     // A page that makes a browser open an address made with a sign-in of its own must not keep that browser
-    // signed in: the cookie is only set when a page of the site itself led here, its client's or ours. One of others may
-    // have made its sign-in before anybody had anything to say.
+    // signed in: the cookie is only set when the client's own page led here.
     let is_led = navigation.referer.as_deref().and_then(Address::parse).map(|it| it.origin()).is_some_and(|it| {
-        let is_of_site = !client.is_third_party && client.allows_origin(&it);
-        is_of_site || Address::parse(&browser.base_url).is_some_and(|own| own.origin() == it)
+        client.allows_origin(&it) || Address::parse(&browser.base_url).is_some_and(|own| own.origin() == it)
     });
     let keeps = is_led && session.is_none();
     let presented = PresentedSession {
         redirect_session,
-        session: session.clone().filter(|_| !request.prompt.asks_who()),
+        session: session.clone().filter(|_| request.prompt != Prompt::Login),
         device: device.clone(),
         keeps_cookies: keeps,
-        can_ask: request.prompt != Prompt::None && !navigation.is_frame,
     };
     let issued = site
         .write_with((core.clone(), site.clone(), request.clone(), presented), |tx, (core, site, request, presented)| {
@@ -116,14 +110,6 @@ pub(crate) async fn answer(
         }
         Issued::SignedOut => {
             let begun = open::begin(core, site, FlowKind::SignIn, Destination::Client(request), browser).await?;
-            return Ok(Authorized::of(AuthorizeAnswer::Flow(begun)));
-        }
-        Issued::MustAgree { session, cookie } => {
-            let mut begun = open::begin_consent(core, site, &session, request, browser).await?;
-            if let Some(cookie) = cookie {
-                (begun.cookies.session, begun.cookies.device) = (Change::Set(cookie), device.cookie());
-                mail::deliver_soon(core, &site.id).await;
-            }
             return Ok(Authorized::of(AuthorizeAnswer::Flow(begun)));
         }
     };
@@ -151,18 +137,6 @@ async fn issue_at_once(
         return Ok(Issued::Refused("invalid_request", "The address was used before."));
     }
     if let Some(SignedIn { member, remembers }) = granted {
-        let is_asked = request.asks_always() || !consent::covers(tx, &site.id, request, &member).await?;
-        match &presented.session {
-            _ if !is_asked => {}
-            _ if !presented.can_ask => return Ok(Issued::unasked()),
-            // The page asks who is signed in in this browser, and makes it keep no sign-in that another page has sent it.
-            _ if presented.keeps_cookies => {}
-            // Nobody agrees by a session that gives no code.
-            Some(own) if own.member == member && !enrolment::is_due(core, tx, site, &member).await? => {
-                return Ok(Issued::MustAgree { session: own.clone(), cookie: None });
-            }
-            _ => return Ok(Issued::SignedOut),
-        }
         let new = NewSession {
             member: member.clone(),
             client: None,
@@ -176,13 +150,8 @@ async fn issue_at_once(
                 if remembers && presented.keeps_cookies {
                     remembered::remember(core, tx, &site.id, &member, presented.device.secret()).await?;
                 }
-                if is_asked {
-                    return Ok(Issued::MustAgree { session, cookie: Some(secret) });
-                }
-                match code::issue_for(core, tx, site, request, (&session.member, &session.root)).await? {
-                    Some(code) => Ok(Issued::Code { code, session: Some(secret) }),
-                    None => Ok(Issued::unasked()),
-                }
+                let code = code::issue_for(core, tx, site, request, &session).await?;
+                Ok(Issued::Code { code, session: Some(secret) })
             }
             Err(fault) if fault.code() == Code::MemberBlocked => {
                 Ok(Issued::Refused("access_denied", "The member can not sign in."))
@@ -194,15 +163,8 @@ async fn issue_at_once(
         // Such a session may have been opened by a password alone.
         Some(session) if enrolment::is_due(core, tx, site, &session.member).await? => Ok(Issued::SignedOut),
         Some(session) => {
-            let code = match request.asks_always() {
-                true => None,
-                false => code::issue_for(core, tx, site, request, (&session.member, &session.root)).await?,
-            };
-            Ok(match code {
-                Some(code) => Issued::Code { code, session: None },
-                None if presented.can_ask => Issued::MustAgree { session: session.clone(), cookie: None },
-                None => Issued::unasked(),
-            })
+            let code = code::issue_for(core, tx, site, request, session).await?;
+            Ok(Issued::Code { code, session: None })
         }
         None => Ok(Issued::SignedOut),
     }
@@ -222,19 +184,6 @@ enum Issued {
     Refused(&'static str, &'static str),
     /// No member is signed in, or without the second factor that is due.
     SignedOut,
-    /// The member is to be asked whether a client of others may have what it asks for.
-    MustAgree {
-        session: Session,
-        /// Of a session that was opened on the way.
-        cookie: Option<Secret>,
-    },
-}
-
-impl Issued {
-    /// The member would have to be asked where no page can be shown (OpenID Connect Core 3.1.2.6).
-    fn unasked() -> Self {
-        Self::Refused("consent_required", "The member has not agreed to what is asked for.")
-    }
 }
 
 /// An error of a request whose client or address is not known: shown here, never sent to an address.

@@ -82,18 +82,12 @@ pub(crate) async fn end_sign_ins(
     member: &MemberId,
     acting: Option<&SessionId>,
 ) -> Result<()> {
-    count_up(tx, site, member).await?;
+    let sql = "update stoa.factor_guard set generation = generation + 1 where site = $1 and member = $2";
+    tx.send(sql, params![site, member]).await?;
     let sql =
         "update stoa.session set proved = null where site = $1 and member = $2 and id <> $3 and proved is not null";
     tx.send(sql, params![site, member, acting.map_or("", SessionId::as_str)]).await?;
     super::remembered::forget(tx, site, member).await?;
-    Ok(())
-}
-
-/// Ends every sign-in that waits for a factor.
-pub(crate) async fn count_up(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
-    let sql = "update stoa.factor_guard set generation = generation + 1 where site = $1 and member = $2";
-    tx.send(sql, params![site, member]).await?;
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use crate::{
 use stoa_kernel::{Result, SiteId};
 use stoa_store::Tx;
 
-pub(crate) async fn changed(
+pub(super) async fn changed(
     core: &Core,
     tx: &mut Tx<'_>,
     site: &SiteId,

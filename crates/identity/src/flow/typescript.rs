@@ -34,8 +34,6 @@ fn typescript() -> String {
         Palette,
         Step,
         PasskeyChallenge,
-        Provider,
-        ProviderFailure,
         DoneMessage,
         FactorType,
         FlowInput,

@@ -71,11 +71,6 @@ pub(crate) enum Message {
         change: FactorChange,
         at: Millis,
     },
-    /// The same to somebody who runs the site.
-    OperatorFactorChanged {
-        change: FactorChange,
-        at: Millis,
-    },
     /// The member was signed out in other browsers, from the list of them.
     SessionsEnded {
         at: Millis,
@@ -115,17 +110,10 @@ pub(crate) enum Message {
 pub(crate) enum FactorChange {
     Added,
     PasskeyAdded,
-    /// A provider signs the member in from now on.
-    ProviderAdded,
     /// By the member or by those who run the site.
     Removed,
-    ProviderRemoved,
     RecoveryCodesRenewed,
     RecoveryCodeUsed,
-    /// A question in an enrolled browser was denied, or answered by a wrong number.
-    PushDenied,
-    /// The same of one about a change in a session.
-    PushChangeDenied,
     /// The browsers in which no factor is asked for are none any more.
     BrowsersForgotten,
 }
@@ -153,16 +141,11 @@ impl Message {
             Self::FactorChanged { change, .. } => match change {
                 FactorChange::Added => "factor_added",
                 FactorChange::PasskeyAdded => "passkey_added",
-                FactorChange::ProviderAdded => "provider_added",
                 FactorChange::Removed => "factor_removed",
-                FactorChange::ProviderRemoved => "provider_removed",
                 FactorChange::RecoveryCodesRenewed => "recovery_codes_renewed",
                 FactorChange::RecoveryCodeUsed => "recovery_code_used",
-                FactorChange::PushDenied => "push_denied",
-                FactorChange::PushChangeDenied => "push_change_denied",
                 FactorChange::BrowsersForgotten => "browsers_forgotten",
             },
-            Self::OperatorFactorChanged { .. } => "operator_factor_changed",
             Self::SessionsEnded { .. } => "sessions_ended",
             Self::Impersonated { .. } => "impersonated",
             Self::DeletionWaits { .. } => "deletion_waits",
@@ -198,16 +181,12 @@ impl Message {
             Self::EmailChanged { .. } => &language.email_changed,
             Self::EmailChangeUndo { .. } => &language.email_change_undo,
             Self::EmailChangeUndone { .. } => &language.email_change_undone,
-            Self::FactorChanged { change, .. } | Self::OperatorFactorChanged { change, .. } => match change {
+            Self::FactorChanged { change, .. } => match change {
                 FactorChange::Added => &language.factor_added,
                 FactorChange::PasskeyAdded => &language.passkey_added,
-                FactorChange::ProviderAdded => &language.provider_added,
                 FactorChange::Removed => &language.factor_removed,
-                FactorChange::ProviderRemoved => &language.provider_removed,
                 FactorChange::RecoveryCodesRenewed => &language.recovery_codes_renewed,
                 FactorChange::RecoveryCodeUsed => &language.recovery_code_used,
-                FactorChange::PushDenied => &language.push_denied,
-                FactorChange::PushChangeDenied => &language.push_change_denied,
                 FactorChange::BrowsersForgotten => &language.browsers_forgotten,
             },
             Self::SessionsEnded { .. } => &language.sessions_ended,
@@ -223,10 +202,7 @@ impl Message {
 
     /// Whether a site has no words of its own for it: what it says concerns all sites that its reader runs.
     pub(super) fn is_ours_alone(&self) -> bool {
-        matches!(
-            self,
-            Self::OperatorRecovery { .. } | Self::OperatorPasswordChanged { .. } | Self::OperatorFactorChanged { .. }
-        )
+        matches!(self, Self::OperatorRecovery { .. } | Self::OperatorPasswordChanged { .. })
     }
 
     pub(crate) fn code(&self) -> Option<&str> {
@@ -252,9 +228,7 @@ impl Message {
             | Self::DeletionUndone { .. }
             | Self::EmailChangeUndone { .. }
             | Self::EmailVerified { .. } => Some(&context.recover_url),
-            Self::OperatorPasswordChanged { .. }
-            | Self::OperatorFactorChanged { .. }
-            | Self::WebhookDisabled { .. } => Some(&context.owner_url),
+            Self::OperatorPasswordChanged { .. } | Self::WebhookDisabled { .. } => Some(&context.owner_url),
             Self::Approved => Some(&context.sign_in_url),
             Self::Impersonated { .. } => Some(&context.sessions_url),
             // A recovery link goes to the address that the account has now, which the reader of this may not have.
@@ -291,7 +265,6 @@ impl Message {
                 | Self::EmailChangeUndo { at, .. }
                 | Self::EmailChangeUndone { at }
                 | Self::FactorChanged { at, .. }
-                | Self::OperatorFactorChanged { at, .. }
                 | Self::SessionsEnded { at }
                 | Self::Impersonated { at }
                 | Self::DeletionWaits { due: at, .. }
@@ -333,15 +306,10 @@ impl Message {
             Self::EmailChangeUndone { at },
             Self::FactorChanged { change: FactorChange::Added, at },
             Self::FactorChanged { change: FactorChange::PasskeyAdded, at },
-            Self::FactorChanged { change: FactorChange::ProviderAdded, at },
             Self::FactorChanged { change: FactorChange::Removed, at },
-            Self::FactorChanged { change: FactorChange::ProviderRemoved, at },
             Self::FactorChanged { change: FactorChange::RecoveryCodesRenewed, at },
             Self::FactorChanged { change: FactorChange::RecoveryCodeUsed, at },
-            Self::FactorChanged { change: FactorChange::PushDenied, at },
-            Self::FactorChanged { change: FactorChange::PushChangeDenied, at },
             Self::FactorChanged { change: FactorChange::BrowsersForgotten, at },
-            Self::OperatorFactorChanged { change: FactorChange::Added, at },
             Self::SessionsEnded { at },
             Self::Impersonated { at },
             Self::DeletionWaits { link: link("account/keep#e1.8Zq3uXo1c7bW5Yt0nRk2mVd4hJs6fGa9pLeTiBvNxQw"), due: at },

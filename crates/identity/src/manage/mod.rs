@@ -11,8 +11,6 @@ pub(crate) mod impersonation;
 mod import;
 mod mail_sender;
 mod moves;
-mod policy_change;
-mod ways_in;
 
 pub use deletion::Wish;
 pub use edit::MemberChange;

@@ -1,9 +1,8 @@
-//! Applications of others to which a member has agreed or in which they are signed on: what they may do there, and ending it.
+//! Applications of others in which a member is signed on: what they may do there, and ending it.
 
 use crate::{
     Core, Identity, audit,
     client::{self, Client},
-    oauth::consent::{self, Consent},
     session::{self, SessionSelector},
 };
 use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
@@ -21,12 +20,11 @@ pub struct Application {
     pub name: String,
     /// Its first origin.
     pub home: Option<String>,
-    /// What the member has agreed to and what its sessions are held to, all together, as text; nothing when one of them has the
-    /// member's whole right.
+    /// What its sessions are held to, all together, as text; nothing when one of them has the member's whole right.
     pub scopes: Option<Vec<String>>,
-    /// When the member agreed first, or the first of its sessions began that is still open.
+    /// When the first of its sessions began that is still open.
     pub created: Millis,
-    /// Written down once an hour. When the member agreed last, of one that has no session.
+    /// Written down once an hour.
     pub used: Millis,
 }
 
@@ -39,22 +37,15 @@ struct Listed {
 }
 
 impl Identity {
-    /// The applications of others in which the calling member is signed on, the one that was signed on last first; then those
-    /// that hold the member's consent alone.
+    /// The applications of others in which the calling member is signed on, the one that was signed on last first.
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is a member with their whole right.
     pub async fn application_list(&self, site: &Site, caller: &Caller) -> Result<Vec<Application>> {
         let core = &self.core;
-        let (sessions, consents) = held(core, site, member_of(caller)?).await?;
-        let agreed = consents.into_iter().map(|Consent { client, scopes, created, agreed }| Listed {
-            client,
-            created,
-            used: agreed,
-            scopes: Some(scopes.texts()),
-        });
+        let sessions = sessions(core, site, member_of(caller)?).await?;
         let mut found: Vec<Application> = Vec::new();
-        for Listed { client, created, used, scopes } in sessions.into_iter().chain(agreed) {
+        for Listed { client, created, used, scopes } in sessions {
             if let Some(known) = found.iter_mut().find(|it| it.id == client) {
                 (known.created, known.used) = (known.created.min(created), known.used.max(used));
                 known.scopes = known.scopes.take().zip(scopes).map(|(all, more)| together(all, more));
@@ -66,26 +57,22 @@ impl Identity {
         Ok(found)
     }
 
-    /// Signs the calling member off an application of others: the consent is taken back, its sessions end, and their tokens are
-    /// refused from now on. `from` is the network address that asks.
+    /// Signs the calling member off an application of others: its sessions end, and their tokens are refused from now on. `from`
+    /// is the network address that asks.
     ///
     /// # Errors
     /// As [`Identity::application_list`]; [`Code::NotFound`] for one that the list doesn't have.
     pub async fn application_end(&self, site: &Site, caller: &Caller, client: &ClientId, from: IpAddr) -> Result<()> {
         let core = &self.core;
         let member = member_of(caller)?;
-        let (sessions, consents) = held(core, site, member).await?;
-        let is_listed =
-            sessions.iter().any(|it| it.client == *client) || consents.iter().any(|it| it.client == *client);
+        let is_listed = sessions(core, site, member).await?.iter().any(|it| it.client == *client);
         if !is_listed || of_others(core, site, client).await?.is_none() {
             return Err(Fault::new(Code::NotFound));
         }
         let which = SessionSelector::Client(member.clone(), client.clone());
-        let input = (self.core.clone(), site.id.clone(), (member.clone(), client.clone()), which.clone());
-        session::end_in(core, site, Some(which), input, move |tx, (core, site, (member, client), which)| {
+        let input = (self.core.clone(), site.id.clone(), member.clone(), which.clone());
+        session::end_in(core, site, Some(which), input, move |tx, (core, site, member, which)| {
             boxed!({
-                // Before what was made of it: what is made meanwhile waits, and finds none.
-                consent::take_back(tx, site, member, client).await?;
                 let ended = which.end(tx, site, core.now()).await?;
                 let entry = audit::Entry::by_oneself(member, audit::Event::ApplicationEnded).at_address(Some(from));
                 audit::record(core, tx, site, entry).await?;
@@ -105,8 +92,8 @@ fn member_of(caller: &Caller) -> Result<&MemberId> {
     }
 }
 
-/// The open sessions of a member that have a client, the newest first, and what the member has agreed to.
-async fn held(core: &Core, site: &Site, member: &MemberId) -> Result<(Vec<Listed>, Vec<Consent>)> {
+/// The open sessions of a member that have a client, the newest first.
+async fn sessions(core: &Core, site: &Site, member: &MemberId) -> Result<Vec<Listed>> {
     let (id, member, now) = (site.id.clone(), member.clone(), core.now());
     let idle_since = now - core.config().session_idle;
     let read = |row: &Row<'_>| {
@@ -123,8 +110,7 @@ async fn held(core: &Core, site: &Site, member: &MemberId) -> Result<(Vec<Listed
             let sql = "select client, created, used, scopes from stoa.session where site = $1 and member = $2 \
                        and client is not null and ended is null and expires > $3 and used > $4 \
                        order by created desc limit $5";
-            let sessions = tx.rows(sql, &params![&id, &member, now, idle_since, MOST], read).await?;
-            Ok((sessions, consent::of_member(tx, &id, &member, MOST).await?))
+            Ok(tx.rows(sql, &params![&id, &member, now, idle_since, MOST], read).await?)
         })
     });
     found.await

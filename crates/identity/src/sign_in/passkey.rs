@@ -7,7 +7,7 @@ use crate::{
     Core, Identity, audit,
     defence::{attempt::Attempt, throttle::AttemptKind},
     factor::{
-        FactorType, Realm,
+        FactorType,
         passkey::{self, Presented, RelyingParty, Request, Use, Verified},
     },
     mail, member,
@@ -39,7 +39,7 @@ impl Identity {
         };
         let can_show = challenge.factors.contains(&FactorType::Webauthn);
         let request = match at {
-            Some(at) if can_show => asked(&self.core, &Realm::of_site(site), at, &challenge).await?,
+            Some(at) if can_show => asked(&self.core, site, at, &challenge).await?,
             _ => None,
         };
         match request {
@@ -56,8 +56,7 @@ impl Identity {
     }
 }
 
-/// Signs in the member whose passkey was shown, in a flow of this name; nothing was shown where it hasn't the form of one. An attempt
-/// counts for its network until it succeeds.
+/// Signs in the member whose passkey was shown, in a flow of this name. An attempt counts for its network until it succeeds.
 ///
 /// # Errors
 /// [`Code::VerificationFailed`] whatever is wrong with the passkey; [`Code::Throttled`]; [`Code::MemberBlocked`];
@@ -66,12 +65,11 @@ pub(crate) async fn sign_in(
     core: &Arc<Core>,
     site: &Arc<Site>,
     attempt: &Attempt,
-    presented: Option<&Presented>,
+    presented: &Presented,
     flow: &str,
 ) -> Result<Outcome> {
     let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, attempt.address, "")?;
-    let (presented, realm) = (presented.ok_or_else(wrong)?, Realm::of_site(site));
-    let verified = passkey::verify(core, &realm, presented, Use::FirstFactor { flow }).await?.ok_or_else(wrong)?;
+    let verified = passkey::verify(core, site, presented, Use::FirstFactor { flow }).await?.ok_or_else(wrong)?;
     let input = (core.clone(), site.clone(), attempt.clone(), verified);
     let signed_in = site.write_with(input, |tx, (core, site, attempt, verified)| {
         // Not an error, so that the challenge is used up and the audit log kept.
@@ -93,7 +91,7 @@ async fn sign_in_with(
     verified: &Verified,
 ) -> Result<Result<Outcome>> {
     let Some(member) = member::get(tx, &site.id, verified.member()).await? else { return Ok(Err(wrong())) };
-    if !passkey::take_of_member(core, tx, &site.id, verified, attempt.address).await? {
+    if !passkey::take(core, tx, &site.id, verified, attempt.address).await? {
         return Ok(Err(wrong()));
     }
     // A new password doesn't end this way in, so the log tells it from the others.
@@ -101,19 +99,18 @@ async fn sign_in_with(
     audit::record(core, tx, &site.id, entry.at_address(Some(attempt.address))).await?;
     // The browser is none in which the member need not be asked: nothing was asked for that it could be spared.
     let second = SecondFactor::Shown { remembers: false };
-    let origin =
-        Origin { visitor: attempt.visitor.as_ref(), address: Some(attempt.address), second, ..Origin::default() };
+    let origin = Origin { visitor: attempt.visitor.as_ref(), address: Some(attempt.address), second, app: None };
     advance::kept(advance::advance(core, tx, site, member, origin).await)
 }
 
 /// The challenge for a passkey of the member whose sign-in waits. None where the member has none of these pages.
 pub(crate) async fn asked(
     core: &Core,
-    realm: &Realm<'_>,
+    site: &Site,
     at: &RelyingParty,
     challenge: &Challenge,
 ) -> Result<Option<Request>> {
-    passkey::request_of(core, realm, at, for_challenge(challenge), &challenge.member).await
+    passkey::request_of(core, site, at, for_challenge(challenge), &challenge.member).await
 }
 
 /// What a challenge is for that goes with a sign-in which waits.

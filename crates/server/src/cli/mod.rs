@@ -35,8 +35,7 @@ pub use member::{Member, MemberVerb};
 pub use owner::{Owner, OwnerVerb, RoleName};
 pub use seal::SealVerb;
 pub use site::{
-    AutoIndexState, CaptchaSet, CaptchaVerb, Face, ImpersonationAccess, OperatorFactors, ProviderAdd, ProviderUpdate,
-    SecondFactors, SiteMailVerb, SiteProviderVerb, SiteVerb,
+    AutoIndexState, CaptchaSet, CaptchaVerb, Face, ImpersonationAccess, SecondFactors, SiteMailVerb, SiteVerb,
 };
 pub use tokens::TokensVerb;
 pub use transfer::{Export, Format, Import};

@@ -29,7 +29,6 @@ mod mixed;
 mod nodes;
 mod outbox;
 mod owners;
-mod places;
 mod process;
 mod realtime;
 mod rotation;

@@ -2795,7 +2795,7 @@ export type AuthRequest = {
   codeChallengeMethod: 'S256';
   nonce?: string | null;
   scope?: string | null;
-  prompt?: 'login' | 'consent' | 'none' | '' | null;
+  prompt?: 'login' | 'none' | '' | null;
   sessionToken?: string | null;
 };
 
@@ -2803,7 +2803,7 @@ export type AuthRequest = {
 export type RedirectSessionCreateRequest = {
   auth?: {
     authRequest: AuthRequest;
-    prompt?: 'login' | 'consent' | 'none' | '' | null;
+    prompt?: 'login' | 'none' | '' | null;
   } | null;
   login?: Record<string, unknown> | null;
   logout?: {
@@ -2837,7 +2837,7 @@ export type RedirectSessionCreateRequest = {
   memberAccountPage?: {
     section?: 'ACCOUNT_INFO' | 'BOOKINGS' | 'ORDERS' | 'SUBSCRIPTIONS' | 'EVENTS' | null;
   } | null;
-  prompt?: 'login' | 'consent' | 'none' | '' | null;
+  prompt?: 'login' | 'none' | '' | null;
   /** Addresses of the client. */
   callbacks?: {
     postFlowUrl?: string | null;
@@ -2990,7 +2990,7 @@ export type ApplicationListResponse = {
   applications: Array<Application>;
 };
 
-/** A client that others than those who run the site wrote, to which the member has agreed or in which they are signed on. */
+/** A client that others than those who run the site wrote, in which the member is signed on. */
 export type Application = {
   /** Of the client. */
   id: string;
@@ -3055,13 +3055,6 @@ export type MemberExport = {
   recoveryCodesLeft: number;
   rememberedBrowsers: number;
   knownDevices: number;
-  /** Clients of others that may act for the member, and how far. */
-  consents: Array<{
-    clientId: string;
-    scopes: Array<string>;
-    createdDate: string;
-    lastAgreedDate: string;
-  }>;
   /** What happened to the account; network addresses are those of the member. */
   audit: Array<{
     createdDate: string;
@@ -4991,12 +4984,6 @@ export type FlowStep = {
   type: 'RECOVERY_CODES';
   codes: Array<string>;
 } | {
-  type: 'CONSENT';
-  appName: string;
-  host: string;
-  account: string;
-  scopes: Array<string>;
-} | {
   type: 'CONFIRM_SIGN_OUT';
   displayName: string | null;
 } | {
@@ -5079,10 +5066,6 @@ export type FlowInput = {
   type: 'LATER';
 } | {
   type: 'CODES_KEPT';
-} | {
-  type: 'ALLOW';
-} | {
-  type: 'DECLINE';
 } | {
   type: 'CONFIRM_SIGN_OUT';
 } | {

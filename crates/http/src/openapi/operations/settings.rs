@@ -20,13 +20,10 @@ pub(crate) const SIGN_ON_POLICY_GET: Operation =
     setting("signOnPolicyGet", "Reads who may become a member, and how").answers(POLICY).errors(&[FORBIDDEN]);
 
 pub(crate) const SIGN_ON_POLICY_UPDATE: Operation = setting("signOnPolicyUpdate", "Changes the policy of sign-on")
-    .notes(
-        "Members that are not sent stay. Owners who change what it says of second factors, or let owners do more as members, have \
-         shown lately, in their session, who they are.",
-    )
+    .notes("Members that are not sent stay.")
     .takes("SignOnPolicyUpdateRequest")
     .answers(POLICY)
-    .errors(&[INVALID, FORBIDDEN, &[Code::ProofNeeded]]);
+    .errors(&[INVALID, FORBIDDEN]);
 
 pub(crate) const SITE_PAGES_GET: Operation =
     setting("sitePagesGet", "Reads the site's own pages").answers(PAGES).errors(&[FORBIDDEN]);
@@ -46,7 +43,7 @@ pub(crate) const MAIL_SENDER_UPDATE: Operation =
         )
         .takes("MailSenderUpdateRequest")
         .answers(SENDER)
-        .errors(&[INVALID, FORBIDDEN, &[Code::PasswordWrong, Code::ProofNeeded]])
+        .errors(&[INVALID, FORBIDDEN, &[Code::PasswordWrong]])
         .counts(Throttle::SignIn);
 
 pub(crate) const AUDIT_LIST: Operation = setting("auditList", "Lists what happened to accounts, the latest first")

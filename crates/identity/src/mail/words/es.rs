@@ -98,26 +98,12 @@ pub(super) const TEXT: Language = Language {
         action: "No he sido yo",
         note: "Si fue usted, no tiene que hacer nada. Si no, quite la llave de acceso en «Mi cuenta» y después elija una nueva contraseña: la contraseña por sí sola no anula ninguna llave de acceso. Si no le es posible, avise a quienes llevan {site}, que quitan la llave de acceso.",
     },
-    provider_added: Words {
-        subject: "Se conectó un proveedor a su cuenta de {site}",
-        title: "Se conectó un proveedor",
-        body: "Se conectó una cuenta de otro proveedor a su cuenta de {site}. Con ella se inicia sesión sin su contraseña.\n{time}",
-        action: "No he sido yo",
-        note: "Si fue usted, no tiene que hacer nada. Si no, desconecte el proveedor en «Mi cuenta» y elija después una contraseña nueva: la contraseña por sí sola no termina ninguna conexión. Si no puede, avise a quienes gestionan {site}.",
-    },
     factor_removed: Words {
         subject: "Se quitó un segundo paso de su cuenta en {site}",
         title: "Se quitó un segundo paso",
         body: "Se quitó un segundo paso de su cuenta en {site}. Si no hay otro, basta la contraseña para entrar.\n{time}",
         action: "No he sido yo",
         note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones, y avise a quienes llevan {site}.",
-    },
-    provider_removed: Words {
-        subject: "Se desconectó un proveedor de su cuenta de {site}",
-        title: "Se desconectó un proveedor",
-        body: "Una cuenta de otro proveedor ya no inicia sesión en su cuenta de {site}.\n{time}",
-        action: "No he sido yo",
-        note: "Si fue usted, no tiene que hacer nada. Si no, elija una contraseña nueva, con lo que se cierran todas las sesiones, y avise a quienes gestionan {site}.",
     },
     recovery_codes_renewed: Words {
         subject: "Nuevos códigos de recuperación para {site}",
@@ -132,20 +118,6 @@ pub(super) const TEXT: Language = Language {
         body: "Se usó uno de los códigos de recuperación de su cuenta en {site}. No sirve otra vez.\n{time}",
         action: "No he sido yo",
         note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones, y avise a quienes llevan {site}.",
-    },
-    push_denied: Words {
-        subject: "Se rechazó un inicio de sesión en {site}",
-        title: "Se rechazó un inicio de sesión",
-        body: "Alguien quiso iniciar sesión en su cuenta de {site}. En un navegador que usted registró se rechazó, o se escribió un número equivocado.\n{time}",
-        action: "No he sido yo",
-        note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones. Tras dos rechazos no se pregunta nada a sus navegadores durante una hora; sus otros pasos y sus códigos de recuperación siguen sirviendo.",
-    },
-    push_change_denied: Words {
-        subject: "Se rechazó un cambio en su cuenta de {site}",
-        title: "Se rechazó un cambio en su cuenta",
-        body: "En una sesión de su cuenta de {site}, alguien quiso demostrar quién es, lo que precede a los cambios en su cuenta. En un navegador que usted registró se rechazó, o se escribió un número equivocado.\n{time}",
-        action: "No he sido yo",
-        note: "Si fue usted, no tiene que hacer nada. Si no, alguien usa una sesión suya: elija una nueva contraseña, lo que cierra todas las sesiones. Tras dos rechazos no se pregunta nada a sus navegadores durante una hora; sus otros pasos y sus códigos de recuperación siguen sirviendo.",
     },
     browsers_forgotten: Words {
         subject: "{site} vuelve a pedir un código en todos los navegadores",

@@ -98,26 +98,12 @@ pub(super) const TEXT: Language = Language {
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, retirez la clé d’accès sous « Mon compte », puis choisissez un nouveau mot de passe : le mot de passe seul ne met fin à aucune clé d’accès. Si vous n’y arrivez pas, prévenez les responsables de {site}, qui retirent la clé d’accès.",
     },
-    provider_added: Words {
-        subject: "Un fournisseur a été associé à votre compte sur {site}",
-        title: "Un fournisseur a été associé",
-        body: "Un compte chez un autre fournisseur a été associé à votre compte sur {site}. Il permet de se connecter sans votre mot de passe.\n{time}",
-        action: "Ce n’était pas moi",
-        note: "Si c’était vous, vous n’avez rien à faire. Sinon, dissociez le fournisseur dans « Mon compte », puis choisissez un nouveau mot de passe : à lui seul, il ne met fin à aucune association. Si vous n’y parvenez pas, prévenez les responsables de {site}.",
-    },
     factor_removed: Words {
         subject: "Une deuxième étape de votre compte sur {site} a été retirée",
         title: "Une deuxième étape a été retirée",
         body: "Une deuxième étape a été retirée de votre compte sur {site}. S’il n’y en a pas d’autre, le mot de passe suffit pour vous connecter.\n{time}",
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
-    },
-    provider_removed: Words {
-        subject: "Un fournisseur a été dissocié de votre compte sur {site}",
-        title: "Un fournisseur a été dissocié",
-        body: "Un compte chez un autre fournisseur ne permet plus de se connecter à votre compte sur {site}.\n{time}",
-        action: "Ce n’était pas moi",
-        note: "Si c’était vous, vous n’avez rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
     },
     recovery_codes_renewed: Words {
         subject: "Nouveaux codes de secours pour {site}",
@@ -132,20 +118,6 @@ pub(super) const TEXT: Language = Language {
         body: "Un des codes de secours de votre compte sur {site} a été utilisé. Il ne fonctionne plus.\n{time}",
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
-    },
-    push_denied: Words {
-        subject: "Une connexion à {site} a été refusée",
-        title: "Une connexion a été refusée",
-        body: "Quelqu’un a voulu se connecter à votre compte sur {site}. Dans un navigateur que vous avez enregistré, cela a été refusé ou un mauvais nombre a été saisi.\n{time}",
-        action: "Ce n’était pas moi",
-        note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde. Après deux refus, vos navigateurs ne sont plus interrogés pendant une heure ; vos autres étapes et vos codes de secours restent valables.",
-    },
-    push_change_denied: Words {
-        subject: "Une modification de votre compte sur {site} a été refusée",
-        title: "Une modification de votre compte a été refusée",
-        body: "Dans une session de votre compte sur {site}, quelqu’un a voulu prouver son identité, ce qui précède toute modification de votre compte. Dans un navigateur que vous avez enregistré, cela a été refusé ou un mauvais nombre a été saisi.\n{time}",
-        action: "Ce n’était pas moi",
-        note: "Si c’était vous, il n’y a rien à faire. Sinon, quelqu’un utilise une de vos sessions : choisissez un nouveau mot de passe, ce qui déconnecte tout le monde. Après deux refus, vos navigateurs ne sont plus interrogés pendant une heure ; vos autres étapes et vos codes de secours restent valables.",
     },
     browsers_forgotten: Words {
         subject: "{site} demande de nouveau un code dans chaque navigateur",

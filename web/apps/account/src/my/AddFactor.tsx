@@ -3,11 +3,10 @@ import { Button } from '@stoa/ui/Button';
 import { CodeField } from '@stoa/ui/CodeField';
 import { Form, FormActions } from '@stoa/ui/Form';
 import { TextField } from '@stoa/ui/TextField';
-import { confirmFactor, type Enrolment, type FactorCalls } from '../api/member.ts';
+import { confirmFactor, type Ask, type Enrolment } from '../api/member.ts';
 import type { Answer, Failure } from '../api/request.ts';
 import { AuthenticatorSetup } from '../parts/AuthenticatorSetup.tsx';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
-import { useArrivedCode } from '../parts/push.ts';
 import { Note, type Done } from './Frame.tsx';
 import type { StepUp } from './useStepUp.ts';
 
@@ -55,7 +54,7 @@ export function AddFactor({ isVerified, isSending, onAdd }: AddFactorProps) {
 }
 
 export interface ConfirmFactorProps {
-  calls: FactorCalls;
+  ask: Ask;
   stepUp: StepUp;
   enrolment: Enrolment;
   /** Has another code sent. */
@@ -67,21 +66,14 @@ export interface ConfirmFactorProps {
   onCancel: () => void;
 }
 
-export interface AddPlainFactorProps {
-  /** What it is good for. */
-  help: string;
-  action: string;
-  isSending: boolean;
-  onAdd: () => void;
-}
-
-/** A second factor of which the member says nothing: codes by email, or the password after a sign-in by a provider. */
-export function AddPlainFactor({ help, action, isSending, onAdd }: AddPlainFactorProps) {
+/** Codes by email as a second factor. */
+export function AddEmailFactor({ isSending, onAdd }: { isSending: boolean; onAdd: () => void }) {
+  const text = useAllTexts();
   return (
     <div>
-      <p className="step-quiet">{help}</p>
+      <p className="step-quiet">{text.emailFactorHelp}</p>
       <Button pending={isSending} onPress={onAdd}>
-        {action}
+        {text.addEmailFactor}
       </Button>
     </div>
   );
@@ -154,24 +146,24 @@ export function AddPhoneFactor({ kinds, isSending, onAdd }: AddPhoneFactorProps)
 
 /** What the authenticator is given, or where a code was sent, and the first code. */
 export function ConfirmFactor(props: ConfirmFactorProps) {
-  const { calls, stepUp, enrolment, again, onSentAgain, onConfirmed, onCancel } = props;
+  const { ask, stepUp, enrolment, again, onSentAgain, onConfirmed, onCancel } = props;
   const text = useAllTexts();
   const [code, setCode] = useState('');
   const [wrong, setWrong] = useState<string | undefined>();
   const [failure, setFailure] = useState<Failure | null>(null);
   const [done, setDone] = useState<Done | null>(null);
   const [isSending, setIsSending] = useState(false);
-  const send = (digits: string) => {
+  const send = () => {
     if (isSending) return;
     setFailure(null);
     setDone(null);
-    if (digits.length < LENGTH) {
-      setWrong(digits === '' ? text.problem.required : text.problem.code);
+    if (code.length < LENGTH) {
+      setWrong(code === '' ? text.problem.required : text.problem.code);
       return;
     }
     setIsSending(true);
     void stepUp
-      .run(() => confirmFactor(calls, enrolment.factor.id, digits))
+      .run(() => confirmFactor(ask, enrolment.factor.id, code))
       .then((answer) => {
         setIsSending(false);
         if (answer === null) return;
@@ -205,28 +197,15 @@ export function ConfirmFactor(props: ConfirmFactorProps) {
     setCode(digits);
     setWrong(undefined);
   };
-  useArrivedCode('isPushed' in enrolment && !isSending, (digits) => {
-    type(digits);
-    send(digits);
-  });
   return (
-    <Form
-      labelledBy="set-up-factor"
-      onSubmit={() => {
-        send(code);
-      }}
-    >
+    <Form labelledBy="set-up-factor" onSubmit={send}>
       <h3 id="set-up-factor" className="my-head">
-        {'secret' in enrolment ? text.addFactor : 'sentTo' in enrolment ? text.sentFactor : text.push.codeTitle}
+        {'sentTo' in enrolment ? text.sentFactor : text.addFactor}
       </h3>
       <Note failure={failure} done={done} />
-      {'secret' in enrolment ? (
-        <AuthenticatorSetup secret={enrolment.secret} uri={enrolment.uri} code={code} onCode={type} error={wrong} />
-      ) : (
+      {'sentTo' in enrolment ? (
         <>
-          <p className="step-quiet">
-            {'sentTo' in enrolment ? text.codeSentTo({ where: enrolment.sentTo }) : text.push.codeText}
-          </p>
+          <p className="step-quiet">{text.codeSentTo({ where: enrolment.sentTo })}</p>
           <CodeField
             label={text.codeDigits({ n: LENGTH })}
             name="code"
@@ -239,6 +218,8 @@ export function ConfirmFactor(props: ConfirmFactorProps) {
             {text.resend}
           </Button>
         </>
+      ) : (
+        <AuthenticatorSetup secret={enrolment.secret} uri={enrolment.uri} code={code} onCode={type} error={wrong} />
       )}
       <FormActions>
         <Button type="submit" variant="primary" pending={isSending}>

@@ -4,7 +4,6 @@ import { Button } from '@stoa/ui/Button';
 import { Form, FormActions, ProblemSummary } from '@stoa/ui/Form';
 import { PasswordField } from '@stoa/ui/PasswordField';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
-import { AccountName } from '../parts/AccountName.tsx';
 import { wrongText } from './problems.ts';
 
 export interface PasswordFormProps {
@@ -47,7 +46,15 @@ export function PasswordForm({ email, passwordMinLength: least, problems, round,
         problems={whole.map((it) => ({ key: it.code, text: wrongText(text, it.code, it.message, least) }))}
         round={round}
       />
-      <AccountName email={email} />
+      <input
+        className="stoa-hidden"
+        type="text"
+        autoComplete="username"
+        value={email}
+        readOnly
+        tabIndex={-1}
+        aria-hidden="true"
+      />
       <PasswordField
         label={text.oldPassword}
         name="old"

@@ -1,5 +1,6 @@
 /** What a part of the page begins with: asked when it is opened. */
 import { useCallback, useEffect, useState } from 'react';
+import type { Ask } from '../api/member.ts';
 import type { Answer } from '../api/request.ts';
 
 export interface Loaded<Value> {
@@ -10,19 +11,18 @@ export interface Loaded<Value> {
   reload: () => void;
 }
 
-/** @param from what `read` asks by; another one is asked once more */
-export function useLoaded<Value, From>(from: From, read: (from: From) => Promise<Answer<Value>>): Loaded<Value> {
+export function useLoaded<Value>(ask: Ask, read: (ask: Ask) => Promise<Answer<Value>>): Loaded<Value> {
   const [answer, setAnswer] = useState<Answer<Value> | null>(null);
   const [round, setRound] = useState(0);
   useEffect(() => {
     let isOver = false;
-    void read(from).then((it) => {
+    void read(ask).then((it) => {
       if (!isOver) setAnswer(it);
     });
     return () => {
       isOver = true;
     };
-  }, [from, read, round]);
+  }, [ask, read, round]);
   const put = useCallback((value: Value) => {
     setAnswer({ value });
   }, []);

@@ -4,14 +4,8 @@ import { problemText } from '../text/problems.ts';
 import { MessagePage, NOWHERE, Restart } from './FailurePage.tsx';
 import { useText } from './text.ts';
 
-export type AddressPageProps = { title: string; text: string } | { code: string; clientId: string | null };
-
-/** An address that leads to no flow: it lacks something itself, or the server refused it. */
-export const AddressPage = (props: AddressPageProps) =>
-  'code' in props ? <RefusalPage {...props} /> : <IncompletePage {...props} />;
-
 /** What the server refused when its address was opened. */
-function RefusalPage({ code, clientId }: { code: string; clientId: string | null }) {
+export function RefusalPage({ code, clientId }: { code: string; clientId: string | null }) {
   const text = useText();
   return (
     <MessagePage title={text.failedTitle} action={wayOn()}>
@@ -26,10 +20,10 @@ function RefusalPage({ code, clientId }: { code: string; clientId: string | null
 }
 
 /** The address itself lacks something, so that the server was not asked. */
-function IncompletePage({ title, text }: { title: string; text: string }) {
+export function AddressPage({ title, children }: { title: string; children: string }) {
   return (
     <MessagePage title={title} action={<SignInLink />}>
-      <p>{text}</p>
+      <p>{children}</p>
     </MessagePage>
   );
 }

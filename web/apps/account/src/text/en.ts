@@ -127,7 +127,7 @@ export default {
   securityTitle: 'Password and sign-ins',
 
   accountTitle: 'My account',
-  redirecting: 'One moment',
+  redirecting: 'Taking you back',
   redirectStuck: 'Not moving? Continue by hand',
   redirectRefused: 'The address to go back to is not safe to open.',
   messageSent: 'All done',

@@ -125,7 +125,7 @@ export default {
   securityTitle: 'パスワードとログイン',
 
   accountTitle: 'マイアカウント',
-  redirecting: 'お待ちください',
+  redirecting: '元のページに戻ります',
   redirectStuck: '進まない場合はこちら',
   redirectRefused: '戻り先のアドレスは安全に開けません。',
   messageSent: '完了しました',
