@@ -124,7 +124,7 @@ impl Times {
         let (mut by_us, mut by_hand) = (Some(by_us), Some(by_hand));
         let mut us = || by_us.take().unwrap()();
         let mut hand = || by_hand.take().unwrap()();
-        if self.count % 2 == 0 {
+        if self.count.is_multiple_of(2) {
             self.ours += seconds(&mut us);
             self.theirs += seconds(&mut hand);
         } else {

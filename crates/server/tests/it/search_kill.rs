@@ -5,8 +5,8 @@ use crate::{
     watch::Watch,
 };
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
-use stoa_kernel::World;
+use std::time::Duration;
+use stoa_kernel::{World, clock::elapsing};
 use stoa_store::{ReaderPool, Store, boxed};
 use stoa_testkit::{Engine, rounds};
 
@@ -129,8 +129,8 @@ fn merging(deployment: &Deployment, server: &Server, key: &str) {
     }
     let watch = Watch::new(deployment);
     remove(server, key);
-    let until = Instant::now() + Duration::from_secs(5);
-    while Instant::now() < until && watch.count(MERGED) == 0 {
+    let since = elapsing();
+    while elapsing() - since < 5_000 && watch.count(MERGED) == 0 {
         std::thread::sleep(Duration::from_millis(1));
     }
     std::thread::sleep(Duration::from_millis(below(30) as u64));
