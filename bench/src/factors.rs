@@ -116,20 +116,12 @@ struct Times {
 impl Times {
     /// Takes turns at which of the two goes first.
     fn take(&mut self, by_us: impl FnOnce(), by_hand: impl FnOnce()) {
-        let seconds = |run: &mut dyn FnMut()| {
-            let began = Instant::now();
-            run();
-            began.elapsed().as_secs_f64()
-        };
-        let (mut by_us, mut by_hand) = (Some(by_us), Some(by_hand));
-        let mut us = || by_us.take().unwrap()();
-        let mut hand = || by_hand.take().unwrap()();
         if self.count.is_multiple_of(2) {
-            self.ours += seconds(&mut us);
-            self.theirs += seconds(&mut hand);
+            self.ours += seconds(by_us);
+            self.theirs += seconds(by_hand);
         } else {
-            self.theirs += seconds(&mut hand);
-            self.ours += seconds(&mut us);
+            self.theirs += seconds(by_hand);
+            self.ours += seconds(by_us);
         }
         self.count += 1;
     }
@@ -137,6 +129,12 @@ impl Times {
     fn rates(&self) -> (f64, f64) {
         (self.count as f64 / self.ours, self.count as f64 / self.theirs)
     }
+}
+
+fn seconds(run: impl FnOnce()) -> f64 {
+    let began = Instant::now();
+    run();
+    began.elapsed().as_secs_f64()
 }
 
 fn succeed(program: &Program, agent: &ureq::Agent, path: &str, visitor: &str, body: &Value) {
@@ -272,8 +270,8 @@ fn current_step() -> i64 {
 }
 
 /// One durable transaction of the raw engine that writes what a verify leaves: the step of the code or the counter of the
-/// passkey, a session's token, a line of the audit log, and of a passkey the challenge that counts once. PostgreSQL is sent the statements and the commit one behind the other, as the server does: only
-/// the beginning is waited for.
+/// passkey, a session's token, a line of the audit log, and of a passkey the challenge that counts once. PostgreSQL is sent
+/// the statements and the commit one behind the other, as the server does: only the beginning is waited for.
 enum Transaction {
     Sqlite {
         conn: rusqlite::Connection,
