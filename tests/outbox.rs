@@ -284,6 +284,30 @@ async fn late_commit_of_a_lower_number_is_not_skipped() {
     assert_eq!(read_all(&site, &mut position).await, ["5"]);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn place_is_behind_what_was_committed_once_that_can_be_read() {
+    let kit = TestStore::new(Engine::Postgres).await;
+    let site = site(&kit).await;
+    let outbox = site.outbox();
+    outbox.until_readable(0).await.unwrap();
+    let older = connect(&kit).await;
+    older.batch_execute("begin; select pg_current_xact_id()").await.unwrap();
+    put(&kit, &site, "a", "before").await;
+    outbox.until_readable(100).await.unwrap();
+    let early = outbox.end().await.unwrap().position;
+    let (ended, _) = tokio::join!(outbox.until_readable(20_000), async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        older.batch_execute("commit").await.unwrap();
+    });
+    ended.unwrap();
+    let late = outbox.end().await.unwrap().position;
+    put(&kit, &site, "a", "after").await;
+    wait_until_readable(&site).await;
+    for (mut place, told) in [(early, vec!["before", "after"]), (late, vec!["after"])] {
+        assert_eq!(texts(&site, &mut place).await, told);
+    }
+}
+
 /// Numbers of transactions begin again in a new cluster.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn restored_database_is_read_on() {

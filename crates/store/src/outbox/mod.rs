@@ -50,8 +50,9 @@ use read::Wanted;
 use std::{
     collections::HashMap,
     hash::{DefaultHasher, Hash, Hasher},
+    time::Duration,
 };
-use stoa_kernel::{Millis, Result, SiteId};
+use stoa_kernel::{Millis, Result, SiteId, clock::elapsing};
 use stoa_sql::params;
 
 /// The outbox of one site.
@@ -192,6 +193,26 @@ impl<'s> Outbox<'s> {
             })
         });
         read.await
+    }
+
+    /// Waits until all that is committed now can be read, at most for so many milliseconds: on PostgreSQL a row stands
+    /// behind each older transaction that is still running. Before a place that is to be behind what is known already.
+    pub async fn until_readable(&self, longest: Millis) -> Result<()> {
+        if !self.database.is_shared() {
+            return Ok(());
+        }
+        let (site, begun) = (self.site.clone(), elapsing());
+        let newest = self.database.read(ReaderPool::Point, move |tx| {
+            boxed!({
+                let sql = "select max(tx) from stoa.outbox where site = $1";
+                Ok(tx.row(sql, &params![&site], |row| row.get::<Option<i64>>(0)).await?.flatten())
+            })
+        });
+        let newest = newest.await?.unwrap_or_default();
+        while self.end().await?.position.transaction < newest && elapsing() - begun < longest {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
     }
 
     /// Deletes what no reader needs any more and answers how many rows that were.

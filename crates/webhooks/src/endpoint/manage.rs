@@ -15,7 +15,9 @@ use crate::{
 };
 use std::sync::Arc;
 use stoa_identity::{app_key::KeyState, client::Client};
-use stoa_kernel::{Caller, ClientId, Code, EndpointId, EntryKind, Fault, Result, Right, Scopes, SiteId, Violation};
+use stoa_kernel::{
+    Caller, ClientId, Code, EndpointId, EntryKind, Fault, Millis, Result, Right, Scopes, SiteId, Violation,
+};
 use stoa_outbound::Target;
 use stoa_sql::params;
 use stoa_store::{
@@ -25,6 +27,8 @@ use stoa_store::{
 
 /// Why rows of the log stay for a while although all have read them: they can be sent once more.
 const REASON: &str = "webhooks";
+/// How long an endpoint that goes on with what comes from now on waits for transactions that run already.
+const LONGEST_WAIT: Millis = 5_000;
 
 impl Webhooks {
     /// Makes an endpoint, which hears of what happens from now on. Its secret is shown here only.
@@ -177,7 +181,8 @@ impl Webhooks {
     }
 
     /// Sends again, from where it was; or with what comes from now on, and then what waited for the endpoint is
-    /// forgotten, but for what was given up.
+    /// forgotten, but for what was given up. On PostgreSQL it waits for transactions that run already, so that none of what
+    /// was written before is sent; where one runs for longer than five seconds, some of it is.
     ///
     /// # Errors
     /// [`Code::Forbidden`], [`Code::ScopeMissing`], [`Code::NotFound`]; [`Code::Validation`] when its application is
@@ -195,6 +200,7 @@ impl Webhooks {
         check(core, site, &reaches, &wanted).await?;
         let now = core.world.now();
         if resumption.from_now {
+            site.outbox().until_readable(LONGEST_WAIT).await?;
             let skipped = site.append_with((site.id.clone(), id.clone()), |tx, (site, id)| {
                 boxed!({
                     for is_on in [true, false] {
