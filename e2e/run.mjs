@@ -15,10 +15,15 @@ import { runTests } from './lib/run-tests.mjs';
 import { waitForSearch } from './lib/search.mjs';
 import { tests as stories } from './tests/stories.mjs';
 import { tests as account } from './tests/account.mjs';
+import { tests as accessOfOthers } from './tests/access-of-others.mjs';
 import { tests as captcha } from './tests/captcha.mjs';
+import { tests as consent } from './tests/consent.mjs';
 import { tests as factors } from './tests/factors.mjs';
 import { tests as passkeys } from './tests/passkeys.mjs';
+import { tests as providers } from './tests/providers.mjs';
+import { tests as push } from './tests/push.mjs';
 import { tests as live } from './tests/live.mjs';
+import { tests as operatorFactors } from './tests/operator-factors.mjs';
 import { tests as sites } from './tests/sites.mjs';
 import { tests as access } from './tests/access.mjs';
 import { tests as looks } from './tests/looks.mjs';
@@ -74,13 +79,14 @@ async function runEngine(engine, browser) {
     server = await stoa.serve('--port', '0', '--demo', ...telephones.flags);
     await waitForSearch(server.url);
     const world = { browser, stoa, url: server.url, shots, engine };
-    // The look does not depend on the engine: pictures are taken once. Tests of sites come last: once they have made
-    // some, commands ask which is meant.
-    const last = [...sites, ...captcha];
-    const members = [...factors, ...passkeys, ...account];
+    // The look does not depend on the engine: it is checked on the default one. Pictures of every page are for a person,
+    // who names a folder. Tests of sites come last: once they have made some, commands ask which is meant.
+    const pictures = process.env.STOA_SCREENSHOTS ? looks : [];
+    const last = [...sites, ...consent, ...operatorFactors, ...captcha, ...providers];
+    const members = [...factors, ...passkeys, ...push, ...account, ...accessOfOthers];
     const all =
-      engine === engines[0]
-        ? [...stories, ...live, ...members, ...mail, ...access, ...looks, ...mailLooks, ...last]
+      engine === 'sqlite'
+        ? [...stories, ...live, ...members, ...mail, ...access, ...pictures, ...mailLooks, ...last]
         : [...stories, ...live, ...members, ...mail, ...last];
     return await runTests(
       all.filter(({ name }) => name.includes(options.only ?? '')),

@@ -78,21 +78,32 @@ part_end() {
   if [ $result = failed ] && $fail_fast; then parts_end; exit 1; fi
 }
 
-# Two parts at once, when each leaves the processor idle now and then: parts_both NAME COMMAND NAME COMMAND.
-# What the first prints appears after the second.
+# parts_both ROW ROW: two rows of parts at once, since each leaves the processor idle now and then. A row names its
+# parts as they follow one another, with spaces between; `NAME=COMMAND` where the command has another name. What those of
+# the second print appears after the first has ended.
 parts_both() {
-  local log start=$SECONDS first status=0 stops=$fail_fast
-  log=$(mktemp)
-  # The shell that runs the part writes down when it ended.
-  ( set +e; ( set -e; "$2" ) >"$log" 2>&1; status=$?; echo $SECONDS >"$log.end"; exit $status ) &
-  first=$!
+  local log it start other n=0 stops=$fail_fast status seconds
+  if [ -z "$1" ]; then set -- "$2" ""; fi
+  log=$(mktemp -d)
+  (
+    set +e
+    for it in $2; do
+      start=$SECONDS
+      ( set -e; ${it#*=} ) >"$log/$n" 2>&1
+      echo "$? $((SECONDS - start))" >"$log/$((n++)).end"
+    done
+  ) &
+  other=$!
   fail_fast=false
-  part "$3" "$4"
-  wait $first || status=$?
-  printf '\n== %s\n' "$1"
-  cat "$log"
-  part_end "$1" $status $(($(<"$log.end") - start))
-  rm -f "$log" "$log.end"
+  for it in $1; do part "${it%%=*}" "${it#*=}"; done
+  wait $other
+  for it in $2; do
+    printf '\n== %s\n' "${it%%=*}"
+    cat "$log/$n"
+    read -r status seconds <"$log/$((n++)).end"
+    part_end "${it%%=*}" "$status" "$seconds"
+  done
+  rm -rf "$log"
   fail_fast=$stops
   if $stops && [[ " ${part_results[*]} " = *" failed "* ]]; then parts_end; exit 1; fi
 }
