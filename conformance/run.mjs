@@ -6,9 +6,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import Provider from 'oidc-provider';
 import pg from 'pg';
 import { createCertificates } from './lib/certificates.mjs';
-import { messageOf, text } from './lib/parse.mjs';
+import { startIdentityProvider } from './lib/identity-provider.mjs';
+import { member, messageOf, text } from './lib/parse.mjs';
 import { wrongPromises } from './lib/promises.mjs';
 import { createDatabase } from './lib/postgres.mjs';
 import { report } from './lib/report.mjs';
@@ -80,6 +82,7 @@ async function runEngine(engine, script) {
   mkdirSync(dataDir);
   const stoa = stoaAt({ data: dataDir, databaseUrl: database?.url });
   const telephones = await startTelephones(dataDir);
+  const provider = await startIdentityProvider(Provider);
   let server;
   try {
     const origin = `https://atlas.test:${site.port}`;
@@ -106,6 +109,12 @@ async function runEngine(engine, script) {
     );
     // Asked of the running server, so that the link carries its public address.
     const invitation = await stoa.command('owner', 'invite', '--email', OWNER_EMAIL);
+    const { issuer, clientId, clientSecret } = provider;
+    const secretFile = join(folder, 'provider-secret');
+    writeFileSync(secretFile, clientSecret);
+    const about = ['--issuer', issuer, '--client-id', clientId, '--client-secret-file', secretFile, '--label', 'Acme'];
+    const added = await stoa.command('site', 'provider', 'add', 'acme', ...about);
+    provider.register([text(added, 'callbackUrl'), redirectUri]);
     return await runChild(
       folder,
       {
@@ -119,6 +128,7 @@ async function runEngine(engine, script) {
         databaseUrl: database?.url,
         secretClientId: text(secretClient, 'clientId'),
         clientSecret: text(secretClient, 'clientSecret'),
+        provider: { issuer, clientId, clientSecret, connectionId: text(member(added, 'idpConnection'), 'id') },
         ownerEmail: OWNER_EMAIL,
         ownerSetupUrl: text(invitation, 'setupUrl'),
         apiPort: server.port,
@@ -131,6 +141,7 @@ async function runEngine(engine, script) {
     const code = await server?.stop();
     if (code) console.error(`stoa serve ended with ${code} on SIGTERM`);
     await telephones.stop();
+    await provider.stop();
     await site.stop();
     await database?.drop();
     if (options.keep) console.error(`kept ${folder}`);

@@ -143,6 +143,13 @@ on_both_engines! {
         let body = json!({ "loginId": { "email": "eve@example.org" }, "profile": { "nickname": "eve" }, "verifyEmail": true });
         assert_eq!(visitor.post("/v2/sign-on", &body).await.verdict(), "403 PERMISSION_DENIED");
         assert_eq!(app.anonymous().post("/v2/sign-on", &body).await.verdict(), "401 UNAUTHENTICATED");
+        for (name, value) in [("mergeExistingContact", json!("false")), ("mergeExistingContact", json!(false)), ("verifyEmail", json!("true")), ("verifyEmail", json!(1))] {
+            let mut wrong = body.clone();
+            wrong[name] = value;
+            assert_eq!(both.post("/v2/sign-on", &wrong).await.verdict(), "400 validationError", "{wrong}");
+        }
+        let mut body = body;
+        body["mergeExistingContact"] = json!(true);
         let reply = both.post("/_api/iam/authentication/v2/sign-on", &body).await.json();
         let grant = json!({
             "grant_type": "authorized_client", "member_id": reply["identity"]["id"], "session_token": reply["sessionToken"],

@@ -101,9 +101,7 @@ fn key() -> Caller {
 /// Fills a table with rows from long ago. A column is `name:t` for text, `name:b` for bytes, both different in
 /// each row, or `name:i` for zero.
 async fn fill(database: &Database, table: &'static str, site: Option<&str>, columns: &'static str, count: usize) {
-    let site = site.map(str::to_owned);
-    let write = database.append(move |tx| {
-        let site = site.clone();
+    let write = database.append_with(site.map(str::to_owned), move |tx, site| {
         boxed!({
             let (mut names, mut kinds): (Vec<&str>, Vec<&str>) =
                 columns.split(' ').filter_map(|it| it.split_once(':')).unzip();
@@ -325,6 +323,8 @@ on_both_engines! {
             ("mail", "id:t kind:t created:i expires:i attempts:i"),
             ("passkey_challenge", "hash:b expires:i"),
             ("phone_count", "hash:b since:i sent:i"),
+            ("provider_answer", "hash:b expires:i"),
+            ("push_question", "hash:b member:t id:t name:t kind:t generation:i number:i address:t created:i expires:i"),
             ("redirect_session", "hash:b plan:t expires:i"),
             ("refresh_token", "hash:b session:t children:i expires:i"),
             ("remembered_browser", "hash:b member:t created:i expires:i"),

@@ -30,8 +30,7 @@ async fn count(site: &Database, name: &'static str) -> Option<i64> {
 }
 
 async fn add(site: &Database, name: String) -> stoa_kernel::Result<()> {
-    site.append(move |tx| {
-        let name = name.clone();
+    site.append_with(name, |tx, name| {
         boxed!({
             tx.execute("insert into stoa.tally (name, count) values ($1, $2)", &params![name, 1_i64]).await?;
             Ok(())
@@ -42,8 +41,7 @@ async fn add(site: &Database, name: String) -> stoa_kernel::Result<()> {
 
 /// Sends new rows without waiting for any, and may think better of it.
 async fn send(site: &Database, names: Vec<String>, then: Option<Code>) -> stoa_kernel::Result<()> {
-    site.append(move |tx| {
-        let names = names.clone();
+    site.append_with(names, move |tx, names| {
         boxed!({
             for name in names {
                 tx.send("insert into stoa.tally (name, count) values ($1, $2)", params![name, 1_i64]).await?;
@@ -446,12 +444,8 @@ async fn full_disk_is_survived() {
     let limit = |pages: String| {
         let site = site.clone();
         async move {
-            let done: stoa_kernel::Result<()> = site
-                .write(move |tx| {
-                    let pages = pages.clone();
-                    boxed!(Ok(tx.batch(&pages).await?))
-                })
-                .await;
+            let done: stoa_kernel::Result<()> =
+                site.write_with(pages, |tx, pages| boxed!(Ok(tx.batch(pages).await?))).await;
             done.unwrap();
         }
     };
@@ -562,12 +556,11 @@ async fn refusal_waits_for_the_commit_it_rests_on() {
     let table = "create table stoa.pointer (name text references tally (name) deferrable initially deferred)";
     site.write(move |tx| boxed!(Ok(tx.batch(table).await?))).await.unwrap();
     let (free, wait) = std::sync::mpsc::channel::<()>();
-    let wait = Arc::new(std::sync::Mutex::new(wait));
+    let wait = std::sync::Mutex::new(wait);
     let busy = {
         let site = site.clone();
         tokio::spawn(async move {
-            site.append(move |_| {
-                let wait = wait.clone();
+            site.append_with(wait, |_, wait| {
                 boxed!({
                     let _ = wait.lock().unwrap().recv();
                     Ok(())
@@ -621,8 +614,7 @@ on_both_engines! {
             let (site, runs) = (site.clone(), runs.clone());
             tokio::spawn(async move {
                 // Two rows in one order and in the other, with a pause between in which the other takes its first.
-                site.append(move |tx| {
-                    let runs = runs.clone();
+                site.append_with(runs, move |tx, runs| {
                     boxed!({
                         runs.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                         for name in names {

@@ -177,7 +177,7 @@ impl Holder {
     fn enrol(program: &Program, n: usize) -> Self {
         let call = proven(program, n);
         let begun = call("factors", json!({ "type": "WEBAUTHN" }));
-        let (passkey, credential) = Passkey::create(&options(&begun["options"]), &honest());
+        let (passkey, credential) = Passkey::create(&begun["options"], &honest());
         let id = begun["factor"]["id"].as_str().unwrap();
         call(&format!("factors/{id}/confirm"), json!({ "credential": credential }));
         Self { public_key: passkey.public_key().to_vec(), passkey }

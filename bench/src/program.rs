@@ -400,6 +400,8 @@ impl Program {
     /// The status and the text of any answer.
     pub fn answer_over(&self, agent: &ureq::Agent, path: &str, token: &str, body: &Value) -> (u16, String) {
         let request = agent.post(format!("http://{}{path}", self.address)).header("content-type", "application/json");
+        // The host of the pages, as a browser would name it.
+        let request = request.header("host", "localhost");
         let request = if token.is_empty() { request } else { request.header("authorization", token) };
         let mut response = request.send(body.to_string()).unwrap();
         let text = response.body_mut().with_config().limit(64 << 20).read_to_string().unwrap();

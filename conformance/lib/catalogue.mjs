@@ -6,6 +6,7 @@ import * as data from '@wix/data';
 import * as identity from '@wix/identity';
 import * as members from '@wix/members';
 import * as redirects from '@wix/redirects';
+import * as oldestIdentity from 'identity-1.0.120';
 import * as oldIdentity from 'identity-1.0.164';
 import * as headlessCms from '@wix/headless-cms/services';
 
@@ -14,7 +15,12 @@ const BUILDERS = /(Builder|^Filter|^Sort|^SearchParams|^pipelineBuilder|^filter|
 
 /** @returns {string[]} names such as `items.query` or `identity@1.0.164 authentication.verify` */
 export function publishedMethods() {
+  // Of the oldest version, what none after it has.
+  const still = new Set(namespaces('', oldIdentity));
   const names = [
+    ...namespaces('', oldestIdentity)
+      .filter((name) => !still.has(name))
+      .map((name) => `identity@1.0.120 ${name}`),
     ...namespaces('', data),
     ...namespaces('', identity),
     ...namespaces('', redirects),

@@ -14,6 +14,8 @@ export interface Run {
   apiKey: string;
   ownerEmail: string;
   ownerSetupUrl: string;
+  /** An identity provider by which members of the site sign in. */
+  provider: { issuer: string; clientId: string; clientSecret: string; connectionId: string };
   /** Origin of the website of the run. */
   origin: string;
   redirectUri: string;
@@ -107,5 +109,7 @@ declare global {
     conformance: typeof conformance;
     /** The client of the website that the page shows. */
     site: ReturnType<typeof conformance.client>;
+    /** What came over the channel of a sign-in by a provider. */
+    heard?: Promise<{ iv: string; data: string }>;
   }
 }

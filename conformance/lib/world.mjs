@@ -5,6 +5,7 @@ import * as sdk from '@wix/sdk';
 import * as data from '@wix/data';
 import * as identity from '@wix/identity';
 import * as membersPackage from '@wix/members';
+import * as oldestIdentity from 'identity-1.0.120';
 import * as oldIdentity from 'identity-1.0.164';
 import { redirects } from '@wix/redirects';
 import { openBrowser } from './browser.mjs';
@@ -34,6 +35,10 @@ const websiteClient = (clientId, tokens) =>
 const oldWebsiteClient = (clientId) =>
   sdk.createClient({ modules: oldIdentity, auth: sdk.OAuthStrategy({ clientId }) });
 
+/** With sign-in by identity providers, which later versions don't publish. @param {string} clientId */
+const oldestWebsiteClient = (clientId) =>
+  sdk.createClient({ modules: oldestIdentity, auth: sdk.OAuthStrategy({ clientId }) });
+
 /** @param {string} token */
 const ownerClient = (token) =>
   sdk.createClient({ modules, auth: { getAuthHeaders: () => ({ headers: { Authorization: token } }) } });
@@ -61,6 +66,7 @@ export function createWorld(run, recorder) {
     membersApp: sdk.createClient({ modules: membersPackage, auth: keyAuth() }),
     oldApp: sdk.createClient({ modules: oldIdentity, auth: keyAuth() }),
     oldVisitor: () => oldWebsiteClient(run.clientId),
+    oldestVisitor: () => oldestWebsiteClient(run.clientId),
     /** @template {AuthenticationStrategy<undefined>} A @param {A} auth */
     client: (auth) => sdk.createClient({ modules, auth }),
     /** @template {AuthenticationStrategy<undefined>} A @param {A} auth */

@@ -1,15 +1,19 @@
 // The identity modules besides sign-in: token endpoint as a module, keys, logout, recovery, and what
 // only version 1.0.164 still publishes.
 import { createPublicKey, verify } from 'node:crypto';
+import * as ece from 'http_ece';
 import { assert, codeOf, failsWithStatus, failure, member, present, untyped } from '../lib/expect.mjs';
 import { messagesTo } from '../lib/mail.mjs';
 import { text } from '../lib/parse.mjs';
 import { SoftwarePasskey } from '../lib/passkey.mjs';
+import { startPushService } from '../lib/push.mjs';
 import { codesTo } from '../lib/telephone.mjs';
 import { codeAt, currentStep } from '../lib/totp.mjs';
 
 /** @import { Row } from '../lib/runner.mjs' */
 /** @import { Client, OldClient, World } from '../lib/world.mjs' */
+
+const OWN = 'https://www.wixapis.com/_api/identity/v1';
 
 /** The envelope that the module calls take. @param {object} value */
 const body = (value) => new TextEncoder().encode(JSON.stringify(value));
@@ -261,24 +265,49 @@ async function verified(world, client) {
  * A member whose address is shown, and who has shown in a session who they are: their own calls.
  * @param {World} world @param {string} what
  */
-async function provedMember(world, what) {
+export async function provedMember(world, what) {
   const { id, email, password, client } = await world.member(what);
   const { verificationId } = await world.app.verification.start({ identityId: id, target: 'EMAIL' });
   const { code } = await world.mail(email);
   const stateToken = present(verificationId);
   await world.visitor().verification.verifyDuringAuthentication(String(code), { stateToken });
-  const own = async (/** @type {string} */ path, /** @type {object} */ body) => {
-    const address = `https://www.wixapis.com/_api/identity/v1/${path}`;
-    const answer = await client.fetchWithAuth(address, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
+  // Without a body something is read.
+  const own = async (/** @type {string} */ path, /** @type {object | undefined} */ body = undefined) => {
+    const answer = await client.fetchWithAuth(`${OWN}/${path}`, body ? jsonPost(body) : {});
     assert.equal(answer.status, 200, path);
     return answer.json();
   };
   await own('proof', { password });
   return { own, email, password };
+}
+
+/** @param {object} body */
+const jsonPost = (body) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+/**
+ * Asks a member's browsers, or how that stands: the number that is shown, and what asks again.
+ * @param {OldClient['authentication']} visitor @param {{ stateToken: string, pushData: { transactionId?: string } }} wish
+ */
+async function askByPush(visitor, wish) {
+  const asked = await visitor.verify('PUSH', wish);
+  assert.equal(asked.state, 'MFA_CHALLENGE');
+  const challenge = member(asked, 'mfaChallengeData');
+  assert.equal(text(challenge, 'factorType'), 'PUSH');
+  const data = member(challenge, 'verificationChallengeData');
+  const transactionId = text(member(data, 'pushData'), 'transactionId');
+  assert.ok(transactionId.length <= 36, transactionId);
+  return { number: text(data, 'hint'), again: { stateToken: present(asked.stateToken), pushData: { transactionId } } };
+}
+
+/** Answers a question as the page does to which a notification leads: without a session. @param {World} world @param {object} body */
+async function answerPush({ run }, body) {
+  const address = OWN.replace('/_api', `/s/${run.siteId}/_api`);
+  const answer = await fetch(`${address}/push-questions/answer`, jsonPost(body));
+  assert.equal(answer.status, 200, await answer.text());
 }
 
 /**
@@ -439,6 +468,38 @@ function oldRows() {
         const done = show(next, passkey, JSON.parse(text(next, 'publicKeyCredentialRequestOptionsJson')));
         assert.equal((await visitor.verify('WEBAUTHN', done)).state, 'SUCCESS');
       });
+    }),
+    row('authentication.verify', 'a notification asks another browser, and signs in once', true, async (world) => {
+      const service = await startPushService(ece);
+      try {
+        await world.withPolicy(untyped({ secondFactor: 'OPTIONAL' }), async () => {
+          const { own, email, password } = await provedMember(world, 'notifications');
+          const browser = service.browser(text(await own('factors'), 'pushKey'));
+          const begun = await own('factors', { type: 'PUSH', subscription: browser.subscription });
+          const code = text(await browser.next('code'), 'code');
+          await own(`factors/${text(member(begun, 'factor'), 'id')}/confirm`, { code });
+          const visitor = world.oldVisitor().authentication;
+          const ask = async () => {
+            const { stateToken } = await visitor.loginV2({ email }, { password });
+            return askByPush(visitor, { stateToken: present(stateToken), pushData: {} });
+          };
+          const first = await ask();
+          const question = await browser.next('question');
+          const waits = await askByPush(visitor, first.again);
+          assert.equal(waits.again.pushData.transactionId, first.again.pushData.transactionId);
+          assert.match(first.number, /^\d\d$/);
+          await answerPush(world, { token: text(question, 'token'), number: first.number });
+          assert.equal((await visitor.verify('PUSH', waits.again)).state, 'SUCCESS');
+          assert.equal(codeOf(await failure(visitor.verify('PUSH', waits.again))), 'VERIFICATION_FAILED');
+          // One that is denied leads nowhere.
+          const second = await ask();
+          await answerPush(world, { token: text(await browser.next('question', 1), 'token'), denied: true });
+          assert.equal(codeOf(await failure(visitor.verify('PUSH', second.again))), 'VERIFICATION_FAILED');
+          assert.equal(browser.messages.length, 3, 'asking how it stands sends nothing');
+        });
+      } finally {
+        await service.stop();
+      }
     }),
     row('authentication.verify', 'a wrong state is refused by application code', true, async (world) => {
       const error = await failure(

@@ -2,6 +2,7 @@
 import { rows as tokens } from './tokens.mjs';
 import { rows as signIn } from './sign-in.mjs';
 import { rows as identity } from './identity.mjs';
+import { rows as providers } from './providers.mjs';
 import { rows as browser } from './browser.mjs';
 import { rows as collections } from './collections.mjs';
 import { rows as items } from './items.mjs';
@@ -28,6 +29,7 @@ export const allRows = [
   ...tokens,
   ...signIn,
   ...identity,
+  ...providers,
   ...browser,
   ...collections,
   ...items,

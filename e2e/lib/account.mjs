@@ -1,9 +1,13 @@
 // What stories about accounts share: how a page looks, and the codes that were sent.
 import { messagesTo } from '../../conformance/lib/mail.mjs';
+import { member, text } from '../../conformance/lib/parse.mjs';
 import { checkAccessibility } from './axe.mjs';
-import { checkWidth } from './steps.mjs';
+import { named } from './passkeys.mjs';
+import { checkWidth, sendCredentials, title } from './steps.mjs';
 
 /** @import { Page } from 'playwright-core' */
+/** @import { World } from './run-tests.mjs' */
+/** @import { Credentials } from './steps.mjs' */
 
 /** Both colour schemes: nothing that axe finds, nothing that is wider than the window. @param {Page} page @param {string} shot */
 export async function looks(page, shot) {
@@ -24,4 +28,26 @@ export async function codeTo(data, email, nth = 1) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error(`no code to ${email}`);
+}
+
+/** Where members sign in who may have second factors, by a name for this machine. @param {World} world */
+export async function signInPage({ stoa, url }) {
+  await stoa.command('site', 'second-factors', 'optional');
+  const clientId = text(member(await stoa.command('client', 'list'), '0'), 'clientId');
+  return `${named(url)}/account/sign-in?clientId=${clientId}`;
+}
+
+/**
+ * Makes an account whose address is confirmed, and stays where its factors are.
+ * @param {Page} page @param {World} world @param {Credentials} credentials
+ */
+export async function openFactors(page, world, credentials) {
+  await page.goto((await signInPage(world)).replace('sign-in', 'sign-up'));
+  await sendCredentials(page, credentials, 'Create account');
+  await title(page, 'You are signed in').waitFor();
+  await page.goto(`${named(world.url)}/account/password`);
+  await page.getByRole('button', { name: 'Confirm this address' }).click();
+  await page.getByLabel('6-digit code').pressSequentially(await codeTo(world.stoa.data, credentials.email));
+  await page.keyboard.press('Enter');
+  await page.getByText('Confirmed', { exact: true }).waitFor();
 }

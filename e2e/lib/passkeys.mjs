@@ -1,6 +1,7 @@
 // A device that keeps passkeys, as the browser's own tools have it: it needs no person.
 
 /** @import { Page } from 'playwright-core' */
+/** @import { World } from './run-tests.mjs' */
 
 /** @typedef {{ credentialId: string, isResidentCredential: boolean, rpId?: string, privateKey: string, signCount: number }[]} Passkeys what a device keeps, with the secrets */
 
@@ -34,6 +35,19 @@ export async function deviceOf(page, passkeys = []) {
     /** Whether the device recognises the person. @param {boolean} isUserVerified */
     recognises: (isUserVerified) => tools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
   };
+}
+
+/**
+ * Another browser that has these passkeys: what they are afterwards, since they count.
+ * @param {Pick<World, 'browser'>} world @param {Passkeys} passkeys
+ * @param {Parameters<World['browser']['visit']>[0]} look @param {(page: Page) => Promise<void>} work
+ */
+export async function elsewhere({ browser }, passkeys, look, work) {
+  return browser.visit(look, async (page) => {
+    const device = await deviceOf(page, passkeys);
+    await work(page);
+    return device.passkeys();
+  });
 }
 
 /** The browser offers no passkeys at fields, so that only what is pressed asks for one. @param {Page} page */

@@ -18,6 +18,16 @@ export const searchBox = (page) => page.getByRole('combobox', { name: 'Search co
 /** The table of places, beside those of figures. @param {Page} page */
 export const placesTable = (page) => page.getByRole('table', { name: /^Places( in .*)?$/ });
 
+/**
+ * The button that lets an application do something: it takes a press once the page was seen for half a second.
+ * @param {Page} page @param {string} name
+ */
+export async function allowing(page, name) {
+  const button = page.getByRole('button', { name, disabled: false });
+  await button.waitFor();
+  return button;
+}
+
 /** The page's own heading. @param {Page} page @param {string | RegExp} name */
 export const title = (page, name) => page.getByRole('heading', { level: 1, name });
 
@@ -94,11 +104,15 @@ export async function tabTo(page, reached, what) {
     if (await reached.evaluate((element) => element === document.activeElement).catch(() => false)) {
       const visible = await reached.evaluate((element) => {
         const style = getComputedStyle(element);
+        const around = element.parentElement ?? element;
+        // The cells of a code show the focus in the place of their field.
+        const cells = element.matches('[autocomplete="one-time-code"]') ? around.querySelectorAll('[data-active]') : [];
+        const shows = [around, ...cells];
         return (
           element.matches(':focus-visible') &&
           (style.outlineStyle !== 'none' ||
             style.boxShadow !== 'none' ||
-            getComputedStyle(element.parentElement ?? element).outlineStyle !== 'none')
+            shows.some((it) => getComputedStyle(it).outlineStyle !== 'none'))
         );
       });
       assert.ok(visible, `the focus on ${what} cannot be seen`);

@@ -180,6 +180,16 @@ export const tests = [
         await page.keyboard.type('+41 61 555 01 02');
         await page.keyboard.press('Enter');
         await page.getByRole('button', { name: 'Edit: +41 61 555 01 02' }).waitFor();
+        await page.getByRole('button', { name: 'Add an email address' }).click();
+        await page.getByRole('textbox', { name: 'Email' }).fill('work@example.org');
+        await page.keyboard.press('Enter');
+        await page.getByRole('button', { name: 'Edit: work@example.org' }).waitFor();
+        await page.getByRole('button', { name: 'Add a detail' }).click();
+        await page.getByLabel('Name', { exact: true }).fill('Hat');
+        await page.getByLabel('Text', { exact: true }).fill('green');
+        await looks(page, `${shots}/account-detail-390-${engine}`);
+        await page.keyboard.press('Enter');
+        await page.getByRole('button', { name: 'Edit: Hat, green' }).waitFor();
         await page.getByRole('button', { name: 'Add an address' }).click();
         await page.getByLabel('Street and number').fill('Lindenallee 1');
         await page.getByLabel('City').fill('Basel');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { messagesTo } from '../../conformance/lib/mail.mjs';
 import { member, present, text } from '../../conformance/lib/parse.mjs';
 import { codesTo } from '../../conformance/lib/telephone.mjs';
-import { codeAt, currentStep } from '../../conformance/lib/totp.mjs';
+import { codeAt, currentStep, stepAfter } from '../../conformance/lib/totp.mjs';
 import { checkAccessibility } from '../lib/axe.mjs';
 import { checkWidth, newCredentials, tabTo, title } from '../lib/steps.mjs';
 
@@ -208,13 +208,6 @@ async function codeTo(data, email) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error(`no code to ${email}`);
-}
-
-/** The next step of time in which a code counts. @param {number} last */
-async function stepAfter(last) {
-  // A code of the step to come counts as well.
-  while (currentStep() < last) await new Promise((resolve) => setTimeout(resolve, 1_000));
-  return Math.max(currentStep(), last + 1);
 }
 
 /**

@@ -4,12 +4,11 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { messagesTo } from '../../conformance/lib/mail.mjs';
 import { member, present, text } from '../../conformance/lib/parse.mjs';
-import { codeTo, looks } from '../lib/account.mjs';
-import { deviceOf, named, onlyByButton, withoutPasskeys } from '../lib/passkeys.mjs';
+import { codeTo, looks, openFactors, signInPage } from '../lib/account.mjs';
+import { deviceOf, elsewhere, named, onlyByButton, withoutPasskeys } from '../lib/passkeys.mjs';
 import { newCredentials, sendCredentials, tabTo, title } from '../lib/steps.mjs';
 
 /** @import { Page } from 'playwright-core' */
-/** @import { Passkeys } from '../lib/passkeys.mjs' */
 /** @import { Credentials } from '../lib/steps.mjs' */
 /** @import { Test, World } from '../lib/run-tests.mjs' */
 
@@ -230,28 +229,14 @@ export const tests = [
   },
 ];
 
-/** Where members sign in, by a name for this machine. @param {World} world */
-async function signInPage({ stoa, url }) {
-  await stoa.command('site', 'second-factors', 'optional');
-  const clientId = text(member(await stoa.command('client', 'list'), '0'), 'clientId');
-  return `${named(url)}/account/sign-in?clientId=${clientId}`;
-}
-
 /**
  * Makes an account with a passkey called Laptop, and stays on its page.
  * @param {Page} page @param {World} world @param {Credentials} credentials
  */
 async function addPasskey(page, world, credentials) {
-  const { stoa, shots, engine } = world;
+  const { shots, engine } = world;
   const device = await deviceOf(page);
-  await page.goto((await signInPage(world)).replace('sign-in', 'sign-up'));
-  await sendCredentials(page, credentials, 'Create account');
-  await title(page, 'You are signed in').waitFor();
-  await page.goto(`${named(world.url)}/account/password`);
-  await page.getByRole('button', { name: 'Confirm this address' }).click();
-  await page.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, credentials.email));
-  await page.keyboard.press('Enter');
-  await page.getByText('Confirmed', { exact: true }).waitFor();
+  await openFactors(page, world, credentials);
   const form = page.getByRole('form', { name: 'Add a passkey' });
   await tabTo(page, form.getByRole('textbox'), 'the name of a passkey');
   await page.keyboard.type('Laptop');
@@ -263,19 +248,6 @@ async function addPasskey(page, world, credentials) {
   await page.getByText('The passkey is ready.').waitFor();
   await page.getByText('Laptop', { exact: true }).waitFor();
   return device;
-}
-
-/**
- * Another browser that has these passkeys: what they are afterwards, since they count.
- * @param {World} world @param {Passkeys} passkeys
- * @param {Parameters<World['browser']['visit']>[0]} look @param {(page: Page) => Promise<void>} work
- */
-async function elsewhere({ browser }, passkeys, look, work) {
-  return browser.visit(look, async (page) => {
-    const device = await deviceOf(page, passkeys);
-    await work(page);
-    return device.passkeys();
-  });
 }
 
 /** The path of the calls of the flow that a page shows. @param {Page} page */

@@ -1,6 +1,7 @@
 // A site's own looks on the account pages, the page of those who run it, and sites beneath one host.
 import assert from 'node:assert/strict';
 import { checkAccessibility } from '../lib/axe.mjs';
+import { OWNER_PASSWORD, becomeOwner, makeSite } from '../lib/owners.mjs';
 import {
   checkWidth,
   newCredentials,
@@ -15,7 +16,6 @@ import { member, text } from '../../conformance/lib/parse.mjs';
 /** @import { Page } from 'playwright-core' */
 /** @import { Test, World } from '../lib/run-tests.mjs' */
 
-const PASSWORD = 'quite a long phrase';
 /** One that is too light to be read on paper, one too dark for slate, one between. */
 const COLOURS = ['#ffd54f', '#0b1f66', '#7a7a7a'];
 /** A picture of one pixel. */
@@ -23,25 +23,6 @@ const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
-
-/**
- * A site of its own, so that the demo of the other tests stays as it is; answers its id.
- * @param {World} world @param {string} name
- */
-async function makeSite({ stoa }, name) {
-  return text(await stoa.command('site', 'create', '--name', name), 'siteId');
-}
-
-/** Makes an owner and answers the address. @param {World} world @param {Page} page @param {string} site */
-async function becomeOwner({ stoa }, page, site) {
-  const { email } = newCredentials();
-  const invited = await stoa.command('owner', 'invite', '--email', email, '--site', site);
-  await page.goto(text(invited, 'setupUrl'));
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Save password' }).click();
-  await title(page, 'You are ready').waitFor();
-  return email;
-}
 
 /** @param {Page} page @param {string} email @param {string} password */
 const signInAsOwner = (page, email, password) => sendCredentials(page, { email, password }, 'Sign in');
@@ -58,7 +39,7 @@ export const tests = [
         const email = await becomeOwner(world, first, site);
         await browser.visit({}, async (second) => {
           await second.goto(`${url}/s/${site}/account/owner`);
-          await signInAsOwner(second, email, PASSWORD);
+          await signInAsOwner(second, email, OWNER_PASSWORD);
           await title(second, 'You are signed in').waitFor();
           await second.getByRole('link', { name: 'Password and sign-ins' }).click();
           await title(second, 'Password and sign-ins').waitFor();
@@ -68,7 +49,7 @@ export const tests = [
           await second.getByLabel('New password').fill('another long phrase');
           await second.getByRole('button', { name: 'Save password' }).click();
           await second.getByText('The email or password does not match.').waitFor();
-          await second.getByLabel('Current password').fill(PASSWORD);
+          await second.getByLabel('Current password').fill(OWNER_PASSWORD);
           await second.getByRole('button', { name: 'Save password' }).click();
           await second.getByText('Your password was changed').waitFor();
           await second.getByText('This browser').waitFor();

@@ -226,6 +226,38 @@ on_both_engines! {
         assert_eq!(scene.shown().await.len(), 1, "the one before has ended");
     }
 
+    async fn log_tells_who_changed_what_owners_may(engine) {
+        let app = TestApp::new(engine).await;
+        let scene = Scene::new(&app, "OFF").await;
+        let rows = async || {
+            let path = "/_api/identity/v1/audit?event=impersonation_policy_change";
+            app.app().get(path).await.json()["entries"].as_array().cloned().unwrap()
+        };
+        let before = rows().await.len();
+        for policy in [
+            json!({ "impersonation": "READ" }),
+            json!({ "impersonation": "READ", "requireCaptcha": false }),
+            json!({ "impersonation": "WRITE", "impersonationWithoutNotice": true }),
+            json!({ "secondFactor": "OPTIONAL" }),
+            json!({ "impersonation": "OFF" }),
+            json!({ "impersonationWithoutNotice": false }),
+        ] {
+            scene.policy(policy).await;
+        }
+        let mut told = rows().await;
+        told.truncate(told.len() - before);
+        // Of two in one moment either may be told first.
+        let mut details: Vec<&str> = told.iter().map(|it| it["detail"].as_str().unwrap()).collect();
+        details.sort_unstable();
+        assert_eq!(details, [
+            "from OFF to READ",
+            "from OFF without notice to OFF",
+            "from READ to WRITE without notice",
+            "from WRITE without notice to OFF without notice",
+        ]);
+        assert!(told.iter().all(|it| it["actorKind"] == "APP" && it.get("member").is_none()), "{told:?}");
+    }
+
     async fn only_owners_who_show_their_password_begin(engine) {
         let app = TestApp::new(engine).await;
         let scene = Scene::new(&app, "WRITE").await;

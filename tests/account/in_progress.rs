@@ -21,7 +21,7 @@ impl World {
         self.call(&visitor, "/v1/recover", &body).await.json()
     }
 
-    async fn member_call(&self, id: &Value, what: &str) {
+    pub(super) async fn member_call(&self, id: &Value, what: &str) {
         let path = match what {
             "refuse-password" => format!("/_api/identity/v1/members/{}/refuse-password", text(id)),
             what => format!("/members/v1/members/{}/{what}", text(id)),

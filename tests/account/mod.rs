@@ -4,6 +4,7 @@ mod audited;
 mod authorize;
 mod captcha;
 mod codes;
+mod consent;
 mod factors;
 mod impersonation;
 mod in_progress;
@@ -13,6 +14,7 @@ mod leaked_passwords;
 mod looks;
 mod operators;
 mod outcomes;
+mod places;
 mod scopes;
 pub(crate) mod scopes_everywhere;
 mod security;
@@ -28,7 +30,7 @@ use axum::{
     http::{Method, Request, StatusCode},
 };
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, sync::Mutex};
+use std::{collections::BTreeMap, sync::Mutex, task::Poll};
 use stoa_identity::{
     Config,
     client::{Client, NewClient},
@@ -132,12 +134,35 @@ impl World {
         tokens.json()
     }
 
+    /// Rows of a table of the site.
+    pub async fn count(&self, table: &'static str) -> i64 {
+        let sql = format!("select count(*) from stoa.{table}");
+        let read = self.app.site.read(stoa_store::ReaderPool::Scan, move |tx| {
+            stoa_store::boxed!(Ok(tx.row(&sql, &[], |row| row.get::<i64>(0)).await?.unwrap_or_default()))
+        });
+        read.await.unwrap()
+    }
+
     pub async fn policy(&self, policy: Value) {
         let body = json!({ "signOnPolicy": policy }).to_string();
         let app = self.app.app();
         let reply = app.send(Method::PATCH, "/v1/sign-on-policies", Some(body.into())).await;
         assert_eq!(reply.status, StatusCode::OK);
     }
+}
+
+/// Polls a call and drops it when it waits for the next time after these, as where its connection is closed.
+pub(crate) async fn cut_off<T>(call: impl Future<Output = T>, polls: usize) -> Option<T> {
+    let (mut call, mut left) = (Box::pin(call), polls);
+    std::future::poll_fn(move |context| match call.as_mut().poll(context) {
+        Poll::Ready(it) => Poll::Ready(Some(it)),
+        Poll::Pending if left == 0 => Poll::Ready(None),
+        Poll::Pending => {
+            left -= 1;
+            Poll::Pending
+        }
+    })
+    .await
 }
 
 /// A browser: it keeps cookies and says where it comes from.
@@ -181,6 +206,15 @@ impl Browser<'_> {
         let reply = self.ask(Method::POST, &format!("/_api/account/v1/flows/{token}"), Some(&input)).await;
         assert_eq!(reply.status, StatusCode::OK, "{}", reply.json());
         reply.json()
+    }
+
+    /// Opens the authorize address of a client of others and agrees where that is asked; answers where the browser goes on.
+    pub async fn agree(&self, path: &str) -> String {
+        let to = location(&self.open(path).await);
+        match to.strip_prefix("/account/flow/") {
+            Some(token) => text(&self.answer(token, json!({ "type": "ALLOW" })).await["step"]["url"]),
+            None => to,
+        }
     }
 
     pub async fn flow_view(&self, token: &str) -> Reply {
@@ -260,6 +294,20 @@ pub fn message_of(reply: &Reply) -> Value {
     let ends = rest.match_indices('}').map(|it| it.0);
     let parsed = ends.filter_map(|end| serde_json::from_str(&rest[..=end]).ok()).next();
     parsed.unwrap_or_else(|| panic!("{message}"))
+}
+
+/// Where a browser is sent as the standard says, for a code of a client that asks for `more` than that.
+pub fn authorize_path(client: &Client, more: &[(&str, &str)]) -> String {
+    let always = [
+        ("client_id", client.id.as_str()),
+        ("redirect_uri", &client.redirect_uris[0]),
+        ("response_type", "code"),
+        ("state", "s"),
+        ("code_challenge", CHALLENGE),
+        ("code_challenge_method", "S256"),
+    ];
+    let query = stoa_identity::address_form(always.into_iter().chain(more.iter().copied()));
+    format!("/_api/oauth2/authorize?{query}")
 }
 
 /// The parameters behind `#` or `?` of an address.

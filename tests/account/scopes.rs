@@ -56,16 +56,7 @@ impl World {
     /// What such a client redeems for tokens.
     async fn code_grant(&self, browser: &Browser<'_>, client: &Client, secret: &str, scope: &str) -> Value {
         let uri = &client.redirect_uris[0];
-        let query = stoa_identity::address_form([
-            ("client_id", client.id.as_str()),
-            ("redirect_uri", uri),
-            ("response_type", "code"),
-            ("state", "s"),
-            ("scope", scope),
-            ("code_challenge", CHALLENGE),
-            ("code_challenge_method", "S256"),
-        ]);
-        let to = location(&browser.open(&format!("/_api/oauth2/authorize?{query}")).await);
+        let to = browser.agree(&authorize_path(client, &[("scope", scope)])).await;
         json!({
             "grant_type": "authorization_code", "client_id": client.id, "client_secret": secret, "redirect_uri": uri,
             "code": parameters(&to, '?')["code"], "code_verifier": VERIFIER,

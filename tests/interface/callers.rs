@@ -31,6 +31,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("memberLogin", "/v2/login", r#"{"loginId":{"email":"ada@example.org"}}"#),
     ("memberSignOn", "/v2/sign-on", r#"{"loginId":{"email":"s{n}@example.org"}}"#),
     ("factorVerify", "/v2/TOTP/verify", r#"{"stateToken":"x"}"#),
+    ("loginWithIdpConnectionTokenParams", "/v1/sso/login-with-token-params", "{}"),
     ("passwordChange", "/v2/change-password", r#"{"newPassword":""}"#),
     ("emailValidate", "/v2/validate-email", r#"{"email":"ada@example.org"}"#),
     ("redirectSessionCreate", "/v1/redirect-session", "{}"),
@@ -139,7 +140,7 @@ on_both_engines! {
         let app = TestApp::new(engine).await;
         let mut walked = 0;
         for listed in operations().into_iter().filter(|it| it.operation.callers == Callers::Pages) {
-            let path = listed.path().replace("{token}", "x");
+            let path = listed.path().replace("{token}", "x").replace("{id}", "x");
             let request = Request::builder().method(listed.method.clone()).uri(&path).header("host", "localhost");
             let request = request.header("content-type", "application/json").header("sec-fetch-site", "cross-site");
             let response = app.service().oneshot(request.body(Body::from("{}")).unwrap()).await.unwrap();

@@ -46,7 +46,7 @@ fn policy(widget: Option<&Sources>) -> Cow<'static, str> {
 
 /// The pages that the apps have; `*` stands for one name. Other addresses get the same page, which says that nothing
 /// is there, with 404.
-const PAGES: [&str; 25] = [
+const PAGES: [&str; 26] = [
     "/",
     "/about",
     "/countries",
@@ -65,6 +65,7 @@ const PAGES: [&str; 25] = [
     "/account/password",
     "/account/privacy",
     "/account/profile",
+    "/account/push",
     "/account/recover",
     "/account/security",
     "/account/sessions",

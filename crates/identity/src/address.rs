@@ -53,6 +53,16 @@ impl Address {
     }
 }
 
+/// Where an address leads, as people are told it: the host of a web address; of an app's own address its scheme, since the
+/// device's programs say who answers to that, whatever host it names. Nothing for what is no address.
+pub(crate) fn shown_host(address: &str) -> String {
+    let Ok(url) = Url::parse(address) else { return String::new() };
+    match url.scheme() {
+        "http" | "https" => url.host_str().unwrap_or_default().to_owned(),
+        scheme => scheme.to_owned(),
+    }
+}
+
 /// Whether a picture may be fetched from an address: one of `http` or `https` with a host. A page may put it into a
 /// link, where a browser would run `javascript:`, also behind white space and with line breaks within.
 pub(crate) fn is_web(text: &str) -> bool {
@@ -82,6 +92,21 @@ mod tests {
     use super::*;
 
     const REGISTERED: [&str; 2] = ["https://shop.example.org/callback", "http://127.0.0.1:3000"];
+
+    #[test]
+    fn host_is_told_of_web_addresses_alone() {
+        for (address, told) in [
+            ("https://partner.example/callback", "partner.example"),
+            ("https://partner.example:8443/callback", "partner.example"),
+            ("http://127.0.0.1:4400/callback", "127.0.0.1"),
+            ("http://[::1]/callback", "[::1]"),
+            ("org.example.ledger:/callback", "org.example.ledger"),
+            ("com.evil://accounts.bank.example/callback", "com.evil"),
+            ("callback", ""),
+        ] {
+            assert_eq!(shown_host(address), told, "{address}");
+        }
+    }
 
     #[test]
     fn same_origin_takes_other_paths_only() {

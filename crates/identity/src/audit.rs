@@ -29,6 +29,8 @@ pub(crate) enum Event {
     OperatorPasswordChanged,
     /// A member's sessions were ended from the list of them.
     SessionsEnded,
+    /// A member agreed to what an application of others asks for.
+    ApplicationAllowed,
     /// A member signed off an application of others.
     ApplicationEnded,
     /// A refresh token came a second time: its sessions ended.
@@ -37,10 +39,20 @@ pub(crate) enum Event {
     FactorRemoved,
     /// A second factor has another name.
     FactorRenamed,
+    /// An identity provider signs a member in from now on.
+    ConnectionAdded,
+    /// A member signs in by an identity provider no more.
+    ConnectionRemoved,
+    /// An identity provider has signed in.
+    ConnectionUsed,
+    /// A connection of the site to an identity provider was made, changed or removed; the detail is its name.
+    ProviderChanged,
     /// A passkey has signed in, without a password.
     PasskeyUsed,
     /// A passkey was refused whose counter had not grown: there is a copy of it.
     PasskeyCopied,
+    /// A question in an enrolled browser was denied, or answered by a wrong number; the detail says which.
+    PushDenied,
     /// Operators of the site took all second factors of a member away.
     FactorsReset,
     RecoveryCodesRenewed,
@@ -65,6 +77,10 @@ pub(crate) enum Event {
     ImpersonationEnded,
     /// An owner who may change items as a member made a call that can; the detail is its route.
     ImpersonationWrote,
+    /// What the site says of second factors; the detail says from what to what.
+    FactorPolicyChanged,
+    /// How far owners may act as members, and whether these are told; the detail says from what to what.
+    ImpersonationPolicyChanged,
     /// In whose name messages are sent, or the domains in which a site's own address may be.
     MailSenderChanged,
 }
@@ -85,13 +101,19 @@ impl Event {
             Self::OperatorSignedIn => "operator_sign_in".to_owned(),
             Self::OperatorPasswordChanged => "operator_password_change".to_owned(),
             Self::SessionsEnded => "session_end".to_owned(),
+            Self::ApplicationAllowed => "application_allow".to_owned(),
             Self::ApplicationEnded => "application_end".to_owned(),
             Self::TokenReused => "token_reuse".to_owned(),
             Self::FactorAdded => "factor_add".to_owned(),
             Self::FactorRemoved => "factor_remove".to_owned(),
             Self::FactorRenamed => "factor_rename".to_owned(),
+            Self::ConnectionAdded => "connection_add".to_owned(),
+            Self::ConnectionRemoved => "connection_remove".to_owned(),
+            Self::ConnectionUsed => "connection_use".to_owned(),
+            Self::ProviderChanged => "provider_change".to_owned(),
             Self::PasskeyUsed => "passkey_use".to_owned(),
             Self::PasskeyCopied => "passkey_copy".to_owned(),
+            Self::PushDenied => "push_deny".to_owned(),
             Self::FactorsReset => "factor_reset".to_owned(),
             Self::RecoveryCodesRenewed => "recovery_code_renew".to_owned(),
             Self::RecoveryCodeUsed => "recovery_code_use".to_owned(),
@@ -105,6 +127,8 @@ impl Event {
             Self::ImpersonationStarted => "impersonation_start".to_owned(),
             Self::ImpersonationEnded => "impersonation_end".to_owned(),
             Self::ImpersonationWrote => "impersonation_write".to_owned(),
+            Self::FactorPolicyChanged => "factor_policy_change".to_owned(),
+            Self::ImpersonationPolicyChanged => "impersonation_policy_change".to_owned(),
             Self::MailSenderChanged => "mail_sender_change".to_owned(),
         }
     }

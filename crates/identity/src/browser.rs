@@ -23,6 +23,9 @@ pub struct Browser {
     pub address: IpAddr,
     /// This server's own address, without final slash: addresses of its own pages begin with it.
     pub base_url: String,
+    /// Whether the page is at a host that a site has for itself, and not at that of `base_url`, whose cookies it does not have: where an
+    /// identity provider sends browsers back it would be another one.
+    pub is_at_sites_host: bool,
     /// Whose passkeys these pages take; nothing where browsers have none.
     pub relying_party: Option<RelyingParty>,
 }
@@ -89,6 +92,8 @@ pub struct Cookies {
 #[derive(Debug)]
 pub struct Beginning {
     pub token: Secret,
+    /// Where the browser goes before that page: to an identity provider.
+    pub onward: Option<String>,
     pub cookies: Cookies,
 }
 

@@ -34,10 +34,13 @@ pub(crate) enum Purpose {
     Webhook,
     /// Secrets of members' authenticators.
     Factor,
+    /// Secrets that identity providers gave to sites, and what browsers carry to providers and back.
+    Provider,
 }
 
 impl Purpose {
-    pub(crate) const ALL: [Self; 5] = [Self::Mail, Self::Captcha, Self::AppKey, Self::Webhook, Self::Factor];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Mail, Self::Captcha, Self::AppKey, Self::Webhook, Self::Factor, Self::Provider];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -46,6 +49,7 @@ impl Purpose {
             Self::AppKey => "app key",
             Self::Webhook => "webhook secret",
             Self::Factor => "factor",
+            Self::Provider => "provider",
         }
     }
 }
@@ -62,6 +66,7 @@ pub(crate) struct Ciphers {
     pub app_key: Arc<Cipher>,
     pub webhook: Arc<Cipher>,
     pub factor: Arc<Cipher>,
+    pub provider: Arc<Cipher>,
 }
 
 impl Ciphers {
@@ -73,12 +78,13 @@ impl Ciphers {
             app_key: Arc::new(Cipher::load(catalog, world, Purpose::AppKey).await?),
             webhook: Arc::new(Cipher::load(catalog, world, Purpose::Webhook).await?),
             factor: Arc::new(Cipher::load(catalog, world, Purpose::Factor).await?),
+            provider: Arc::new(Cipher::load(catalog, world, Purpose::Provider).await?),
         })
     }
 
     /// Reads all keys again.
     pub(crate) async fn reload(&self, catalog: &Database) -> Result<()> {
-        for cipher in [&self.mail, &self.captcha, &self.app_key, &self.webhook, &self.factor] {
+        for cipher in [&self.mail, &self.captcha, &self.app_key, &self.webhook, &self.factor, &self.provider] {
             cipher.reload(catalog).await?;
         }
         Ok(())

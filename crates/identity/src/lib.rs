@@ -25,6 +25,7 @@ pub mod oauth;
 pub mod operator;
 pub mod password;
 pub mod policy;
+pub mod provider;
 pub mod redirect;
 pub(crate) mod retention;
 pub mod seal;
@@ -73,10 +74,13 @@ pub(crate) struct Core {
     pub(crate) throttle: throttle::Throttle,
     pub(crate) mail_queue: mail::MailQueue,
     pub(crate) captcha: captcha_provider::ProviderClient,
+    pub(crate) providers: provider::Providers,
     /// The service that is asked about new passwords, where there is one.
     pub(crate) leaked_passwords: Option<HashRanges>,
     /// What sends codes to telephones, where the server has it.
     pub(crate) telephone: Option<telephone::Telephone>,
+    /// What sends to members' browsers.
+    pub(crate) push: factor::push::PushSender,
     pub(crate) sites: Cache<i64, SiteId>,
     pub(crate) site_names: Cache<SiteId, Arc<site_names::SiteNames>>,
     /// Sites whose log may tell of redirect sessions: until when it is known, and whether it does.
@@ -131,10 +135,12 @@ impl Identity {
         });
         let telephone = config.telephone.as_ref().map(|it| telephone::Telephone::new(reach.clone(), it)).transpose()?;
         let core = Core {
+            providers: provider::Providers::new(reach.clone()),
             verified: authenticate::VerifiedCache::new(config.verified_tokens),
             clients: client::Clients::new(),
             throttle: throttle::Throttle::new(config.throttle.clone()),
             mail_queue: mail::MailQueue::new(ciphers.mail.clone()),
+            push: factor::push::PushSender::new(reach.clone()),
             captcha: captcha_provider::ProviderClient::new(ciphers.captcha.clone(), reach, config.siteverify.clone()),
             leaked_passwords: leaked_passwords.transpose()?,
             telephone,
@@ -230,6 +236,8 @@ pub struct Config {
     /// What sends codes to telephones; nothing does without.
     pub telephone: Option<telephone::TelephoneConfig>,
     pub telephone_daily: telephone::DayLimits,
+    /// What tells where network addresses are; nothing does without.
+    pub places: Option<session::Places>,
 }
 
 impl Default for Config {
@@ -266,6 +274,7 @@ impl From<&IdentityLimits> for Config {
             siteverify: SiteverifyLimits::default(),
             telephone: None,
             telephone_daily: telephone::DayLimits::from(limits),
+            places: None,
         }
     }
 }

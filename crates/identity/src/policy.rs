@@ -2,14 +2,17 @@
 //! (decisions 41, 44).
 
 use crate::{
-    Identity, Impersonation, audit,
+    Core, Identity, Impersonation, audit,
     community::{entity, kind::ROLE, relation},
     member::{Member, profile::Profile},
     session::{self, SessionSelector, impersonation},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 use stoa_kernel::{
     Caller, Code, EntryKind, EventActor, Fault, Millis, Result, SiteId, Violation,
     date::{self, iso_from_millis},
@@ -19,7 +22,7 @@ use stoa_store::{ReaderPool, Site, Tx, boxed, outbox, setting};
 
 const SETTING: &str = "sign_on_policy";
 /// What an update may change.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 13] = [
     "requireOwnerApproval",
     "requireEmailVerification",
     "requiredFields",
@@ -28,13 +31,22 @@ const NAMES: [&str; 11] = [
     "secondFactorByTelephone",
     "secondFactorGraceDays",
     "secondFactorRoles",
+    "operatorSecondFactor",
+    "operatorSecondFactorGraceDays",
     "accountDeletionDays",
     "impersonation",
     "impersonationWithoutNotice",
 ];
 /// What comes back on a round trip and is ignored.
-const READ_ONLY: [&str; 6] =
-    ["id", "revision", "createdDate", "updatedDate", "secondFactorRequiredDate", "secondFactorRoleDates"];
+const READ_ONLY: [&str; 7] = [
+    "id",
+    "revision",
+    "createdDate",
+    "updatedDate",
+    "secondFactorRequiredDate",
+    "secondFactorRoleDates",
+    "operatorSecondFactorRequiredDate",
+];
 
 /// Days where none are named.
 const GRACE_DAYS: u32 = 14;
@@ -42,6 +54,7 @@ const MOST_DAYS: u32 = 365;
 const MOST_ROLES: usize = 50;
 const DAY: Millis = 24 * 60 * 60_000;
 const DAYS_FIELD: &str = "signOnPolicy.secondFactorGraceDays";
+const OPERATOR_DAYS_FIELD: &str = "signOnPolicy.operatorSecondFactorGraceDays";
 /// Days for which the deletion of an account waits where none are named, and at most.
 const DELETION_DAYS: u32 = 14;
 const MOST_DELETION_DAYS: u32 = 90;
@@ -80,6 +93,15 @@ pub struct SignOnPolicy {
     /// it becomes required of all members.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub second_factor_role_dates: BTreeMap<String, String>,
+    /// Whether those who run the site need a second factor for it (decision 60). Those that they have are asked for in any case.
+    #[serde(skip_serializing_if = "OperatorFactorPolicy::is_optional")]
+    pub operator_second_factor: OperatorFactorPolicy,
+    /// For how many days they may put it off; there while it is required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operator_second_factor_grace_days: Option<u32>,
+    /// Since when it has been required, as ISO 8601.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operator_second_factor_required_date: Option<String>,
     /// For how many days an account stays that its member wants to be deleted, who can keep it meanwhile; there once it was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account_deletion_days: Option<u32>,
@@ -118,6 +140,33 @@ impl SecondFactorPolicy {
 
     fn is_off(&self) -> bool {
         *self == Self::Off
+    }
+}
+
+/// What a site says of second factors of those who run it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum OperatorFactorPolicy {
+    /// They add one if they like.
+    #[default]
+    Optional,
+    /// After some days none of them is signed in to the site without.
+    Required,
+}
+
+impl OperatorFactorPolicy {
+    pub const ALL: [Self; 2] = [Self::Optional, Self::Required];
+
+    /// Its name in requests and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Optional => "OPTIONAL",
+            Self::Required => "REQUIRED",
+        }
+    }
+
+    fn is_optional(&self) -> bool {
+        *self == Self::Optional
     }
 }
 
@@ -184,6 +233,16 @@ impl SignOnPolicy {
         Ok(Some(date::parse(since).unwrap_or_default().max(member.created) + days * DAY))
     }
 
+    /// When a second factor is due of a person who runs the site, whose account was made then. Nothing where none is required.
+    pub(crate) fn operator_factor_due(&self, created: Millis) -> Option<Millis> {
+        if self.operator_second_factor.is_optional() {
+            return None;
+        }
+        let since = self.operator_second_factor_required_date.as_deref().and_then(date::parse).unwrap_or_default();
+        let days = Millis::from(self.operator_second_factor_grace_days.unwrap_or_default());
+        Some(since.max(created) + days * DAY)
+    }
+
     /// Since when a second factor is required of members with a role, if it is.
     fn required_of_role(&self, key: &str) -> Option<&str> {
         if self.second_factor != SecondFactorPolicy::Required {
@@ -192,6 +251,40 @@ impl SignOnPolicy {
         let is_meant = self.second_factor_roles.is_empty() || self.second_factor_roles.iter().any(|it| it == key);
         let date = self.second_factor_role_dates.get(key).or(self.second_factor_required_date.as_ref());
         date.filter(|_| is_meant).map(String::as_str)
+    }
+
+    /// How owners may act as members by now and how before, for the audit log: `from OFF to WRITE without notice`. Nothing where that is
+    /// the same.
+    fn impersonation_changed(&self, before: &Self) -> Option<String> {
+        let told = |it: &Self| {
+            let notice = if it.impersonation_without_notice { " without notice" } else { "" };
+            format!("{}{notice}", it.impersonation.name())
+        };
+        let (from, to) = (told(before), told(self));
+        (from != to).then(|| format!("from {from} to {to}"))
+    }
+
+    /// What it says of second factors by now and what before, for the audit log: `operatorSecondFactor from OPTIONAL to REQUIRED after 14
+    /// days`. Nothing where that is the same.
+    fn factors_changed(&self, before: &Self) -> Option<String> {
+        let after = |days: Option<u32>| days.map(|it| format!(" after {it} days")).unwrap_or_default();
+        let of_members = |it: &Self| {
+            let roles = match it.second_factor_roles.is_empty() {
+                true => String::new(),
+                false => format!(" of {}", it.second_factor_roles.join(", ")),
+            };
+            let numbers = if it.second_factor_by_telephone { " with numbers" } else { "" };
+            format!("{}{roles}{}{numbers}", it.second_factor.name(), after(it.second_factor_grace_days))
+        };
+        let of_operators =
+            |it: &Self| format!("{}{}", it.operator_second_factor.name(), after(it.operator_second_factor_grace_days));
+        let told = [
+            ("secondFactor", of_members(before), of_members(self)),
+            ("operatorSecondFactor", of_operators(before), of_operators(self)),
+        ];
+        let changed = told.into_iter().filter(|(_, from, to)| from != to);
+        let changed: Vec<_> = changed.map(|(name, from, to)| format!("{name} from {from} to {to}")).collect();
+        (!changed.is_empty()).then(|| changed.join("; "))
     }
 
     /// Takes the dates from the policy before: only of those of whom it was not required is it required since now.
@@ -228,6 +321,8 @@ pub struct PolicyChange {
     pub second_factor_by_telephone: Option<bool>,
     pub second_factor_grace_days: Option<u32>,
     pub second_factor_roles: Option<Vec<String>>,
+    pub operator_second_factor: Option<OperatorFactorPolicy>,
+    pub operator_second_factor_grace_days: Option<u32>,
     pub account_deletion_days: Option<u32>,
     pub impersonation: Option<Impersonation>,
     pub impersonation_without_notice: Option<bool>,
@@ -307,77 +402,95 @@ impl Identity {
         of_site(site).await
     }
 
-    /// Changes what `change` names and answers the whole policy. Members who wait already keep waiting
-    /// for what was asked of them. Where owners may do less as members from now on, none of them acts as one any more.
-    ///
-    /// # Errors
-    /// [`Code::Forbidden`] for callers who are neither app nor owner; [`Code::Validation`] for roles that there are not,
-    /// for days and roles where no second factor is required, and for numbers where the server sends no codes to any.
-    pub async fn policy_update(&self, site: &Site, caller: &Caller, change: PolicyChange) -> Result<SignOnPolicy> {
-        let core = &self.core;
-        allow(caller)?;
-        let actor = EventActor::of(caller);
-        let has_telephone = core.telephone.is_some();
-        let lowers = match change.impersonation {
-            Some(to) => to < of_site(site).await?.impersonation,
-            None => false,
-        };
-        let expected = lowers.then_some(SessionSelector::Impersonations);
-        let input = (core.clone(), site.id.clone(), change, actor, caller.clone(), core.now());
-        session::end_in(core, site, expected, input, move |tx, (core, site, change, actor, caller, now)| {
-            boxed!({
-                let mut policy = read(tx, site).await?;
-                let before = policy.clone();
-                if let Some(flag) = change.second_factor_by_telephone {
-                    // What is sent as it stands is never refused.
-                    if flag && !before.second_factor_by_telephone && !has_telephone {
-                        let why = "this server sends no codes to telephones";
-                        return Err(Fault::invalid(vec![Violation::new(TELEPHONE_FIELD, "FIELD_NOT_ALLOWED", why)]));
-                    }
-                    policy.second_factor_by_telephone = flag;
-                }
-                if let Some(flag) = change.require_owner_approval {
-                    policy.require_owner_approval = flag;
-                }
-                if let Some(flag) = change.require_email_verification {
-                    policy.require_email_verification = flag;
-                }
-                if let Some(fields) = &change.required_fields {
-                    policy.required_fields = fields.clone();
-                }
-                if let Some(flag) = change.require_captcha {
-                    policy.require_captcha = flag;
-                }
-                apply_factors(tx, site, change, &mut policy, *now).await?;
-                policy.account_deletion_days = change.account_deletion_days.or(policy.account_deletion_days);
-                policy.impersonation = change.impersonation.unwrap_or(policy.impersonation);
-                if let Some(flag) = change.impersonation_without_notice {
-                    policy.impersonation_without_notice = flag;
-                }
-                if policy == before {
-                    return Ok((policy, Vec::new()));
-                }
-                let value = serde_json::to_string(&policy).map_err(Fault::internal)?;
-                setting::put(tx, site, SETTING, value).await?;
-                let payload = json!({ "identity": actor, "signOnPolicy": policy }).to_string();
-                outbox::put(tx, site, EntryKind::PolicyUpdated.name(), payload, *now).await?;
-                let ended = match policy.impersonation < before.impersonation {
-                    true => {
-                        let (which, by) = (SessionSelector::Impersonations, audit::Actor::Caller(caller));
-                        impersonation::end(core, tx, site, &which, by, None).await?.1
-                    }
-                    false => Vec::new(),
-                };
-                Ok((policy, ended))
-            })
-        })
-        .await
-    }
-
     /// The policy as the product itself needs it.
     pub async fn policy(&self, site: &Site) -> Result<SignOnPolicy> {
         of_site(site).await
     }
+}
+
+/// Changes what `change` names and answers the whole policy. Members who wait already keep waiting
+/// for what was asked of them. Where owners may do less as members from now on, none of them acts as one any more. `check` compares
+/// the change with the policy that it meets.
+///
+/// # Errors
+/// [`Code::Forbidden`] for callers who are neither app nor owner; what `check` answers; [`Code::Validation`] for roles that there
+/// are not, for days and roles where no second factor is required, and for numbers where the server sends no codes to any.
+pub(crate) async fn update(
+    core: &Arc<Core>,
+    site: &Site,
+    caller: &Caller,
+    change: PolicyChange,
+    check: impl Fn(&PolicyChange, &SignOnPolicy) -> Result<()> + Copy + Send + Sync + 'static,
+) -> Result<SignOnPolicy> {
+    allow(caller)?;
+    let actor = EventActor::of(caller);
+    let has_telephone = core.telephone.is_some();
+    let lowers = match change.impersonation {
+        Some(to) => to < of_site(site).await?.impersonation,
+        None => false,
+    };
+    let expected = lowers.then_some(SessionSelector::Impersonations);
+    let input = (core.clone(), site.id.clone(), change, actor, caller.clone(), core.now());
+    session::end_in(core, site, expected, input, move |tx, (core, site, change, actor, caller, now)| {
+        boxed!({
+            let mut policy = read(tx, site).await?;
+            // Here, where nobody changes meanwhile what it is compared with.
+            check(change, &policy)?;
+            let before = policy.clone();
+            if let Some(flag) = change.second_factor_by_telephone {
+                // What is sent as it stands is never refused.
+                if flag && !before.second_factor_by_telephone && !has_telephone {
+                    let why = "this server sends no codes to telephones";
+                    return Err(Fault::invalid(vec![Violation::new(TELEPHONE_FIELD, "FIELD_NOT_ALLOWED", why)]));
+                }
+                policy.second_factor_by_telephone = flag;
+            }
+            if let Some(flag) = change.require_owner_approval {
+                policy.require_owner_approval = flag;
+            }
+            if let Some(flag) = change.require_email_verification {
+                policy.require_email_verification = flag;
+            }
+            if let Some(fields) = &change.required_fields {
+                policy.required_fields = fields.clone();
+            }
+            if let Some(flag) = change.require_captcha {
+                policy.require_captcha = flag;
+            }
+            apply_factors(tx, site, change, &mut policy, *now).await?;
+            apply_operator_factors(change, &mut policy, *now)?;
+            policy.account_deletion_days = change.account_deletion_days.or(policy.account_deletion_days);
+            policy.impersonation = change.impersonation.unwrap_or(policy.impersonation);
+            if let Some(flag) = change.impersonation_without_notice {
+                policy.impersonation_without_notice = flag;
+            }
+            if policy == before {
+                return Ok((policy, Vec::new()));
+            }
+            let value = serde_json::to_string(&policy).map_err(Fault::internal)?;
+            setting::put(tx, site, SETTING, value).await?;
+            let payload = json!({ "identity": actor, "signOnPolicy": policy }).to_string();
+            outbox::put(tx, site, EntryKind::PolicyUpdated.name(), payload, *now).await?;
+            for (event, detail) in [
+                (audit::Event::FactorPolicyChanged, policy.factors_changed(&before)),
+                (audit::Event::ImpersonationPolicyChanged, policy.impersonation_changed(&before)),
+            ] {
+                let Some(detail) = detail else { continue };
+                let actor = audit::Actor::Caller(caller);
+                let entry = audit::Entry { event, actor, member: None, address: None, detail: Some(&detail) };
+                audit::record(core, tx, site, entry).await?;
+            }
+            let ended = match policy.impersonation < before.impersonation {
+                true => {
+                    let (which, by) = (SessionSelector::Impersonations, audit::Actor::Caller(caller));
+                    impersonation::end(core, tx, site, &which, by, None).await?.1
+                }
+                false => Vec::new(),
+            };
+            Ok((policy, ended))
+        })
+    })
+    .await
 }
 
 /// What [`Identity::policy`] does.
@@ -397,6 +510,10 @@ fn parse_factors(policy: &Value, change: &mut PolicyChange, violations: &mut Vec
     let (names, why) = (SecondFactorPolicy::ALL.map(|it| (it.name(), it)), "OFF, OPTIONAL or REQUIRED is expected");
     change.second_factor = one_of(policy, "secondFactor", &names, why, violations);
     change.second_factor_grace_days = days(policy, "secondFactorGraceDays", MOST_DAYS, violations);
+    let names = OperatorFactorPolicy::ALL.map(|it| (it.name(), it));
+    let why = "OPTIONAL or REQUIRED is expected";
+    change.operator_second_factor = one_of(policy, "operatorSecondFactor", &names, why, violations);
+    change.operator_second_factor_grace_days = days(policy, "operatorSecondFactorGraceDays", MOST_DAYS, violations);
     if let Some(sent) = policy.get("secondFactorRoles").filter(|it| !it.is_null()) {
         match serde_json::from_value::<Vec<String>>(sent.clone()) {
             Ok(roles) if roles.len() > MOST_ROLES => {
@@ -405,8 +522,8 @@ fn parse_factors(policy: &Value, change: &mut PolicyChange, violations: &mut Vec
             // In the order that was sent: refusals count in it.
             Ok(roles) => change.second_factor_roles = Some(roles),
             Err(_) => {
-                let why =
-                    "a list of the keys of members' roles is expected; those who run the site have no second factors";
+                let why = "a list of the keys of members' roles is expected; of those who run the site \
+                           operatorSecondFactor says it";
                 violations.push(Violation::new(ROLES_FIELD, "FORMAT", why));
             }
         }
@@ -490,7 +607,32 @@ async fn apply_factors(
     Ok(())
 }
 
-fn sorted(roles: &[String]) -> Vec<String> {
+/// The same of what it says of those who run the site. The days begin when it becomes required.
+///
+/// # Errors
+/// [`Code::Validation`] for days where none is required.
+fn apply_operator_factors(change: &PolicyChange, policy: &mut SignOnPolicy, now: Millis) -> Result<()> {
+    let was_required = !policy.operator_second_factor.is_optional();
+    policy.operator_second_factor = change.operator_second_factor.unwrap_or(policy.operator_second_factor);
+    let days = change.operator_second_factor_grace_days;
+    if policy.operator_second_factor.is_optional() {
+        if days.is_some() && days != policy.operator_second_factor_grace_days {
+            let why = "it goes with operatorSecondFactor REQUIRED only";
+            return Err(Fault::invalid(vec![Violation::new(OPERATOR_DAYS_FIELD, "FIELD_NOT_ALLOWED", why)]));
+        }
+        (policy.operator_second_factor_grace_days, policy.operator_second_factor_required_date) = (None, None);
+        return Ok(());
+    }
+    let days = days.or(policy.operator_second_factor_grace_days);
+    policy.operator_second_factor_grace_days = Some(days.unwrap_or(GRACE_DAYS));
+    if !was_required {
+        policy.operator_second_factor_required_date = Some(iso_from_millis(now));
+    }
+    Ok(())
+}
+
+/// Roles as a policy has them.
+pub(crate) fn sorted(roles: &[String]) -> Vec<String> {
     roles.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
@@ -532,10 +674,14 @@ mod tests {
         let nothing = parsed(json!({ "secondFactor": null, "secondFactorGraceDays": null, "secondFactorRoles": null }));
         assert_eq!(nothing.unwrap(), PolicyChange::default());
         let days = "a whole number of days is expected, 365 at most";
-        let roles = "a list of the keys of members' roles is expected; those who run the site have no second factors";
+        let roles =
+            "a list of the keys of members' roles is expected; of those who run the site operatorSecondFactor says it";
         for (name, sent, why) in [
             ("secondFactor", json!("optional"), "OFF, OPTIONAL or REQUIRED is expected"),
             ("secondFactor", json!({ "roles": ["admin"] }), "OFF, OPTIONAL or REQUIRED is expected"),
+            ("operatorSecondFactor", json!("OFF"), "OPTIONAL or REQUIRED is expected"),
+            ("operatorSecondFactor", json!(true), "OPTIONAL or REQUIRED is expected"),
+            ("operatorSecondFactorGraceDays", json!(366), days),
             ("impersonation", json!("read"), "OFF, READ or WRITE is expected"),
             ("impersonation", json!(true), "OFF, READ or WRITE is expected"),
             ("impersonationWithoutNotice", json!("no"), "true or false is expected"),
@@ -583,6 +729,43 @@ mod tests {
         assert_eq!(after(&all, &[], "4"), all);
         assert_eq!(dates(&after(&all, &["editor", "new"], "4")), told("3", "editor=2"), "all were meant");
         assert_eq!(dates(&after(&first, &["other"], "4")), told("4", ""));
+    }
+
+    #[test]
+    fn factors_of_operators_are_due_some_days_after_they_become_required() {
+        let change = |policy: Value| parsed(policy).unwrap();
+        let mut policy = SignOnPolicy::default();
+        let required = change(json!({ "operatorSecondFactor": "REQUIRED" }));
+        apply_operator_factors(&required, &mut policy, 5 * DAY).unwrap();
+        assert_eq!(policy.operator_factor_due(0), Some(19 * DAY));
+        assert_eq!(policy.operator_factor_due(6 * DAY), Some(20 * DAY), "of one who came later");
+        // Said again it begins no new days; other days count from when it began.
+        apply_operator_factors(&required, &mut policy, 9 * DAY).unwrap();
+        assert_eq!(policy.operator_factor_due(0), Some(19 * DAY));
+        apply_operator_factors(&change(json!({ "operatorSecondFactorGraceDays": 0 })), &mut policy, 9 * DAY).unwrap();
+        assert_eq!(policy.operator_factor_due(0), Some(5 * DAY));
+        let optional = change(json!({ "operatorSecondFactor": "OPTIONAL" }));
+        apply_operator_factors(&optional, &mut policy, 10 * DAY).unwrap();
+        assert_eq!((policy.operator_factor_due(0), &policy), (None, &SignOnPolicy::default()));
+        let days = change(json!({ "operatorSecondFactorGraceDays": 3 }));
+        let refused = apply_operator_factors(&days, &mut policy, 10 * DAY).unwrap_err();
+        assert_eq!(refused.violations()[0].field, OPERATOR_DAYS_FIELD);
+    }
+
+    #[test]
+    fn log_tells_what_a_policy_says_of_second_factors() {
+        let before = SignOnPolicy::default();
+        let now = SignOnPolicy {
+            second_factor: SecondFactorPolicy::Required,
+            second_factor_grace_days: Some(3),
+            second_factor_roles: vec!["a".to_owned(), "b".to_owned()],
+            operator_second_factor: OperatorFactorPolicy::Required,
+            operator_second_factor_grace_days: Some(0),
+            ..before.clone()
+        };
+        let told = "secondFactor from OFF to REQUIRED of a, b after 3 days; \
+                    operatorSecondFactor from OPTIONAL to REQUIRED after 0 days";
+        assert_eq!((now.factors_changed(&before).as_deref(), now.factors_changed(&now)), (Some(told), None));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What is deleted because it is of no use any more: every table whose rows come to an end has its line here.
 
 use crate::{
-    Config, Identity, app_key,
+    Config, Identity, app_key, factor,
     limits::{LONGEST_ACCESS, PAST_KEYS, PAST_VISITOR_KEYS},
     manage::deletion,
     session::visitor_merge,
@@ -21,7 +21,7 @@ const SHORT_KEYS: &str = "retired < $1 and purpose in ('access', 'stage', 'captc
 const VISITOR_KEYS: &str = "retired < $1 and purpose = 'visitor'";
 
 /// What is over in a site.
-fn of_site(config: &Config) -> [Rule; 22] {
+fn of_site(config: &Config) -> [Rule; 24] {
     let id = Key::Text("id");
     [
         Rule { table: "audit", key: id, over: "created < $1", kept: 400 * DAY },
@@ -35,8 +35,10 @@ fn of_site(config: &Config) -> [Rule; 22] {
         Rule { table: "remembered_browser", key: Key::Hash, over: "expires < $1", kept: 0 },
         // Authenticators of which no code was ever shown.
         Rule { table: "factor", key: id, over: "confirmed is null and created < $1", kept: DAY },
-        // Nodes' clocks differ: none may take a challenge that another one has forgotten.
+        // Nodes' clocks differ: none may take a challenge that another one has forgotten, nor ask once more where one was denied.
         Rule { table: "passkey_challenge", key: Key::Hash, over: "expires < $1", kept: DAY },
+        Rule { table: "provider_answer", key: Key::Hash, over: "expires < $1", kept: DAY },
+        Rule { table: "push_question", key: Key::Hash, over: "expires < $1", kept: DAY },
         Rule { table: "flow", key: Key::Hash, over: "expires < $1", kept: 0 },
         Rule { table: "redirect_session", key: Key::Hash, over: "expires < $1", kept: 0 },
         // How many there were lately is counted.
@@ -58,6 +60,12 @@ fn of_site(config: &Config) -> [Rule; 22] {
         Rule { table: "hook_log", key: id, over: "created < $1", kept: 7 * DAY },
     ]
 }
+
+/// What is over of the second factors of those who run sites.
+const OF_OPERATORS: [Rule; 2] = [
+    Rule { table: "factor", key: Key::Text("id"), over: "confirmed is null and created < $1", kept: DAY },
+    Rule { table: "passkey_challenge", key: Key::Hash, over: "expires < $1", kept: DAY },
+];
 
 /// What is over in the catalogue.
 fn of_catalog(config: &Config) -> [Rule; 9] {
@@ -118,16 +126,16 @@ impl Identity {
         }
     }
 
-    /// Deletes the members whose time has come in the sites that are not open on this node, one site after another: what
-    /// they were promised doesn't wait for a visitor of the site.
-    pub async fn retention_run_unopened(&self) {
+    /// Deletes the members whose time has come in all sites but those that were seen to, one site after another: what they
+    /// were promised doesn't wait for a visitor of the site. It doesn't ask which are open: other work may have one open
+    /// for a moment, which would then wait for another day.
+    pub async fn retention_run_others(&self, seen_to: &HashSet<SiteId>) {
         let store = self.core.store();
         let all = store.sites_for_work().await.unwrap_or_else(|fault| {
             tracing::warn!("sites could not be listed: {fault:?}");
             Vec::new()
         });
-        let open: HashSet<_> = store.open_sites().iter().map(|it| it.id.clone()).collect();
-        for id in all.into_iter().filter(|it| !open.contains(it)) {
+        for id in all.into_iter().filter(|it| !seen_to.contains(it)) {
             let finished = async { deletion::finish(&self.core, &*store.site_for_work(&id).await?).await };
             if let Err(fault) = finished.await {
                 tracing::warn!(site = %id, "not all members were deleted who wanted to be: {fault:?}");
@@ -137,9 +145,10 @@ impl Identity {
 
     /// [`Identity::retention_run`] for the catalogue.
     pub async fn retention_run_catalog(&self) {
-        let core = &self.core;
-        for rule in of_catalog(core.config()) {
-            if let Err(fault) = prune(core.store().catalog(), None, rule, core.now()).await {
+        let (core, realm) = (&self.core, factor::operators());
+        let of_operators = OF_OPERATORS.into_iter().map(|it| (Some(&realm), it));
+        for (realm, rule) in of_catalog(core.config()).into_iter().map(|it| (None, it)).chain(of_operators) {
+            if let Err(fault) = prune(core.store().catalog(), realm, rule, core.now()).await {
                 tracing::warn!(table = rule.table, "what is over was not all deleted: {fault:?}");
             }
         }

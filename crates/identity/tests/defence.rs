@@ -58,6 +58,7 @@ fn browser_at(address: IpAddr, device: Option<&str>) -> Browser {
         language: None,
         address,
         base_url: "http://localhost".to_owned(),
+        is_at_sites_host: false,
         relying_party: None,
     }
 }
@@ -402,15 +403,13 @@ on_both_engines! {
     async fn retention_goes_on_after_a_failure(engine) {
         let kit = Kit::new(engine).await;
         kit.identity.set_ownership(Arc::new(Broken));
-        let site = kit.site.id.clone();
-        let write = kit.site.write(move |tx| {
-            let site = site.clone();
+        let write = kit.site.write_with(kit.site.id.clone(), |tx, site| {
             boxed!({
                 let sql = "insert into stoa.visitor_member (site, visitor, member, created, unfinished) \
                            values ($1, 'v', 'm', 0, 1)";
-                tx.execute(sql, &stoa_sql::params![&site]).await?;
+                tx.execute(sql, &stoa_sql::params![site]).await?;
                 let sql = "insert into stoa.captcha (site, hash, expires) values ($1, $2, 0)";
-                tx.execute(sql, &stoa_sql::params![&site, b"over".to_vec()]).await?;
+                tx.execute(sql, &stoa_sql::params![site, b"over".to_vec()]).await?;
                 Ok(())
             })
         });

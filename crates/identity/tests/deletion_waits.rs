@@ -7,6 +7,7 @@ mod common;
 use common::*;
 use serde_json::json;
 use std::{
+    collections::HashSet,
     net::{IpAddr, Ipv4Addr},
     sync::{
         Arc,
@@ -140,9 +141,22 @@ on_both_engines! {
         }
         assert!(!is_open, "the other site takes its place");
         identity.retention_run(&other).await;
-        identity.retention_run_unopened().await;
+        identity.retention_run_others(&HashSet::from([other.id.clone()])).await;
         let site = store.site(&name).await.unwrap();
         let gone = identity.member_get(&site, &id).await.unwrap().unwrap();
+        assert_eq!((gone.status, gone.email.as_str(), gone.deletion), (Status::Deleted, "", None));
+    }
+
+    /// Other work may have it open for a moment, when those that are open have been seen to.
+    async fn day_comes_in_a_site_that_is_opened_meanwhile(engine) {
+        let kit = Kit::new(engine).await;
+        let id = kit.leave(ADA).await;
+        kit.base.clock.advance(14 * DAY);
+        kit.identity.retention_run_others(&HashSet::from([kit.site.id.clone()])).await;
+        let waits = kit.identity.member_get(&kit.site, &id).await.unwrap().unwrap();
+        assert!(waits.deletion.is_some(), "it was seen to already");
+        kit.identity.retention_run_others(&HashSet::new()).await;
+        let gone = kit.identity.member_get(&kit.site, &id).await.unwrap().unwrap();
         assert_eq!((gone.status, gone.email.as_str(), gone.deletion), (Status::Deleted, "", None));
     }
 

@@ -302,6 +302,7 @@ async fn invite_olga(kit: &Kit) -> Browser {
         language: None,
         address: here(),
         base_url: "http://localhost".to_owned(),
+        is_at_sites_host: false,
         relying_party: None,
     }
 }

@@ -14,10 +14,11 @@ use stoa_identity::{
     Config, Identity,
     audit::AuditQuery,
     browser::{Browser, Change},
+    factor::Proof,
     flow::{FlowInput, FlowKind, FlowStart, FlowView},
     operator::OperatorSession,
 };
-use stoa_kernel::{Caller, Code, Email, Fault, Result, Role, Secret, SessionId};
+use stoa_kernel::{Caller, Code, Email, Fault, KeyId, Result, Role, Secret, SessionId};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::on_both_engines;
@@ -39,6 +40,7 @@ fn browser(n: u8) -> Browser {
         language: None,
         address: machine(n),
         base_url: "http://localhost".to_owned(),
+        is_at_sites_host: false,
         relying_party: None,
     }
 }
@@ -333,6 +335,31 @@ on_both_engines! {
         }
         kit.identity.operator_remove(&kit.site.id, &email).await.unwrap();
         for node in &nodes {
+            assert!(node.authenticate(Some(&access), None).await.is_err());
+        }
+    }
+
+    async fn proof_and_reset_of_factors_count_on_every_node(engine) {
+        let kit = Kit::new(engine).await;
+        let (session, _) = kit.operator_signed_in().await;
+        let access = kit.identity.operator_access(&session).await.unwrap().token;
+        let mut nodes = kit.other_nodes().await;
+        nodes.push(kit.identity.clone());
+        let begun = async |node: &Identity| node.operator_factor_begin(&session, None).await.map(drop);
+        for node in &nodes {
+            assert_eq!(begun(node).await.map_err(|it| it.code()), Err(Code::ProofNeeded));
+        }
+        let proof = Proof::Password(Secret::new(PASSWORD));
+        nodes[0].operator_prove(&session, &attempt(), &proof).await.unwrap();
+        for node in &nodes {
+            begun(node).await.unwrap();
+            assert!(node.authenticate(Some(&access), None).await.is_ok());
+        }
+        let command = Caller::App { id: KeyId::from("command-line") };
+        let email = Email::parse(OLGA).unwrap();
+        nodes[0].operator_factors_reset(&kit.site.id, &command, &email).await.unwrap();
+        for node in &nodes {
+            assert_eq!(begun(node).await.map_err(|it| it.code()), Err(Code::ProofNeeded));
             assert!(node.authenticate(Some(&access), None).await.is_err());
         }
     }

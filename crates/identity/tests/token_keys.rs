@@ -372,7 +372,7 @@ on_both_engines! {
         let mut leases: Vec<_> = [first, second].into_iter().filter_map(Result::unwrap).collect();
         let (lost, rotation) = leases.pop().unwrap();
         assert!(leases.is_empty(), "one of them");
-        assert_eq!(one.seal_status().await.unwrap().1.len(), 10, "each purpose has another key");
+        assert_eq!(one.seal_status().await.unwrap().1.len(), 12, "each purpose has another key");
 
         // Cut off, it is gone on with, once the node that began it has had the time to.
         assert!(lost.renew().await.unwrap());
@@ -395,6 +395,6 @@ on_both_engines! {
         let (lease, next) = begun(&one).await.unwrap();
         assert_ne!(next.id, rotation.id);
         lease.end().await.unwrap();
-        assert_eq!(one.seal_status().await.unwrap().1.len(), 15);
+        assert_eq!(one.seal_status().await.unwrap().1.len(), 18);
     }
 }

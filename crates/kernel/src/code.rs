@@ -124,6 +124,7 @@ codes! {
     ScopeMissing         = "INSUFFICIENT_SCOPE", 403, "The token or key is not given for this.";
     NotFound             = "NOT_FOUND", 404, "Not found.";
     AlreadyExists        = "ALREADY_EXISTS", 409, "It already exists.";
+    LastWayIn            = "LAST_WAY_IN", 409, "Nothing would be left to sign in with; set a password first.";
     RevisionOld          = "INVALID_REVISION", 409, "The revision is not the current one.";
     SlugTaken            = "SLUG_ALREADY_EXISTS", 409, "The slug belongs to another member.";
     CommunityClosed      = "COMMUNITY_JOIN_IMPOSSIBLE", 403, "Members of this site can not show themselves.";

@@ -118,6 +118,13 @@ impl Scopes {
         Self(pairs.collect()).reduced()
     }
 
+    /// What one of them allows. Where that is more than scopes can be, the other alone.
+    pub fn or(&self, other: &Self) -> Self {
+        let all = Self(self.0.union(&other.0).cloned().collect()).reduced();
+        let fits = all.0.len() <= MOST && all.to_string().len() <= LARGEST;
+        if fits { all } else { other.clone() }
+    }
+
     /// What both allow, where none means everything.
     pub fn narrowed(one: Option<&Self>, other: Option<&Self>) -> Option<Self> {
         match (one, other) {
@@ -345,6 +352,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn scopes_of_two_are_no_more_than_scopes_can_be() {
+        let or = |one: &str, two: &str| scopes(one).or(&scopes(two)).to_string();
+        assert_eq!(or("items:read:a", "site:read"), "items:read:a site:read");
+        assert_eq!(or("items:read:a members:read", "items:write"), "items:write members:read");
+        assert_eq!(or("", "items:read"), "items:read");
+        let many = |from: usize| (from..from + 40).map(|it| format!("items:read:c{it}")).collect::<Vec<_>>().join(" ");
+        assert_eq!(or(&many(0), &many(40)), scopes(&many(40)).to_string());
+        let large =
+            |of: char| (0..5).map(|it| format!("items:read:{it}{}", of.to_string().repeat(130))).collect::<Vec<_>>();
+        assert_eq!(or(&large('x').join(" "), &large('y').join(" ")), large('y').join(" "));
     }
 
     #[test]

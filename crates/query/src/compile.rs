@@ -311,7 +311,7 @@ impl Page<'_> {
         columns
     }
 
-    /// In the text: PostgreSQL plans a limit that it doesn't see as a tenth of all rows.
+    /// In the text: PostgreSQL plans a limit that it doesn't see as a tenth of all rows, and SQLite as none.
     fn most(&self) -> String {
         format!(" limit {}", self.limit())
     }

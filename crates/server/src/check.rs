@@ -9,7 +9,7 @@ use crate::{
 };
 use serde_json::json;
 use std::{path::Path, process::ExitCode};
-use stoa_identity::telephone::TelephoneConfig;
+use stoa_identity::{session::Places, telephone::TelephoneConfig};
 use stoa_store::DataDirectory;
 
 struct Finding {
@@ -36,6 +36,7 @@ pub fn check(loaded: &Loaded, as_json: bool) -> ExitCode {
         findings.push(reach(config));
     }
     findings.extend(config.telephone.as_ref().map(telephone));
+    findings.extend(config.places.as_ref().map(places));
     findings.push(listen(config));
     if !is_about("public_url") {
         findings.push(public_url(config));
@@ -51,7 +52,7 @@ fn print(findings: &[Finding], as_json: bool) -> ExitCode {
         println!("{}", json!({ "ok": is_good, "findings": list }));
     } else {
         for finding in findings {
-            println!("{} {:<13} {}", if finding.is_good { "ok   " } else { "wrong" }, finding.key, finding.text);
+            println!("{} {:<14} {}", if finding.is_good { "ok   " } else { "wrong" }, finding.key, finding.text);
         }
     }
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -127,6 +128,15 @@ fn telephone(config: &TelephoneConfig) -> Finding {
         text.push_str(&format!(", except with +{}", except.join(", +")));
     }
     Finding { key: "telephone", is_good: true, text }
+}
+
+/// All of the file is read, which a server that starts doesn't.
+fn places(places: &Places) -> Finding {
+    let (is_good, text) = match places.verify() {
+        Ok(()) => (true, format!("{} tells of places", places.kind())),
+        Err(error) => (false, error),
+    };
+    Finding { key: "place_database", is_good, text }
 }
 
 fn tls(tls: &Tls) -> Finding {

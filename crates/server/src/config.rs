@@ -29,7 +29,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use stoa_identity::{password::PasswordList, telephone::TelephoneConfig};
+use stoa_identity::{password::PasswordList, session::Places, telephone::TelephoneConfig};
 use stoa_kernel::{Secret, World};
 use stoa_outbound::{HashRangeLimits, HashRanges, Reach, ReachConfig, Security, SmtpConfig};
 
@@ -95,6 +95,9 @@ pub struct Options {
     /// Passwords to refuse beside the common ones, one a line
     #[arg(long, env = "STOA_PASSWORD_LIST", value_name = "FILE")]
     pub password_list: Option<PathBuf>,
+    /// File in the MaxMind DB format that tells in which city or country network addresses are
+    #[arg(long, env = "STOA_PLACE_DATABASE", value_name = "FILE")]
+    pub place_database: Option<PathBuf>,
     /// Service of leaked passwords to ask about new ones, for example https://api.pwnedpasswords.com/range
     #[arg(long, env = "STOA_LEAKED_PASSWORDS_URL", value_name = "URL")]
     pub leaked_passwords_url: Option<String>,
@@ -176,6 +179,9 @@ pub struct Config {
     pub telephone: Option<TelephoneConfig>,
     pub outbox_only: bool,
     pub refused_passwords: PasswordList,
+    pub place_database: Option<PathBuf>,
+    /// What [`Loaded::with_places`] has read.
+    pub places: Option<Places>,
     pub leaked_passwords_url: Option<String>,
     pub metrics: Option<SocketAddr>,
     pub log: String,
@@ -198,6 +204,12 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// Reads the file of places, for what serves or looks at it: other commands tell nobody's place.
+    pub fn with_places(mut self) -> Self {
+        self.config.places = places(self.config.place_database.as_deref(), &mut self.mistakes);
+        self
+    }
+
     /// The configuration, if all of it can be meant.
     pub fn checked(self) -> Result<Config, String> {
         if self.mistakes.is_empty() { Ok(self.config) } else { Err(self.mistakes.join("\n")) }
@@ -279,6 +291,8 @@ impl Config {
             telephone,
             outbox_only: options.outbox_only,
             refused_passwords: refused_passwords(options.password_list, mistakes),
+            place_database: options.place_database,
+            places: None,
             leaked_passwords_url,
             metrics: options.metrics,
             log: options.log.unwrap_or_else(|| "info".to_owned()),
@@ -379,6 +393,7 @@ impl Keys for Options {
             telephone: self.telephone.over(file.telephone),
             outbox_only: self.outbox_only || file.outbox_only,
             password_list: self.password_list.or(file.password_list),
+            place_database: self.place_database.or(file.place_database),
             leaked_passwords_url: self.leaked_passwords_url.or(file.leaked_passwords_url),
             metrics: self.metrics.or(file.metrics),
             log: self.log.or(file.log),
@@ -477,6 +492,27 @@ fn refused_passwords(path: Option<PathBuf>, mistakes: &mut Vec<String>) -> Passw
             PasswordList::default()
         }
     }
+}
+
+/// Bytes of a file of places: cities of the whole earth take a tenth of it.
+const PLACES_MAX: u64 = 1 << 30;
+
+/// The file is held in memory: what has no end, and what is no file of places by its size alone, is not read.
+fn read_places(path: &Path) -> Result<Places, String> {
+    let about = std::fs::metadata(path).map_err(|it| it.to_string())?;
+    if !about.is_file() {
+        return Err("this is no file".to_owned());
+    }
+    if about.len() > PLACES_MAX {
+        return Err(format!("the file has {} bytes, and may have {PLACES_MAX}", about.len()));
+    }
+    std::fs::read(path).map_err(|it| it.to_string()).and_then(Places::parse)
+}
+
+/// A file that can't be read tells of no place, and is told.
+fn places(path: Option<&Path>, mistakes: &mut Vec<String>) -> Option<Places> {
+    let path = path?;
+    read_places(path).map_err(|it| mistakes.push(format!("place_database {}: {it}", path.display()))).ok()
 }
 
 /// An address that may not be called asks nobody, and is told. What is wrong with `reach` itself is told there.
@@ -605,10 +641,14 @@ mod tests {
                 "leaked_passwords_url: an address without a query",
             ),
             ("password_list = \"nowhere/list.txt\"", "password_list nowhere/list.txt"),
+            ("place_database = \"nowhere/places.mmdb\"", "place_database nowhere/places.mmdb"),
+            ("place_database = \"Cargo.toml\"", "place_database Cargo.toml"),
+            ("place_database = \"src\"", "place_database src: this is no file"),
+            ("place_database = \"/dev/zero\"", "place_database /dev/zero: this is no file"),
             ("test_traffic = \"x\"\nhost = \"0.0.0.0\"", "on this machine alone"),
             ("test_traffic = \"x\"\ntrusted_proxy = [\"10.0.0.0/8\"]", "on this machine alone"),
         ] {
-            let error = load(text).checked().unwrap_err();
+            let error = load(text).with_places().checked().unwrap_err();
             assert!(error.contains(says), "{text}: {error}");
         }
     }

@@ -25,11 +25,13 @@ pub async fn run(services: Services) {
     for tick in 0_u64.. {
         ticks.tick().await;
         services.identity.retention_run_catalog().await;
-        for site in services.store.open_sites() {
+        let open = services.store.open_sites();
+        let seen_to = open.iter().map(|it| it.id.clone()).collect();
+        for site in open {
             services.identity.retention_run(&site).await;
         }
         if tick % ALL_SITES_PERIODS == 0 {
-            services.identity.retention_run_unopened().await;
+            services.identity.retention_run_others(&seen_to).await;
         }
         match services.store.sites_purge(services.world.now()).await {
             Ok(0) => {}

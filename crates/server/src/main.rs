@@ -50,10 +50,12 @@ fn main() -> ExitCode {
     let Common { storage, config, json } = cli.common;
     let load = |flags: Option<Options>| Config::load(config.as_deref(), storage.clone(), flags);
     let done = match cli.command {
-        Verb::Serve { demo, options } => {
-            load(Some(*options)).checked().and_then(|config| serve::serve(config, demo)).map_err(Failure::from)
-        }
-        Verb::Check => return check::check(&load(None), json),
+        Verb::Serve { demo, options } => load(Some(*options))
+            .with_places()
+            .checked()
+            .and_then(|config| serve::serve(config, demo))
+            .map_err(Failure::from),
+        Verb::Check => return check::check(&load(None).with_places(), json),
         Verb::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "stoa", &mut std::io::stdout());
             return ExitCode::SUCCESS;

@@ -66,6 +66,7 @@ impl Services {
             refused_passwords: config.refused_passwords.clone(),
             leaked_passwords_url: config.leaked_passwords_url.clone(),
             telephone: config.telephone.clone(),
+            places: config.places.clone(),
             ..(&config.limits.identity).into()
         };
         let reach = Reach::new(&config.reach, world.clone());

@@ -24,6 +24,7 @@ use stoa_identity::{
     authorize::install::InstallRequest,
     browser::Browser,
     client::{Client, NewClient},
+    password::Cost,
 };
 use stoa_kernel::{Email, Role, Scopes, Secret, World};
 use stoa_outbound::{Mailer, Recorder};
@@ -292,6 +293,7 @@ impl TestApp {
             language: None,
             address: Ipv4Addr::LOCALHOST.into(),
             base_url: "http://localhost".to_owned(),
+            is_at_sites_host: false,
             relying_party: None,
         };
         let request = InstallRequest { app: client.id.as_str(), redirect_url: &client.redirect_uris[0], state: None };
@@ -306,6 +308,8 @@ impl TestApp {
 
 /// A node on this store.
 async fn open(store: Arc<Store>, world: World, mailer: Arc<dyn Mailer>, config: Config) -> App {
+    // The work of a hash was almost half of that of all tests. What it costs by default is tested where it is made.
+    let config = Config { password: Cost { memory_kib: 64, passes: 1, lanes: 1 }, ..config };
     let identity = Identity::open(store.clone(), world.clone(), mailer, local_reach(), config).await.unwrap();
     let content = Content::new(world.clone(), ContentLimits::default());
     identity.set_ownership(Arc::new(content.clone()));

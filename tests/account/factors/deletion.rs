@@ -120,12 +120,34 @@ on_both_engines! {
         let id = world.id_of("anna@example.org").await;
         let seen = world.app.app().get(&format!("/members/v1/members/{id}?fieldsets=FULL")).await.json();
         assert_eq!(seen["member"]["loginEmail"], "anna@example.org", "{seen}");
+        // The members API has no name for it: they can't sign in, and are found as such.
+        let is_shown = async |status: &str| {
+            let app = world.app.app();
+            let shown = app.get(&format!("/members/v1/members/{id}?fieldsets=EXTENDED")).await.json()["member"]["status"].clone();
+            let query = json!({ "query": { "filter": { "status": status } } });
+            let found = app.post("/members/v1/members/query", &query).await.json()["members"].clone();
+            let is_found = found.as_array().is_some_and(|it| it.iter().any(|it| it["id"] == json!(id)));
+            assert_eq!((shown, is_found), (json!(status), true), "{status}");
+            for other in ["APPROVED", "PENDING", "BLOCKED", "OFFLINE"].into_iter().filter(|it| *it != status) {
+                let query = json!({ "query": { "filter": { "status": other } } });
+                let found = app.post("/members/v1/members/query", &query).await.json()["members"].clone();
+                assert!(found.as_array().is_some_and(|it| it.iter().all(|it| it["id"] != json!(id))), "{other}: {found}");
+            }
+        };
+        is_shown("OFFLINE").await;
+        let path = format!("/members/v1/members/{id}/block");
+        assert_eq!(world.app.app().post(&path, &json!({})).await.status, StatusCode::OK);
+        is_shown("BLOCKED").await;
+        let (member, caller) = (stoa_kernel::MemberId::from(id.as_str()), stoa_kernel::Caller::App { id: "k".into() });
+        world.app.app.identity.member_unblock(&world.app.site, &caller, &member).await.unwrap();
+        is_shown("OFFLINE").await;
         world.app.kit.clock.advance(29 * DAY);
         world.app.app.identity.retention_run(&world.app.site).await;
         let keep = format!("{OWN}/members/{id}/keep");
         assert_eq!(world.app.app().post(&keep, &json!({})).await.verdict(), "200");
         assert_eq!(world.app.app().post(&keep, &json!({})).await.verdict(), "409 ALREADY_EXISTS");
         assert_eq!(world.app.app().post(&format!("{OWN}/members/none/keep"), &json!({})).await.verdict(), "404 NOT_FOUND");
+        is_shown("APPROVED").await;
         assert_eq!(world.browser().ask(Method::POST, UNDO, Some(&json!({ "token": token }))).await.verdict(), LINK);
         assert_eq!(world.login("anna@example.org", PASSWORD).await["state"], "SUCCESS");
     }

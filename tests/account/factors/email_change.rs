@@ -275,6 +275,26 @@ on_both_engines! {
         assert_eq!(world.count("passkey").await, 1);
     }
 
+    async fn what_a_thief_let_an_application_do_ends_with_the_way_back(engine) {
+        let world = World::with_factors(engine).await;
+        world.member_access(ANNA).await;
+        let [(older, _), (newer, _)] = [world.app.partner("items:read").await, world.app.partner("items:read").await];
+        let browser = world.browser();
+        let mut access = String::new();
+        for partner in [&older, &newer] {
+            world.app.kit.clock.advance(8 * DAY);
+            let signed = world.login(ANNA, PASSWORD).await;
+            let page = browser.open_from(&world.direct(&text(&signed["sessionToken"])).await, Some(APP)).await;
+            access = text(&world.exchange(message_of(&page)["code"].as_str().unwrap(), None).await.json()["access_token"]);
+            browser.agree(&authorize_path(partner, &[("scope", "items:read")])).await;
+        }
+        assert_eq!(world.count("consent").await, 2);
+        assert_eq!(world.prove(&access, json!({ "password": PASSWORD })).await, "200");
+        let token = world.change(&access, ANNA, "thief@example.net").await;
+        assert_eq!(world.undo(&token).await.verdict(), "200");
+        assert_eq!(world.count("consent").await, 1, "that of long before is the member's own");
+    }
+
     async fn contact_names_the_address_of_now_where_its_list_was_written(engine) {
         let world = World::with_factors(engine).await;
         let access = world.proved(ANNA).await;
@@ -288,6 +308,26 @@ on_both_engines! {
         assert_eq!(emails().await, json!([NEW, "work@example.org"]));
         assert_eq!(world.undo(&token).await.verdict(), "200");
         assert_eq!(emails().await, json!([ANNA, "work@example.org"]));
+    }
+
+    async fn copy_of_the_data_has_the_address_that_is_kept(engine) {
+        let world = World::with_factors(engine).await;
+        let access = world.proved(ANNA).await;
+        let kept = async || {
+            world.prove(&access, json!({ "password": PASSWORD })).await;
+            world.own(&access, Method::GET, "export", Value::Null).await.json()["keptAddresses"].clone()
+        };
+        assert_eq!(kept().await, json!([]));
+        world.change(&access, ANNA, NEW).await;
+        let found = kept().await;
+        assert_eq!((found.as_array().map(Vec::len), &found[0]["email"]), (Some(1), &json!(ANNA)), "{found}");
+        let date = |name: &str| stoa_kernel::date::parse(found[0][name].as_str().unwrap()).unwrap();
+        assert_eq!(date("expiresDate") - date("changedDate"), 7 * DAY);
+        // Another member's copy has none of it, and hers has it no longer than the link is good.
+        let ben = world.proved("ben@example.org").await;
+        assert_eq!(world.own(&ben, Method::GET, "export", Value::Null).await.json()["keptAddresses"], json!([]));
+        world.move_to(NEW, "third@example.org").await;
+        assert_eq!(kept().await, json!([]), "those who run the site have ended the link");
     }
 
     async fn account_goes_no_sooner_than_it_can_be_taken_back(engine) {

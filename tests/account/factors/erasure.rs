@@ -168,6 +168,10 @@ impl World {
                 .to_vec(),
             ),
             (
+                "insert into stoa.provider_link (site, provider, subject, member, email, created) values ($1, 'p', $2, $3, $4, $5)",
+                params![&site, member.word("subject"), &id, email(member.name), now].to_vec(),
+            ),
+            (
                 "insert into stoa.webhook_event (site, id, endpoint, sequence, place, entity, type, state, kind, payload, happened, attempts, created, died) \
                  values ($1, $2, 'e', 1, 0, 'x', 'x', 'DEAD', 'data_item_created', $3, $4, 9, $4, $4)",
                 params![&site, key("event"), member.word("webhook"), now].to_vec(),

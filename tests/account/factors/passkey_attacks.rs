@@ -176,6 +176,30 @@ on_both_engines! {
         assert_eq!(world.events("passkey_use").await, 2);
     }
 
+    async fn client_of_others_waits_for_an_answer_behind_a_passkey_too(engine) {
+        let world = World::with_factors(engine).await;
+        let mut anna = world.holder("anna@example.org").await;
+        let (partner, _) = world.app.partner("items:read").await;
+        let path = authorize_path(&partner, &[("scope", "items:read")]);
+        // In the place of the password, and behind it.
+        for has_password in [false, true] {
+            let browser = world.browser();
+            let token = flow_of(&browser.open(&path).await);
+            let sign_in = json!({ "type": "SIGN_IN", "email": anna.email, "password": PASSWORD });
+            let view = match has_password {
+                true => browser.answer(&token, sign_in).await,
+                false => browser.flow_view(&token).await.json(),
+            };
+            let view = browser.show(&view, &mut anna.passkey).await;
+            assert_eq!((&view["step"]["type"], &view["step"]["account"]), (&json!("CONSENT"), &json!(anna.email)));
+            assert_eq!(world.count("consent").await, 0);
+            if has_password {
+                let view = browser.answer(&token, json!({ "type": "ALLOW" })).await;
+                assert!(parameters(view["step"]["url"].as_str().unwrap(), '?').contains_key("code"), "{view}");
+            }
+        }
+    }
+
     async fn passkey_of_another_site_or_page_counts_nowhere(engine) {
         let world = World::with_factors(engine).await;
         let mut anna = world.holder("anna@example.org").await;
@@ -420,7 +444,7 @@ on_both_engines! {
         assert_eq!(at(&browser.show(&view, &mut thief.passkey).await), DONE, "as docs/second-factors.md says");
         assert_eq!(world.events("passkey_use").await, 1);
         let reset = format!("{OWN}/members/{}/factors", world.id_of(&thief.email).await);
-        assert_eq!(world.app.owner().await.delete(&reset).await.json(), json!({ "removed": 1 }));
+        assert_eq!(world.app.app().delete(&reset).await.json(), json!({ "removed": 1 }));
         let view = browser.sign_in_page().await;
         assert_eq!(at(&browser.show(&view, &mut thief.passkey).await), REFUSED);
         assert_eq!(world.login(&thief.email, ANOTHER).await["state"], "SUCCESS");

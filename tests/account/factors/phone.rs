@@ -8,6 +8,7 @@ use stoa_identity::{
     defence::throttle::{Rate, ThrottleLimits},
     factor::{FactorType, Shown},
     mail::MailSetting,
+    password::Cost,
     sign_in::SubmittedFactor,
 };
 use stoa_kernel::{Caller, Code, KeyId, Secret};
@@ -133,7 +134,7 @@ impl Phones {
     }
 }
 
-fn offered(asked: &Value) -> Vec<&str> {
+pub(super) fn offered(asked: &Value) -> Vec<&str> {
     let all = asked["mfaChallengeData"]["availableFactors"].as_array().unwrap();
     all.iter().map(|it| it["factorType"].as_str().unwrap()).collect()
 }
@@ -174,9 +175,9 @@ on_both_engines! {
         let confirmed = world.post_own(&access, &confirm, json!({ "code": format!(" {} ", rung.code) })).await.json();
         assert_eq!(confirmed["recoveryCodes"].as_array().map(Vec::len), Some(10), "{confirmed}");
         assert_eq!(world.post_own(&access, &confirm, json!({ "code": rung.code })).await.verdict(), "404 NOT_FOUND", "twice");
-        assert_eq!(world.subjects().await, ["Your account at Test asks for a code now"]);
+        assert_eq!(world.subjects().await, ["Your account at Test asks for a second step now"]);
         let list = world.own(&access, Method::GET, "factors", json!({})).await.json();
-        assert_eq!(list["addable"], json!(["WEBAUTHN", "TOTP", "EMAIL", "SMS", "CALL"]));
+        assert_eq!(list["addable"], json!(["WEBAUTHN", "TOTP", "PUSH", "EMAIL", "SMS", "CALL"]));
         assert_eq!((&list["factors"][0]["type"], &list["factors"][0]["name"]), (&json!("SMS"), &json!(MASK)));
         assert_eq!(world.begin(&access, "SMS", "+4915112345679").await.verdict(), "400 TOO_MANY");
         // The number is stored encrypted.
@@ -465,7 +466,9 @@ on_both_engines! {
         // The same data, by a server whose operator has taken the provider out of the configuration.
         let kit = &world.app.kit;
         let mail = world.app.mail.clone();
-        let off = Identity::open(kit.store.clone(), kit.world.clone(), mail, local_reach(), Config::default()).await.unwrap();
+        // With hashes of the same cost: a sign-in at another one makes another hash, which ends what waits.
+        let config = Config { password: Cost { memory_kib: 64, passes: 1, lanes: 1 }, ..Config::default() };
+        let off = Identity::open(kit.store.clone(), kit.world.clone(), mail, local_reach(), config).await.unwrap();
         let address: std::net::IpAddr = "127.0.0.1".parse().unwrap();
         let shown = |code: Option<&str>| {
             let shown = code.map(|code| Shown::Code { factor: FactorType::Sms, code: Secret::new(code) });
@@ -480,7 +483,8 @@ on_both_engines! {
         let attempt = stoa_identity::defence::Attempt { address, visitor: None, client: None, hints: DeviceHints::default(), captcha: None };
         let asked = off.member_login(&world.app.site, &attempt, &anna.email, &Secret::new(PASSWORD)).await.unwrap().to_json();
         assert_eq!((&asked["state"], offered(&asked)), (&json!("MFA_CHALLENGE"), vec!["RECOVERY_CODE"]));
-        assert_eq!(off.factor_kinds(), [FactorType::Webauthn, FactorType::Totp, FactorType::Email, FactorType::RecoveryCode]);
+        let without = FactorType::ALL.into_iter().filter(|it| !matches!(it, FactorType::Sms | FactorType::Call));
+        assert_eq!(off.factor_kinds(), without.collect::<Vec<_>>());
         assert!(world.exchange.rung().is_empty());
         assert_eq!(world.verify_recovery(&token, &anna.recovery_codes[0]).await.verdict(), "200");
     }
@@ -499,7 +503,7 @@ on_both_engines! {
         }
         assert!(world.exchange.rung().is_empty());
         let list = world.own(&ben, Method::GET, "factors", json!({})).await.json();
-        assert_eq!(list["addable"], json!(["WEBAUTHN", "TOTP", "EMAIL"]));
+        assert_eq!(list["addable"], json!(["WEBAUTHN", "TOTP", "PUSH", "EMAIL"]));
         let (token, code) = world.challenge_by_message(&anna).await;
         assert_eq!(world.verify(&token, "SMS", &code).await.json()["state"], "SUCCESS");
         let app = world.app.app();
@@ -526,7 +530,8 @@ on_both_engines! {
             (json!({ "type": "SMS", "phone": NUMBER, "name": "Phone" }), "name"),
             (json!({ "type": "TOTP", "phone": NUMBER }), "phone"),
             (json!({ "type": "EMAIL", "phone": NUMBER }), "phone"),
-            (json!({ "type": "PUSH", "phone": NUMBER }), "type"),
+            (json!({ "type": "PUSH", "phone": NUMBER }), "phone"),
+            (json!({ "type": "PASSWORD", "phone": NUMBER }), "phone"),
         ] {
             let reply = world.post_own(&access, "factors", body.clone()).await;
             assert_eq!((reply.status, field(&reply)), (StatusCode::BAD_REQUEST, json!(name)), "{body}");
@@ -541,7 +546,8 @@ on_both_engines! {
             ("SMS", json!({ "callData": { "code": "123456" } }), "callData"),
             ("CALL", json!({ "smsData": { "code": "123456" } }), "smsData"),
             ("SMS", json!({ "factorType": "CALL" }), "factorType"),
-            ("SMS", json!({ "pushData": {} }), "pushData"),
+            ("SMS", json!({ "pushData": { "transactionId": "x" } }), "pushData"),
+            ("SMS", json!({ "passwordData": { "password": PASSWORD } }), "passwordData"),
             ("CALL", json!({}), "factorType"),
         ] {
             let mut body = json!({ "stateToken": token });

@@ -115,7 +115,7 @@ on_both_engines! {
         let done = browser.input(&view, json!({ "type": "CODES_KEPT" })).await;
         assert_eq!(step(&done), ("DONE", None), "{done}");
         assert!(browser.has("stoa-session"));
-        assert_eq!(world.subjects().await, ["Your account at Test asks for a code now", "New sign-in to Test"]);
+        assert_eq!(world.subjects().await, ["Your account at Test asks for a second step now", "New sign-in to Test"]);
         assert_eq!((world.events("factor_add").await, world.count("factor").await), (1, 1));
 
         // From now on it is asked for, as any other.
@@ -300,7 +300,7 @@ on_both_engines! {
         assert_eq!(world.count("factor").await, 1);
         // Those who run the site take it away; the next sign-in asks to set one up.
         let reset = format!("{OWN}/members/{}/factors", world.id_of(&anna.email).await);
-        assert_eq!(world.app.owner().await.delete(&reset).await.json(), json!({ "removed": 1 }));
+        assert_eq!(world.app.app().delete(&reset).await.json(), json!({ "removed": 1 }));
         world.is_sent_to_the_pages(&anna.email, PASSWORD).await;
         secret(&world.browser().password(&anna.email).await);
         // A session of before goes on.
@@ -318,7 +318,7 @@ on_both_engines! {
         assert_eq!(shown["step"]["codes"].as_array().map(Vec::len), Some(10), "{shown}");
         // The factor is taken away before the codes are kept: the sign-in is over.
         let reset = format!("{OWN}/members/{}/factors", world.id_of("anna@example.org").await);
-        assert_eq!(world.app.owner().await.delete(&reset).await.json(), json!({ "removed": 1 }));
+        assert_eq!(world.app.app().delete(&reset).await.json(), json!({ "removed": 1 }));
         assert_eq!(step(&browser.input(&shown, json!({ "type": "CODES_KEPT" })).await), ("SIGN_IN", Some("STEP_CHANGED")));
         assert!(!browser.has("stoa-session"));
     }

@@ -102,7 +102,7 @@ on_both_engines! {
         let stolen = thief().await;
         world.enrol(&stolen, json!({ "password": PASSWORD })).await;
         let reset = format!("{OWN}/members/{}/factors", world.id_of("anna@example.org").await);
-        assert_eq!(world.app.owner().await.delete(&reset).await.json(), json!({ "removed": 1 }));
+        assert_eq!(world.app.app().delete(&reset).await.json(), json!({ "removed": 1 }));
         assert_eq!(world.post_own(&stolen, "factors", json!({})).await.verdict(), NEEDED);
     }
 }

@@ -1,8 +1,8 @@
 //! That it ends: whatever is cut off, crashes or comes back, and what is told of it.
 
 use super::*;
-use crate::async_jobs;
-use std::{collections::BTreeSet, task::Poll};
+use crate::{account::cut_off, async_jobs};
+use std::collections::BTreeSet;
 use stoa_identity::{manage::ImpersonationStart, policy::PolicyChange};
 use stoa_kernel::Result;
 
@@ -11,20 +11,6 @@ async fn by_command(scene: &Scene<'_>, access: Impersonation) -> Result<Imperson
     let (owner, member) = (Email::parse("owner@example.org").unwrap(), MemberId::from(scene.id.as_str()));
     let request = ImpersonationRequest::new(access, "x").unwrap();
     scene.app.app.identity.impersonation_start_for(&scene.app.site, &owner, &member, request).await
-}
-
-/// Polls a call and drops it when it waits for the next time after these, as where its connection is closed.
-async fn cut_off<T>(call: impl Future<Output = T>, polls: usize) -> Option<T> {
-    let (mut call, mut left) = (Box::pin(call), polls);
-    std::future::poll_fn(move |context| match call.as_mut().poll(context) {
-        Poll::Ready(it) => Poll::Ready(Some(it)),
-        Poll::Pending if left == 0 => Poll::Ready(None),
-        Poll::Pending => {
-            left -= 1;
-            Poll::Pending
-        }
-    })
-    .await
 }
 
 /// Requires that a token of an owner works no longer than the member sees it, once what waits is written.

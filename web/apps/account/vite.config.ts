@@ -31,7 +31,14 @@ export default defineConfig({
             {
               name: 'shared',
               priority: 1,
-              test: /node_modules[\\/]react-|src[\\/](steps[\\/]passkeyPrompt|flow[\\/]usePolling|parts[\\/]\w+|page[\\/](dates|fetchedTexts|Obstacle|With\w+Texts)|text[\\/](passkey|later)|api[\\/]emailChange|(CodeField|Checkbox))\.(tsx?|css)$/,
+              test: /node_modules[\\/]react-|src[\\/](steps[\\/]passkeyPrompt|flow[\\/]usePolling|parts[\\/](?!push)\w+|page[\\/](dates|fetchedTexts|Obstacle|With\w+Texts)|text[\\/](passkey|consent|push|provider|later)|api[\\/](emailChange|push)|(CodeField|Checkbox))\.(tsx?|css)$/,
+              includeDependenciesRecursively: false,
+            },
+            // So is what pages of accounts share, of members and of those who run sites; not what one of them has alone.
+            {
+              name: 'own',
+              priority: 1,
+              test: /src[\\/](my[\\/](?!AccountGate|ApplicationPart|ChangeEmail|ConnectionPart|ContactPart|EmailPart|EndingList|EntryForm|EntryList|FieldList|InstallPage|MyPage|OwnerPage|PrivacyPart|ProfilePart|SessionPart|SignInPart)\w+|api[\\/](owner|passkey)|parts[\\/]push|page[\\/]scopes)\.(tsx?|css)$/,
               includeDependenciesRecursively: false,
             },
           ],

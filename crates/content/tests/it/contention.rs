@@ -99,7 +99,7 @@ on_both_engines! {
 
     async fn waiting_withdrawals_hold_no_connection(engine) {
         let world = World::open(engine).await;
-        let store = world.test.store.clone();
+        let store = &world.test.store;
         // A node that says nothing. Where no other can be, nothing looks for it.
         let silent = store.catalog().write_with((), |tx, ()| {
             boxed!({

@@ -48,15 +48,13 @@ pub fn with_standing(world: World, questions: usize) -> World {
 
 /// As a process leaves the job of somebody that it has half done.
 async fn leave_a_job(world: &World, field: Option<&'static str>, caller: &'static str) {
-    let site = world.site.clone();
-    let write = world.site.write(move |tx| {
-        let site = site.clone();
+    let write = world.site.write_with(world.site.id.clone(), move |tx, site| {
         boxed!({
             let kind = if field.is_some() { "FIELD" } else { "TRUNCATE" };
             let field = field.map(str::to_owned);
             let sql = "insert into stoa.sweep (site, collection, id, kind, field, upto, started, done, touched, event, asker) \
                        select $1, number, 's', $2, $3, 1000000, $4, 500, $4, '{}', $5 from stoa.collection where id = 'c'";
-            tx.execute(sql, &stoa_sql::params![&site.id, kind, field, 1_767_225_600_000_i64, caller]).await?;
+            tx.execute(sql, &stoa_sql::params![site, kind, field, 1_767_225_600_000_i64, caller]).await?;
             Ok(())
         })
     });

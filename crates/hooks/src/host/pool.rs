@@ -176,10 +176,9 @@ impl Pool {
         let of_site = site.place((&site.code, of_network.as_ref()), self.limits.hook_waiting, until).await?;
         let of_server = placed(&self.places, until).await?;
         self.sweep_from_now_on();
-        self.state.lock().running += 1;
         let pool = Arc::clone(self);
         let (of_server, of_site, id) = (Some(of_server), Some(of_site), version.site.clone());
-        Ok(Lease { pool, id, site, process: None, of_server, of_site, of_network, probe, share })
+        Ok(Lease { pool, id, site, process: None, runs: false, of_server, of_site, of_network, probe, share })
     }
 
     /// A right to ask the application of a version.
@@ -221,9 +220,8 @@ impl Pool {
         self.sweep_from_now_on();
         let of_site = site.place((&site.trial, None), self.limits.hook_waiting, until).await?;
         let of_server = [placed(&self.trial_places, until).await?, placed(&self.places, until).await?];
-        self.state.lock().running += 1;
+        self.make_room(1);
         let running = Running { pool: Arc::clone(self), _of_site: of_site, _of_server: of_server };
-        self.make_room();
         let process = self.start(until).await?;
         Ok(Apart { process, _running: running })
     }
@@ -365,10 +363,11 @@ impl Pool {
         })
     }
 
-    /// Ends idle processes until what runs has room.
-    fn make_room(&self) {
+    /// Counts so many more that run, and ends idle processes until all have room.
+    fn make_room(&self, more: usize) {
         let mut ended = Vec::new();
         let mut state = self.state.lock();
+        state.running += more;
         let most = self.limits.hook_memory_of_server << 20;
         while !state.idle.is_empty()
             && (state.exceeds(most, self.settings) || state.running + state.idle.len() > self.limits.hook_processes)
@@ -513,6 +512,8 @@ pub struct Lease {
     id: SiteId,
     site: Arc<Site>,
     process: Option<Process>,
+    /// Whether it is counted among what runs.
+    runs: bool,
     of_server: Option<OwnedSemaphorePermit>,
     of_site: Option<Place>,
     of_network: Option<Arc<Semaphore>>,
@@ -540,7 +541,8 @@ impl Lease {
     /// [`Failure::NotStarted`]
     pub async fn process(&mut self, version: &Version, until: Instant) -> Result<Process, Failure> {
         let process = self.process.take().or_else(|| self.pool.take_idle(version));
-        self.pool.make_room();
+        let ran = std::mem::replace(&mut self.runs, true);
+        self.pool.make_room(usize::from(!ran));
         match process {
             Some(process) => Ok(process),
             None => self.pool.start(until).await,
@@ -571,7 +573,6 @@ impl Lease {
                 self.of_site = Some(place((&self.site.code, self.of_network.as_ref()), until).await?);
             }
             self.of_server = Some(placed(&self.pool.places, until).await?);
-            self.pool.state.lock().running += 1;
         }
         Ok(())
     }
@@ -597,7 +598,7 @@ impl Lease {
         let Some(place) = self.of_server.take() else { return };
         let process = self.process.take();
         let mut state = self.pool.state.lock();
-        state.running -= 1;
+        state.running -= usize::from(std::mem::take(&mut self.runs));
         if let Some(process) = process.filter(|_| !state.is_closed) {
             let (site, since, memory) = (self.id.clone(), Instant::now(), OnceCell::new());
             state.idle.push(Idle { process, site, since, memory });

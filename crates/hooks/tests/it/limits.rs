@@ -278,14 +278,21 @@ async fn process_killed_at_random_fails_its_call_and_no_other_answer_is_wrong() 
 async fn place_of_code_that_was_stopped_stays_empty_while_others_wait() {
     const RUN: Duration = Duration::from_millis(500);
     let host = host(HookLimits { hook_processes_of_site: 1, hook_milliseconds: 500, ..HookLimits::default() });
-    let endless = version("s", 1, "for (;;);");
-    let began = Instant::now();
-    let told_of = tokio::join!(ask(&host, &endless), ask(&host, &endless), ask(&host, &endless));
-    assert_eq!(told_of, ("TimedOut".to_owned(), "TimedOut".to_owned(), "TimedOut".to_owned()));
-    assert!(began.elapsed() >= 3 * RUN + 2 * 3 * RUN, "{:?}", began.elapsed());
+    // A process that a busy machine gives no time to say that its code was stopped is lost, and its place is free at once.
+    for n in 1.. {
+        let (endless, died) = (version("s", n, "for (;;);"), host.figures().died);
+        let began = Instant::now();
+        let told_of = tokio::join!(ask(&host, &endless), ask(&host, &endless), ask(&host, &endless));
+        assert_eq!(told_of, ("TimedOut".to_owned(), "TimedOut".to_owned(), "TimedOut".to_owned()));
+        if host.figures().died == died {
+            assert!(began.elapsed() >= 3 * RUN + 2 * 3 * RUN, "{:?}", began.elapsed());
+            break;
+        }
+        assert!(n < 10, "it is lost each time");
+    }
     // A bulk goes on itself, behind those that wait.
     let calls: Vec<_> = (0..2).map(|n| call(&format!(r#"{{"n":{n}}}"#))).collect();
-    let first = version("s", 2, "if (item.n === 0) for (;;); return item");
+    let first = version("s", 100, "if (item.n === 0) for (;;); return item");
     let began = Instant::now();
     let (called, _) = tokio::join!(host.call_each(&first, &calls, LEFT, 1 << 20), ask(&host, &first));
     assert_eq!(told(&called[1]), r#"{"n":1}"#);

@@ -95,6 +95,19 @@ pub(crate) async fn sign_on(State(app): State<App>, headers: HeaderMap, Json(bod
     let (authorization, hint) = (extract::text(&headers, "authorization"), extract::text(&headers, "wix-site-id"));
     let known = app.identity.authenticate(authorization, hint).await?;
     let site = app.store.site(&known.site).await?;
+    let mut wrong = Vec::new();
+    for name in ["mergeExistingContact", "verifyEmail"] {
+        if !matches!(body[name], Value::Null | Value::Bool(_)) {
+            wrong.push(Violation::new(name, "FORMAT", "true or false is expected"));
+        }
+    }
+    if body["mergeExistingContact"] == Value::Bool(false) {
+        let why = "there are no contacts beside members";
+        wrong.push(Violation::new("mergeExistingContact", "FIELD_NOT_ALLOWED", why));
+    }
+    if !wrong.is_empty() {
+        return Err(Fault::invalid(wrong).into());
+    }
     let sign_on = SignOn {
         email: text(&body["loginId"]["email"]).to_owned(),
         profile: body["profile"].clone(),
@@ -174,12 +187,12 @@ pub(super) fn captcha(body: &Value) -> Option<String> {
     tokens.filter_map(Value::as_str).find(|it| !it.is_empty()).map(str::to_owned)
 }
 
-fn attempt(caller: &Caller, info: &RequestInfo, hints: DeviceHints, body: &Value) -> Attempt {
+pub(super) fn attempt(caller: &Caller, info: &RequestInfo, hints: DeviceHints, body: &Value) -> Attempt {
     let visitor = match caller {
         Caller::Visitor { id, .. } => Some(id.clone()),
         _ => None,
     };
-    let CallOrigin { address, client } = origin(caller, info);
+    let CallOrigin { address, client, .. } = origin(caller, info);
     Attempt { address, visitor, client: client.cloned(), hints, captcha: captcha(body) }
 }
 
@@ -189,7 +202,7 @@ pub(super) fn origin<'a>(caller: &'a Caller, info: &RequestInfo) -> CallOrigin<'
         Caller::Visitor { client, .. } => client.as_ref(),
         _ => None,
     };
-    CallOrigin { address: info.address, client }
+    CallOrigin { address: info.address, client, user_agent: None }
 }
 
 /// A member of an object, which then has none of this name.

@@ -86,7 +86,10 @@ pub(crate) fn answer(app: &App, visit: &Visit, authorized: Authorized) -> Respon
         }
         AuthorizeAnswer::Flow(begun) => {
             cookies = begun.cookies;
-            see_other(&visit.path(&format!("/account/flow/{}", begun.token.expose())))
+            match begun.onward {
+                Some(url) => see_other(&url),
+                None => see_other(&visit.path(&format!("/account/flow/{}", begun.token.expose()))),
+            }
         }
         AuthorizeAnswer::Blank { origins } => {
             page("<!doctype html><meta charset=\"utf-8\"><title>Ready</title>", "'none'", &origins)
@@ -112,7 +115,7 @@ fn message_page(nonce: &str, origin: &str, message: &serde_json::Value) -> Respo
 }
 
 /// JSON that can stand inside a script element.
-fn script_json(value: &serde_json::Value) -> String {
+pub(super) fn script_json(value: &serde_json::Value) -> String {
     let text = value.to_string();
     text.replace('<', "\\u003c").replace('>', "\\u003e").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }

@@ -6,7 +6,7 @@
 
 use super::{
     page::{page_of, see_other},
-    passkeys::relying_party,
+    passkeys::{is_at_sites_host, relying_party},
 };
 use crate::{
     App, Problem, RequestInfo,
@@ -89,9 +89,10 @@ impl FromRequestParts<App> for Visit {
             flow: brought(FLOW),
             device: brought(DEVICE),
             user_agent: text(headers, "user-agent").map(str::to_owned),
-            language: text(headers, "accept-language").and_then(first_language),
+            language: first_language(headers),
             address: info.address,
             base_url: info.base_url.clone(),
+            is_at_sites_host: is_at_sites_host(app, &info).await?,
             relying_party: relying_party(app, &info).await?,
         };
         let navigation = Navigation {
@@ -265,9 +266,9 @@ fn of_sites(headers: &HeaderMap, name: &str, kind: Kind) -> Vec<String> {
     found.into_iter().map(|it| it.1).collect()
 }
 
-/// The first language of an `Accept-Language` header, when it is one.
-fn first_language(header: &str) -> Option<String> {
-    let tag = header.split([',', ';']).next().unwrap_or_default().trim();
+/// The first language of the `Accept-Language` header, when it is one.
+pub(super) fn first_language(headers: &HeaderMap) -> Option<String> {
+    let tag = text(headers, "accept-language")?.split([',', ';']).next().unwrap_or_default().trim();
     is_tag(tag).then(|| tag.to_owned())
 }
 
@@ -306,6 +307,7 @@ mod tests {
                 language: None,
                 address,
                 base_url: base_url.clone(),
+                is_at_sites_host: false,
                 relying_party: None,
             },
             navigation: Navigation::default(),

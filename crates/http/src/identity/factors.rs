@@ -9,11 +9,12 @@ use super::{
     api_call::{Answer, ApiCall, done},
     authentication::{answered, origin},
     browser::hints,
-    factor_view::{enrolled, secret, view},
+    factor_view::{begun, enrolled, secret, view},
     passkeys::{self, WebauthnData, presented, relying_party},
+    push::{self, PushData},
     verification::Fields,
 };
-use crate::{App, Call, Problem, RequestInfo, body, body::Json};
+use crate::{App, Call, Problem, RequestInfo, body, body::Json, extract::text};
 use axum::{
     extract::{Path, State, rejection::PathRejection},
     http::HeaderMap,
@@ -22,8 +23,8 @@ use axum::{
 use serde_json::{Value, json};
 use stoa_identity::{
     defence::Attempt,
-    factor::{Enrolment, FactorList, FactorType, Proof, RelyingParty, SentEnrolment, Shown},
-    sign_in::SubmittedFactor,
+    factor::{FactorList, FactorType, Proof, ProofAsked, RelyingParty, SentEnrolment, Shown},
+    sign_in::{CallOrigin, SubmittedFactor},
 };
 use stoa_kernel::{Code, Fault, MemberId, Result, Secret, Violation, date::iso_from_millis};
 
@@ -31,8 +32,6 @@ use stoa_kernel::{Code, Fault, MemberId, Result, Secret, Violation, date::iso_fr
 const LONGEST: usize = 100;
 /// Characters of a number as it was typed.
 const LONGEST_NUMBER: usize = 40;
-/// The objects of the factors that are not built (docs/protocol/identity.md §6).
-const OTHERS: [&str; 2] = ["pushData", "passwordData"];
 
 /// `POST /v2/{factorType}/verify`.
 pub(crate) async fn verify(
@@ -40,6 +39,7 @@ pub(crate) async fn verify(
     path: Result<Path<String>, PathRejection>,
     call: Call,
     info: RequestInfo,
+    headers: HeaderMap,
     Json(body): Json,
 ) -> Result<Response, Problem> {
     let named = path.map(|Path(name)| name).map_err(|it| Fault::new(Code::NotFound).logged(it))?;
@@ -70,8 +70,9 @@ pub(crate) async fn verify(
     refuse_others(&body, &kinds, &mut fields.violations);
     fields.done()?;
     let Some(factor) = factor else { return Err(Fault::internal("a factor was not looked at").into()) };
-    let submitted = SubmittedFactor { factor, shown: shown.transpose()?, remembers };
-    let outcome = app.identity.factor_verify(&call.site, state_token, submitted, origin(&call.caller, &info)).await?;
+    let submitted = SubmittedFactor { factor, shown, remembers };
+    let from = CallOrigin { user_agent: text(&headers, "user-agent"), ..origin(&call.caller, &info) };
+    let outcome = app.identity.factor_verify(&call.site, state_token, submitted, from).await?;
     answered(&app, &call.site, &info, outcome).await
 }
 
@@ -79,8 +80,17 @@ pub(crate) async fn verify(
 pub(crate) async fn list(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
     let found = app.identity.factor_list(&call.site, &call.caller).await?;
     let FactorList { policy, mut addable, factors, recovery_codes_left, remembered_browsers, proved_until } = found;
-    if relying_party(&app, &info).await?.is_none() {
-        addable.retain(|it| *it != FactorType::Webauthn);
+    // Pages without a secure origin have neither.
+    let is_secure = relying_party(&app, &info).await?.is_some();
+    if !is_secure {
+        addable.retain(|it| !matches!(it, FactorType::Webauthn | FactorType::Push));
+    }
+    let push_key = match addable.contains(&FactorType::Push) {
+        true => app.identity.push_key(&call.site).await,
+        false => None,
+    };
+    if push_key.is_none() {
+        addable.retain(|it| *it != FactorType::Push);
     }
     let mut view = json!({
         "policy": policy.name(),
@@ -89,18 +99,27 @@ pub(crate) async fn list(State(app): State<App>, info: RequestInfo, call: ApiCal
         "recoveryCodesLeft": recovery_codes_left,
         "rememberedBrowsers": remembered_browsers,
     });
+    if let Some(key) = push_key {
+        view["pushKey"] = json!(key);
+    }
     if let Some(until) = proved_until {
         view["provedUntil"] = json!(iso_from_millis(until));
     }
     secret(&view)
 }
 
-/// `POST /_api/identity/v1/factors` `{type?, name?, phone?}`: an authenticator, or codes that are sent, that wait for the first
-/// code; or the question for a passkey.
-pub(crate) async fn begin(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
+/// `POST /_api/identity/v1/factors` `{type?, name?, phone?, subscription?}`: an authenticator, codes that are sent, or a browser, that
+/// wait for the first code; or the question for a passkey.
+pub(crate) async fn begin(State(app): State<App>, info: RequestInfo, headers: HeaderMap, call: ApiCall) -> Answer {
     let Wanted { factor, name, phone } = wanted(&call.data, &app.identity.factor_kinds())?;
     if factor == FactorType::Webauthn {
         return passkeys::begin(&app, &info, &call).await;
+    }
+    if factor == FactorType::Password {
+        return enrolled(app.identity.factor_add_password(&call.site, &call.caller, info.address).await?);
+    }
+    if factor == FactorType::Push {
+        return push::begin(&app, &info, text(&headers, "user-agent"), name, &call).await;
     }
     if factor.is_sent() {
         let (site, caller) = (&call.site, &call.caller);
@@ -115,14 +134,7 @@ pub(crate) async fn begin(State(app): State<App>, info: RequestInfo, call: ApiCa
             "expiresDate": iso_from_millis(expires),
         }));
     }
-    let Enrolment { id, name, secret: shared, uri, expires } =
-        app.identity.factor_begin(&call.site, &call.caller, name).await?;
-    secret(&json!({
-        "factor": { "id": id, "type": FactorType::Totp.name(), "name": name },
-        "secret": shared.expose(),
-        "uri": uri.expose(),
-        "expiresDate": iso_from_millis(expires),
-    }))
+    begun(app.identity.factor_begin(&call.site, &call.caller, name).await?)
 }
 
 /// `POST /_api/identity/v1/factors/{id}/confirm` `{code}`: its first code; of a passkey `{credential, name?}`.
@@ -130,23 +142,11 @@ pub(crate) async fn confirm(State(app): State<App>, info: RequestInfo, call: Api
     if passkeys::is_confirmed_by(&call.data) {
         return passkeys::confirm(&app, &info, &call).await;
     }
-    let mut violations = Vec::new();
-    if !call.data["name"].is_null() {
-        let why = "it was named when it was begun";
-        violations.push(Violation::new("name", "FIELD_NOT_ALLOWED", why));
-    }
-    let code = code_at(&call.data, "code", "code", &mut violations);
-    let code = match code {
-        Some(code) if violations.is_empty() => code,
-        None if violations.is_empty() => {
-            return Err(Fault::invalid(vec![Violation::new("code", "REQUIRED_FIELD", "is required")]).into());
-        }
-        _ => return Err(Fault::invalid(violations).into()),
-    };
+    let code = first_code(&call.data)?;
     enrolled(app.identity.factor_confirm(&call.site, &call.caller, &call.id, &code, info.address).await?)
 }
 
-/// `PATCH /_api/identity/v1/factors/{id}` `{name}`: an authenticator or a passkey.
+/// `PATCH /_api/identity/v1/factors/{id}` `{name}`: an authenticator, a passkey or a browser.
 pub(crate) async fn rename(State(app): State<App>, info: RequestInfo, call: ApiCall) -> Answer {
     let mut fields = Fields::of(&call.data);
     let name = fields.text("name", None);
@@ -174,22 +174,34 @@ pub(crate) async fn forget(State(app): State<App>, info: RequestInfo, call: ApiC
 }
 
 /// `POST /_api/identity/v1/proof` `{password}`, or the object of a second factor: who the caller is, once more. That of one whose
-/// codes are sent has one sent where it has no code, and that of a passkey without one is answered the question.
+/// codes are sent has one sent where it has no code, that of `PUSH` without a transaction has the member's browsers asked, and that of a
+/// passkey without one is answered the question.
 pub(crate) async fn prove(State(app): State<App>, info: RequestInfo, headers: HeaderMap, mut call: ApiCall) -> Answer {
     let attempt =
         Attempt { address: info.address, visitor: None, client: None, hints: hints(&headers, &info), captcha: None };
     let at = relying_party(&app, &info).await?;
-    let proof = match proof(&call.data, &app.identity.factor_kinds(), at.as_ref())? {
+    let mut kinds = app.identity.factor_kinds();
+    // It has a member of its own here.
+    kinds.retain(|it| *it != FactorType::Password);
+    let proof = match proof(&call.data, &kinds, at.as_ref())? {
         Asked::Proof(proof) => *proof,
         Asked::Code(FactorType::Webauthn) => {
             let request = app.identity.member_prove_request(&call.site, &call.caller, at.as_ref()).await?;
             return secret(&json!({ "webauthnData": request.to_webauthn_data() }));
         }
         Asked::Code(factor) => {
-            let sent_to = app.identity.member_prove_send(&call.site, &call.caller, factor, info.address).await?;
-            return secret(&json!({ "sentTo": sent_to }));
+            let asked = app.identity.member_prove_send(&call.site, &call.caller, factor, &attempt).await?;
+            return match asked {
+                ProofAsked::SentTo(sent_to) => secret(&json!({ "sentTo": sent_to })),
+                ProofAsked::Question(question) => secret(&push::asked(&question)),
+            };
         }
     };
+    if let Proof::Factor(Shown::Push { transaction }) = &proof
+        && let Some(waits) = app.identity.member_prove_waits(&call.site, &call.caller, transaction).await?
+    {
+        return secret(&push::asked(&waits));
+    }
     // Nothing of it is kept while this request waits for its hash.
     call.forget_data();
     let until = app.identity.member_prove(&call.site, &call.caller, &attempt, &proof).await?;
@@ -203,24 +215,46 @@ pub(crate) async fn reset(State(app): State<App>, call: ApiCall) -> Answer {
     Ok(body::ok(&json!({ "removed": removed })))
 }
 
+/// The first code of a factor.
+///
+/// # Errors
+/// [`Code::Validation`].
+pub(super) fn first_code(data: &Value) -> Result<Secret> {
+    let mut violations = Vec::new();
+    if !data["name"].is_null() {
+        let why = "it was named when it was begun";
+        violations.push(Violation::new("name", "FIELD_NOT_ALLOWED", why));
+    }
+    match code_at(data, "code", "code", &mut violations) {
+        Some(code) if violations.is_empty() => Ok(code),
+        None if violations.is_empty() => {
+            Err(Fault::invalid(vec![Violation::new("code", "REQUIRED_FIELD", "is required")]))
+        }
+        _ => Err(Fault::invalid(violations)),
+    }
+}
+
 /// A factor that is to be added.
-struct Wanted<'a> {
-    factor: FactorType,
+pub(super) struct Wanted<'a> {
+    pub factor: FactorType,
     /// Of an authenticator, as its member calls it.
-    name: Option<&'a str>,
+    pub name: Option<&'a str>,
     /// Where the codes go of those that go to a number.
     phone: Option<&'a str>,
 }
 
-/// Reads what is to be added, of the kinds that the server has.
-fn wanted<'a>(data: &'a Value, kinds: &[FactorType]) -> Result<Wanted<'a>> {
+/// Reads what is to be added, of the kinds that there are.
+///
+/// # Errors
+/// [`Code::Validation`].
+pub(super) fn wanted<'a>(data: &'a Value, kinds: &[FactorType]) -> Result<Wanted<'a>> {
     let mut violations = Vec::new();
     let mut addable = kinds.iter().copied().filter(|it| *it != FactorType::RecoveryCode);
     let factor = match &data["type"] {
         Value::Null => FactorType::Totp,
         named => addable.find(|it| *named == it.name()).unwrap_or_else(|| {
             let kinds = kinds.iter().copied().filter(|it| *it != FactorType::RecoveryCode);
-            let why = format!("members add {}", names(kinds));
+            let why = format!("{} can be added", names(kinds));
             violations.push(Violation::new("type", "INVALID_ENUM_VALUE", why));
             FactorType::Totp
         }),
@@ -230,6 +264,10 @@ fn wanted<'a>(data: &'a Value, kinds: &[FactorType]) -> Result<Wanted<'a>> {
         Value::Null => None,
         Value::String(_) if factor.is_sent() => {
             violations.push(Violation::new("name", "FIELD_NOT_ALLOWED", "codes that are sent have no name"));
+            None
+        }
+        Value::String(_) if factor == FactorType::Password => {
+            violations.push(Violation::new("name", "FIELD_NOT_ALLOWED", "the password has no name"));
             None
         }
         Value::String(_) if factor == FactorType::Webauthn => {
@@ -265,6 +303,9 @@ fn wanted<'a>(data: &'a Value, kinds: &[FactorType]) -> Result<Wanted<'a>> {
             None
         }
     };
+    if factor != FactorType::Push && !data["subscription"].is_null() {
+        violations.push(Violation::new("subscription", "FIELD_NOT_ALLOWED", "it goes with PUSH"));
+    }
     if violations.is_empty() { Ok(Wanted { factor, name, phone }) } else { Err(Fault::invalid(violations)) }
 }
 
@@ -288,19 +329,23 @@ fn factor_type(named: &str, kinds: &[FactorType], body: &Value, violations: &mut
 /// Refuses the objects of factors that the server doesn't have.
 fn refuse_others(body: &Value, kinds: &[FactorType], violations: &mut Vec<Violation>) {
     let off = FactorType::ALL.into_iter().filter(|it| !kinds.contains(it)).map(FactorType::data_name);
-    for name in off.chain(OTHERS).filter(|name| !body[*name].is_null()) {
+    for name in off.filter(|name| !body[*name].is_null()) {
         violations.push(Violation::new(name, "FIELD_NOT_ALLOWED", "this factor is not built"));
     }
 }
 
 /// What a proof comes to.
-enum Asked {
+pub(super) enum Asked {
     Proof(Box<Proof>),
-    /// That a code of this factor is sent first, or what a passkey is asked.
+    /// That a code of this factor is sent first, that browsers are asked, or what a passkey is asked.
     Code(FactorType),
 }
 
-fn proof(data: &Value, kinds: &[FactorType], at: Option<&RelyingParty>) -> Result<Asked> {
+/// Reads what is shown as proof, of the kinds that there are, to a server that is reached as `at`.
+///
+/// # Errors
+/// [`Code::Validation`].
+pub(super) fn proof(data: &Value, kinds: &[FactorType], at: Option<&RelyingParty>) -> Result<Asked> {
     let mut violations = Vec::new();
     let mut asked = Vec::new();
     match &data["password"] {
@@ -309,9 +354,9 @@ fn proof(data: &Value, kinds: &[FactorType], at: Option<&RelyingParty>) -> Resul
         _ => violations.push(Violation::new("password", "FORMAT", "text is expected")),
     }
     for factor in kinds.iter().copied() {
-        let can_be_asked = factor.is_sent() || factor == FactorType::Webauthn;
+        let can_be_asked = factor.is_sent() || matches!(factor, FactorType::Webauthn | FactorType::Push);
         match shown_of(data, factor, at, &mut violations) {
-            Some(shown) => asked.push(Asked::Proof(Box::new(Proof::Factor(shown?)))),
+            Some(shown) => asked.push(Asked::Proof(Box::new(Proof::Factor(shown)))),
             None if can_be_asked && data[factor.data_name()].is_object() => asked.push(Asked::Code(factor)),
             None => {}
         }
@@ -339,15 +384,19 @@ fn shown_of(
     factor: FactorType,
     at: Option<&RelyingParty>,
     violations: &mut Vec<Violation>,
-) -> Option<Result<Shown>> {
+) -> Option<Shown> {
     match factor {
         FactorType::Webauthn => match WebauthnData::read(body, violations)? {
             WebauthnData::Question => None,
             WebauthnData::Answer { challenge_id, credential } => {
-                Some(presented(&challenge_id, &credential, at).map(Shown::Passkey))
+                Some(Shown::Passkey(presented(&challenge_id, &credential, at)))
             }
         },
-        factor => code_of(body, factor, violations).map(|code| Ok(Shown::Code { factor, code })),
+        FactorType::Push => match PushData::read(body, violations)? {
+            PushData::Question => None,
+            PushData::Answer { transaction } => Some(Shown::Push { transaction }),
+        },
+        factor => code_of(body, factor, violations).map(|code| Shown::Code { factor, code }),
     }
 }
 
@@ -359,6 +408,9 @@ fn code_of(body: &Value, factor: FactorType, violations: &mut Vec<Violation>) ->
         data @ Value::Object(_) if factor == FactorType::Sms => {
             refuse_other_ways(data, violations);
             code_at(data, "code", &format!("{name}.code"), violations)
+        }
+        data @ Value::Object(_) if factor == FactorType::Password => {
+            code_at(data, "password", &format!("{name}.password"), violations)
         }
         data @ Value::Object(_) => code_at(data, "code", &format!("{name}.code"), violations),
         _ => {

@@ -198,7 +198,7 @@ fn view(member: &Member) -> Value {
         "nickname": text("nickname"),
         "slug": text("slug"),
         "profilePrivacyStatus": if member.is_public { "PUBLIC" } else { "PRIVATE" },
-        "status": member.status.shown_name(),
+        "status": member.shown_status(),
         "role": "MEMBER",
         "creationDate": iso_from_millis(member.created),
         "lastUpdateDate": iso_from_millis(member.updated),

@@ -38,7 +38,7 @@ pub(crate) struct SessionBody {
 pub(crate) async fn show(State(app): State<App>, visit: Visit) -> Result<Response, crate::Problem> {
     visit.require_same_origin()?;
     let session = visit.operator(&app).await?;
-    Ok(shown(&app, &session, None).await?)
+    Ok(shown(&app, &visit, &session, None).await?)
 }
 
 /// `POST /_api/account/v1/operator/password` `{old, password}`: all other sessions end.
@@ -62,7 +62,7 @@ pub(crate) async fn password(
             Some(problem)
         }
     };
-    Ok(shown(&app, &session, problem).await?)
+    Ok(shown(&app, &visit, &session, problem).await?)
 }
 
 /// `POST /_api/account/v1/operator/sessions/end` `{session}`.
@@ -72,7 +72,7 @@ pub(crate) async fn end(
 ) -> Result<Response, crate::Problem> {
     let session = visit.operator(&app).await?;
     app.identity.operator_browsers_end(&session, Ending::One(&given.session)).await?;
-    Ok(shown(&app, &session, None).await?)
+    Ok(shown(&app, &visit, &session, None).await?)
 }
 
 /// `POST /_api/account/v1/operator/sessions/end-others` `{}`: all but the one that asks.
@@ -82,10 +82,11 @@ pub(crate) async fn end_others(
 ) -> Result<Response, crate::Problem> {
     let session = visit.operator(&app).await?;
     app.identity.operator_browsers_end(&session, Ending::Others).await?;
-    Ok(shown(&app, &session, None).await?)
+    Ok(shown(&app, &visit, &session, None).await?)
 }
 
-async fn shown(app: &App, session: &OperatorSession, problem: Option<Problem>) -> Result<Response> {
+/// Places are named in the language of the browser.
+async fn shown(app: &App, visit: &Visit, session: &OperatorSession, problem: Option<Problem>) -> Result<Response> {
     let site = app.store.site(&session.site).await?;
     let browsers = app.identity.operator_browsers(session).await?;
     let browsers = browsers.into_iter().map(|it| {
@@ -93,6 +94,8 @@ async fn shown(app: &App, session: &OperatorSession, problem: Option<Problem>) -
             "id": it.id,
             "siteName": it.site_name,
             "device": it.device,
+            "place": app.identity.place_of(it.address.as_deref(), visit.browser.language.as_deref()),
+            "address": it.address,
             "createdDate": iso_from_millis(it.created),
             "isCurrent": it.is_current,
         })

@@ -3,15 +3,16 @@
 
 use super::{
     api_call::{Answer, ApiCall},
-    factor_view::{enrolled, secret},
+    factor_view::{enrolled, passkey_begun},
 };
 use crate::{App, RequestInfo};
-use serde_json::{Value, json};
+use serde_json::Value;
 use stoa_identity::factor::{
-    FactorType, PASSKEY_NAME, RelyingParty,
+    RelyingParty,
     passkey::{LONGEST_ASSERTION, LONGEST_ATTESTATION, Presented, PresentedNew},
 };
-use stoa_kernel::{Code, Fault, Result, Secret, Violation, date::iso_from_millis};
+use stoa_kernel::{Fault, Result, Secret, Violation};
+use url::Url;
 
 /// The name of the object.
 const NAME: &str = "webauthnData";
@@ -27,9 +28,15 @@ const ID: usize = 36;
 /// What the engine answers.
 pub(super) async fn relying_party(app: &App, info: &RequestInfo) -> Result<Option<RelyingParty>> {
     let Some(at) = RelyingParty::of(&info.base_url) else { return Ok(None) };
+    Ok((!is_at_sites_host(app, info).await?).then_some(at))
+}
+
+/// Whether a request came to a host that a site has for itself while the account pages are at another.
+pub(super) async fn is_at_sites_host(app: &App, info: &RequestInfo) -> Result<bool> {
+    let own = Url::parse(&info.base_url).ok();
+    let is_own = own.is_some_and(|it| it.host_str().is_some_and(|own| own.eq_ignore_ascii_case(&info.host)));
     // A proxy may ask under a name of its own, which no site was given.
-    let is_elsewhere = !at.is_host(&info.host) && app.store.site_of_host(&info.host).await?.is_some();
-    Ok((!is_elsewhere).then_some(at))
+    Ok(!is_own && app.store.site_of_host(&info.host).await?.is_some())
 }
 
 /// What `webauthnData` holds.
@@ -69,24 +76,15 @@ impl WebauthnData {
     }
 }
 
-/// What the browser brought to these pages.
-///
-/// # Errors
-/// [`Code::VerificationFailed`] when it is none of theirs.
-pub(super) fn presented(challenge_id: &str, credential: &Secret, at: Option<&RelyingParty>) -> Result<Presented> {
-    let presented = at.and_then(|at| Presented::read(challenge_id, credential, at));
-    presented.ok_or_else(|| Fault::new(Code::VerificationFailed))
+/// What the browser brought to these pages; nothing when it is none of theirs.
+pub(super) fn presented(challenge_id: &str, credential: &Secret, at: Option<&RelyingParty>) -> Option<Presented> {
+    Presented::read(challenge_id, credential, at?)
 }
 
 /// What a browser is asked that adds a passkey; the id of the factor is that of the challenge.
 pub(super) async fn begin(app: &App, info: &RequestInfo, call: &ApiCall) -> Answer {
     let at = relying_party(app, info).await?;
-    let begun = app.identity.passkey_begin(&call.site, &call.caller, at.as_ref()).await?;
-    secret(&json!({
-        "factor": { "id": begun.id(), "type": FactorType::Webauthn.name(), "name": PASSKEY_NAME },
-        "options": begun.options(),
-        "expiresDate": iso_from_millis(begun.expires()),
-    }))
+    passkey_begun(&app.identity.passkey_begin(&call.site, &call.caller, at.as_ref()).await?)
 }
 
 /// Whether a confirmation is that of a passkey, and not of a code.
@@ -96,21 +94,34 @@ pub(super) fn is_confirmed_by(body: &Value) -> bool {
 
 /// `{credential, name?}`: the answer to the challenge that the path names.
 pub(super) async fn confirm(app: &App, info: &RequestInfo, call: &ApiCall) -> Answer {
+    let (presented, name) = presented_new(app, info, &call.id, &call.data).await?;
+    let (site, caller) = (&call.site, &call.caller);
+    enrolled(app.identity.passkey_confirm(site, caller, (presented.as_ref(), name), info.address).await?)
+}
+
+/// What a browser brought that made a passkey, and its name; nothing for what has another form or was made elsewhere.
+///
+/// # Errors
+/// [`Code::Validation`].
+pub(super) async fn presented_new<'a>(
+    app: &App,
+    info: &RequestInfo,
+    id: &str,
+    data: &'a Value,
+) -> Result<(Option<PresentedNew>, Option<&'a str>)> {
     let mut violations = Vec::new();
-    if !call.data["code"].is_null() {
+    if !data["code"].is_null() {
         violations.push(Violation::new("code", "FIELD_NOT_ALLOWED", "a passkey has no code"));
     }
-    let credential = text(&call.data["credential"], "credential", LONGEST_ATTESTATION, &mut violations);
-    let name = text(&call.data["name"], "name", LONGEST_NAME, &mut violations);
-    let (Ok(Some(credential)), Ok(name)) = (credential, name) else { return Err(Fault::invalid(violations).into()) };
+    let credential = text(&data["credential"], "credential", LONGEST_ATTESTATION, &mut violations);
+    let name = text(&data["name"], "name", LONGEST_NAME, &mut violations);
+    let (Ok(Some(credential)), Ok(name)) = (credential, name) else { return Err(Fault::invalid(violations)) };
     if !violations.is_empty() {
-        return Err(Fault::invalid(violations).into());
+        return Err(Fault::invalid(violations));
     }
     let credential = Secret::new(credential);
     let at = relying_party(app, info).await?;
-    let presented = at.and_then(|at| PresentedNew::read(&call.id, &credential, &at));
-    let (site, caller) = (&call.site, &call.caller);
-    enrolled(app.identity.passkey_confirm(site, caller, (presented.as_ref(), name), info.address).await?)
+    Ok((at.and_then(|at| PresentedNew::read(id, &credential, &at)), name))
 }
 
 /// A text of a member of a request; nothing where there is none. The error has been noted.

@@ -5,17 +5,20 @@
 
 use super::{
     api_call::{Answer, ApiCall, answer, done},
+    browser::first_language,
     member_wire::without_nulls,
 };
 use crate::{App, RequestInfo};
-use axum::extract::State;
+use axum::{extract::State, http::HeaderMap};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use stoa_identity::session::Ending;
 use stoa_kernel::{ClientId, date::iso_from_millis};
 
-/// `GET /_api/identity/v1/sessions`: the caller's own, or those of `memberId` for operators of the site.
-pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
+/// `GET /_api/identity/v1/sessions`: the caller's own, or those of `memberId` for operators of the site. Places are named in the
+/// first language of `Accept-Language`.
+pub(crate) async fn list(State(app): State<App>, headers: HeaderMap, call: ApiCall) -> Answer {
+    let language = first_language(&headers);
     let sessions = app.identity.session_list(&call.site, &call.caller, member(&call)).await?;
     // Nothing for those that are gone, so that each is asked for once.
     let mut names: BTreeMap<ClientId, Option<String>> = BTreeMap::new();
@@ -33,6 +36,7 @@ pub(crate) async fn list(State(app): State<App>, call: ApiCall) -> Answer {
             "clientNames": session.clients.iter().filter_map(|it| names.get(it)?.as_ref()).collect::<Vec<_>>(),
             "clientIds": session.clients,
             "device": session.device.filter(|it| it != "?"),
+            "place": app.identity.place_of(session.address.as_deref(), language.as_deref()),
             "address": session.address,
             "isCurrent": session.is_current,
             "impersonation": session.impersonation.map(|it| it.to_json()),

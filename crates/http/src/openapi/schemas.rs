@@ -22,6 +22,7 @@ pub(super) const FILES: &[(&str, &str)] = &[
     ("deletion", include_str!("schemas/deletion.json")),
     ("email_change", include_str!("schemas/email_change.json")),
     ("factors", include_str!("schemas/factors.json")),
+    ("providers", include_str!("schemas/providers.json")),
     ("members", include_str!("schemas/members.json")),
     ("roles", include_str!("schemas/roles.json")),
     ("badges", include_str!("schemas/badges.json")),

@@ -4,8 +4,8 @@ use crate::{
     endpoint::{Line, delete, get, patch, post},
     identity::*,
     openapi::operations::{
-        apps::*, deletion::*, email_change::*, factors::*, impersonation::*, operators::*, pages::*, redirects::*,
-        sessions::*, sign_in::*, tokens::*, verification::*,
+        apps::*, deletion::*, email_change::*, factors::*, impersonation::*, operators::*, pages::*, providers::*,
+        redirects::*, sessions::*, sign_in::*, tokens::*, verification::*,
     },
 };
 
@@ -39,6 +39,18 @@ pub(super) fn routes() -> Vec<Line> {
         get("/installer/install", install::install, &APP_INSTALL),
         get("/oauth2/authorize", authorize::authorize, &AUTHORIZE),
         get("/v1/logout", logout::logout, &MEMBER_LOGOUT),
+        // Identity providers.
+        get("/v1/sso/login/{tenantId}/{idpConnectionId}", sso::login, &SSO_LOGIN),
+        get("/v1/callback", sso::callback, &SSO_CALLBACK),
+        post("/v1/sso/login-with-token-params", sso::login_with_token_params, &SSO_TOKEN_LOGIN),
+        get("/_api/identity/v1/connections", providers::mine, &MEMBER_CONNECTION_LIST),
+        delete("/_api/identity/v1/connections/{id}", providers::disconnect, &MEMBER_CONNECTION_REMOVE),
+        // No scope opens these: who changes them signs in as others.
+        get("/_api/identity/v1/idp-connections", providers::list, &IDP_CONNECTION_LIST),
+        post("/_api/identity/v1/idp-connections", providers::create, &IDP_CONNECTION_CREATE),
+        get("/_api/identity/v1/idp-connections/{id}", providers::get, &IDP_CONNECTION_GET),
+        patch("/_api/identity/v1/idp-connections/{id}", providers::update, &IDP_CONNECTION_UPDATE),
+        delete("/_api/identity/v1/idp-connections/{id}", providers::remove, &IDP_CONNECTION_REMOVE),
         // Verification and recovery.
         post("/v1/auth/verify", verification::verify, &VERIFICATION_CHECK),
         post("/v1/auth/resend", verification::resend, &VERIFICATION_RESEND),
@@ -64,6 +76,8 @@ pub(super) fn routes() -> Vec<Line> {
         delete("/_api/identity/v1/factors/{id}", factors::remove, &FACTOR_REMOVE),
         post("/_api/identity/v1/recovery-codes", factors::renew_codes, &RECOVERY_CODES_RENEW),
         delete("/_api/identity/v1/remembered-browsers", factors::forget, &REMEMBERED_BROWSERS_FORGET),
+        post("/_api/identity/v1/push-questions", push::question, &PUSH_QUESTION_GET),
+        post("/_api/identity/v1/push-questions/answer", push::answer, &PUSH_QUESTION_ANSWER),
         post("/_api/identity/v1/proof", factors::prove, &MEMBER_PROVE),
         post("/_api/identity/v1/email", email_change::begin, &EMAIL_CHANGE_BEGIN),
         post("/_api/identity/v1/email/confirm", email_change::confirm, &EMAIL_CHANGE_CONFIRM),
@@ -91,6 +105,13 @@ pub(super) fn routes() -> Vec<Line> {
             operator_account::end_others,
             &OPERATOR_SESSION_END_OTHERS,
         ),
+        get("/_api/account/v1/operator/factors", operator_factors::list, &OPERATOR_FACTOR_LIST),
+        post("/_api/account/v1/operator/factors", operator_factors::begin, &OPERATOR_FACTOR_BEGIN),
+        post("/_api/account/v1/operator/factors/{id}/confirm", operator_factors::confirm, &OPERATOR_FACTOR_CONFIRM),
+        patch("/_api/account/v1/operator/factors/{id}", operator_factors::rename, &OPERATOR_FACTOR_RENAME),
+        delete("/_api/account/v1/operator/factors/{id}", operator_factors::remove, &OPERATOR_FACTOR_REMOVE),
+        post("/_api/account/v1/operator/recovery-codes", operator_factors::renew_codes, &OPERATOR_RECOVERY_CODES_RENEW),
+        post("/_api/account/v1/operator/proof", operator_factors::prove, &OPERATOR_PROVE),
         post("/_api/account/v1/installs", install::get, &APP_CONSENT_GET),
         post("/_api/account/v1/installs/decide", install::decide, &APP_CONSENT_DECIDE),
     ]

@@ -8,7 +8,7 @@
 
 use crate::{
     Core, Identity,
-    address::{Address, form},
+    address::{Address, form, shown_host},
     browser::{Beginning, Browser},
     client::{self, Client},
     flow::{
@@ -17,6 +17,7 @@ use crate::{
     },
     log::PeopleEntry,
     operator::{self, OperatorSession},
+    sign_in::operator_factor::proof,
     token::{self, Kind},
 };
 use serde_json::{Value, json};
@@ -108,20 +109,21 @@ impl Identity {
     pub async fn install_consent(&self, request: InstallRequest<'_>, browser: &Browser) -> Result<InstallConsent> {
         let Checked { client, site } = check(&self.core, &request).await?;
         installer(&self.core, &site, browser).await?;
-        let host = url::Url::parse(request.redirect_url).ok().and_then(|it| it.host_str().map(str::to_owned));
-        Ok(InstallConsent { client, site, host: host.unwrap_or_default() })
+        Ok(InstallConsent { client, site, host: shown_host(request.redirect_url) })
     }
 
     /// The owner's answer, and the address to which the browser goes with it: with a code when they agree, with
-    /// `error=access_denied` when they don't.
+    /// `error=access_denied` when they don't. Who agrees and has a second factor has lately shown it in this session.
     ///
     /// # Errors
-    /// As [`Identity::install_consent`].
+    /// As [`Identity::install_consent`]; [`Code::ProofNeeded`].
     pub async fn install_decide(&self, request: InstallRequest<'_>, agrees: bool, browser: &Browser) -> Result<String> {
         let core = &self.core;
         let Checked { client, site } = check(core, &request).await?;
         let owner = installer(core, &site, browser).await?;
-        if !agrees {
+        if agrees {
+            proof::require_of_enrolled(core, &owner.operator.id, &owner.id).await?;
+        } else {
             return Ok(answer_address(&request, vec![("error", "access_denied")]));
         }
         let code = token::opaque(core.world(), Kind::Install, site.number);

@@ -5,6 +5,7 @@
 
 pub mod install;
 pub mod logout;
+pub mod provider;
 mod redirect_session;
 pub mod standard;
 
@@ -22,7 +23,7 @@ use crate::{
     mail,
     oauth::{
         authorization::{Authorization, AuthorizationResult, AuthorizeAnswer, Prompt, ResponseMode},
-        code,
+        code, consent,
     },
     redirect::plan::{self, SignedIn},
     session::{self, NewSession, Session},
@@ -69,6 +70,8 @@ struct PresentedSession {
     device: Device,
     /// Whether the answer sets cookies.
     keeps_cookies: bool,
+    /// Whether a page can be shown that asks for consent: not silently, nor in a frame.
+    can_ask: bool,
 }
 
 /// Answers an authorization request of a known client.
@@ -84,16 +87,19 @@ pub(crate) async fn answer(
     let issuer = site_names::issuer(core, &site.id).await?;
     let device = Device::of(core, browser, true);
     // A page that makes a browser open an address made with a sign-in of its own must not keep that browser
-    // signed in: the cookie is only set when the client's own page led here.
+    // signed in: the cookie is only set when a page of the site itself led here, its client's or ours. One of others may
+    // have made its sign-in before anybody had anything to say.
     let is_led = navigation.referer.as_deref().and_then(Address::parse).map(|it| it.origin()).is_some_and(|it| {
-        client.allows_origin(&it) || Address::parse(&browser.base_url).is_some_and(|own| own.origin() == it)
+        let is_of_site = !client.is_third_party && client.allows_origin(&it);
+        is_of_site || Address::parse(&browser.base_url).is_some_and(|own| own.origin() == it)
     });
     let keeps = is_led && session.is_none();
     let presented = PresentedSession {
         redirect_session,
-        session: session.clone().filter(|_| request.prompt != Prompt::Login),
+        session: session.clone().filter(|_| !request.prompt.asks_who()),
         device: device.clone(),
         keeps_cookies: keeps,
+        can_ask: request.prompt != Prompt::None && !navigation.is_frame,
     };
     let issued = site
         .write_with((core.clone(), site.clone(), request.clone(), presented), |tx, (core, site, request, presented)| {
@@ -110,6 +116,14 @@ pub(crate) async fn answer(
         }
         Issued::SignedOut => {
             let begun = open::begin(core, site, FlowKind::SignIn, Destination::Client(request), browser).await?;
+            return Ok(Authorized::of(AuthorizeAnswer::Flow(begun)));
+        }
+        Issued::MustAgree { session, cookie } => {
+            let mut begun = open::begin_consent(core, site, &session, request, browser).await?;
+            if let Some(cookie) = cookie {
+                (begun.cookies.session, begun.cookies.device) = (Change::Set(cookie), device.cookie());
+                mail::deliver_soon(core, &site.id).await;
+            }
             return Ok(Authorized::of(AuthorizeAnswer::Flow(begun)));
         }
     };
@@ -137,6 +151,18 @@ async fn issue_at_once(
         return Ok(Issued::Refused("invalid_request", "The address was used before."));
     }
     if let Some(SignedIn { member, remembers }) = granted {
+        let is_asked = request.asks_always() || !consent::covers(tx, &site.id, request, &member).await?;
+        match &presented.session {
+            _ if !is_asked => {}
+            _ if !presented.can_ask => return Ok(Issued::unasked()),
+            // The page asks who is signed in in this browser, and makes it keep no sign-in that another page has sent it.
+            _ if presented.keeps_cookies => {}
+            // Nobody agrees by a session that gives no code.
+            Some(own) if own.member == member && !enrolment::is_due(core, tx, site, &member).await? => {
+                return Ok(Issued::MustAgree { session: own.clone(), cookie: None });
+            }
+            _ => return Ok(Issued::SignedOut),
+        }
         let new = NewSession {
             member: member.clone(),
             client: None,
@@ -150,8 +176,13 @@ async fn issue_at_once(
                 if remembers && presented.keeps_cookies {
                     remembered::remember(core, tx, &site.id, &member, presented.device.secret()).await?;
                 }
-                let code = code::issue_for(core, tx, site, request, &session).await?;
-                Ok(Issued::Code { code, session: Some(secret) })
+                if is_asked {
+                    return Ok(Issued::MustAgree { session, cookie: Some(secret) });
+                }
+                match code::issue_for(core, tx, site, request, (&session.member, &session.root)).await? {
+                    Some(code) => Ok(Issued::Code { code, session: Some(secret) }),
+                    None => Ok(Issued::unasked()),
+                }
             }
             Err(fault) if fault.code() == Code::MemberBlocked => {
                 Ok(Issued::Refused("access_denied", "The member can not sign in."))
@@ -163,8 +194,15 @@ async fn issue_at_once(
         // Such a session may have been opened by a password alone.
         Some(session) if enrolment::is_due(core, tx, site, &session.member).await? => Ok(Issued::SignedOut),
         Some(session) => {
-            let code = code::issue_for(core, tx, site, request, session).await?;
-            Ok(Issued::Code { code, session: None })
+            let code = match request.asks_always() {
+                true => None,
+                false => code::issue_for(core, tx, site, request, (&session.member, &session.root)).await?,
+            };
+            Ok(match code {
+                Some(code) => Issued::Code { code, session: None },
+                None if presented.can_ask => Issued::MustAgree { session: session.clone(), cookie: None },
+                None => Issued::unasked(),
+            })
         }
         None => Ok(Issued::SignedOut),
     }
@@ -184,6 +222,19 @@ enum Issued {
     Refused(&'static str, &'static str),
     /// No member is signed in, or without the second factor that is due.
     SignedOut,
+    /// The member is to be asked whether a client of others may have what it asks for.
+    MustAgree {
+        session: Session,
+        /// Of a session that was opened on the way.
+        cookie: Option<Secret>,
+    },
+}
+
+impl Issued {
+    /// The member would have to be asked where no page can be shown (OpenID Connect Core 3.1.2.6).
+    fn unasked() -> Self {
+        Self::Refused("consent_required", "The member has not agreed to what is asked for.")
+    }
 }
 
 /// An error of a request whose client or address is not known: shown here, never sent to an address.

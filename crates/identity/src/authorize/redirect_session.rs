@@ -31,8 +31,10 @@ impl Identity {
     ) -> Result<Authorized> {
         let core = &self.core;
         match plan::get(core, site, token).await? {
-            Plan::Auth(request) => {
+            Plan::Auth(mut request) => {
                 let client = client::of_site(core, site, &request.client).await?;
+                // A version before consent has not written it down.
+                request.of_others = client.is_third_party;
                 let opened = OpenedRequest { client: &client, request, redirect_session: Some(TokenHash::of(token)) };
                 authorize::answer(core, site, opened, browser, navigation).await
             }

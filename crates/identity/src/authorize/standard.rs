@@ -28,6 +28,11 @@ impl Parameters {
         self.0.iter().find(|it| it.0 == name).map(|it| it.1.as_str()).filter(|it| !it.is_empty())
     }
 
+    /// All whose names begin so, without that beginning.
+    pub fn below<'p>(&'p self, prefix: &'p str) -> impl Iterator<Item = (&'p str, &'p str)> {
+        self.0.iter().filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, value.as_str())))
+    }
+
     fn has_twice(&self, name: &str) -> bool {
         self.0.iter().filter(|it| it.0 == name).count() > 1
     }
@@ -73,14 +78,7 @@ impl Identity {
         if mode.is_none() {
             error = Some(("invalid_request", "response_mode must be query, fragment or web_message."));
         }
-        // Several prompts may be asked for; `none` stands alone (OpenID Connect Core 3.1.2.1).
-        let prompts: Vec<&str> = query.get("prompt").unwrap_or_default().split_whitespace().collect();
-        let prompt = match prompts[..] {
-            [] => Some(Prompt::Auto),
-            [only] => Prompt::parse(only),
-            _ if prompts.contains(&"none") => None,
-            _ => Some(Prompt::Login),
-        };
+        let prompt = Prompt::parse_all(query.get("prompt").unwrap_or_default());
         if prompt.is_none() {
             error = Some(("invalid_request", "prompt is not valid."));
         }
@@ -115,6 +113,7 @@ impl Identity {
             scopes: scopes.unwrap_or_default(),
             prompt: prompt.unwrap_or_default(),
             session_token: None,
+            idp: None,
         };
         let mut request = authorization::check(request, &client, None, None).map_err(unregistered)?;
         request.rotates = true;

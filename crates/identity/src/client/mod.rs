@@ -264,8 +264,11 @@ impl Identity {
     }
 }
 
-/// Takes away what an owner agreed to for an application, and tells the log, if one did. Asked for once more, it does
-/// what was left undone.
+/// Members whose consent one transaction takes away: no other write waits long.
+const CONSENTS_AT_ONCE: i64 = 500;
+
+/// Takes away what members and an owner agreed to for an application, and tells the log, if an owner did. Asked for once
+/// more, it does what was left undone.
 async fn uninstall(core: &Core, site: &SiteId, client: &ClientId) -> Result<()> {
     let site = match core.store.site(site).await {
         Err(fault) if fault.code() == Code::SiteUnknown => return Ok(()),
@@ -281,7 +284,19 @@ async fn uninstall(core: &Core, site: &SiteId, client: &ClientId) -> Result<()> 
             }
         })
     });
-    removed.await
+    removed.await?;
+    loop {
+        let ended = site.write_with((site.id.clone(), client.clone()), |tx, (site, client)| {
+            boxed!({
+                let sql = "delete from stoa.consent where site = $1 and client = $2 and member in \
+                           (select member from stoa.consent where site = $1 and client = $2 limit $3)";
+                Ok(tx.execute(sql, &params![site, client, CONSENTS_AT_ONCE]).await?)
+            })
+        });
+        if ended.await? < CONSENTS_AT_ONCE.unsigned_abs() {
+            return Ok(());
+        }
+    }
 }
 
 /// What [`Identity::client_get`] does.
@@ -313,6 +328,21 @@ pub(crate) async fn get(core: &Core, id: &ClientId) -> Result<Arc<Client>> {
     let client = Arc::new(found.ok_or_else(unknown)?);
     core.clients.0.insert(id.clone(), (now, client.clone()));
     Ok(client)
+}
+
+/// Whether a client was revoked. It is read from the catalogue, never from memory: who looks after a write misses no
+/// revocation before it.
+pub(crate) async fn is_revoked(core: &Core, id: &ClientId) -> Result<bool> {
+    let key = id.clone();
+    core.store
+        .catalog()
+        .read(ReaderPool::Point, move |tx| {
+            boxed!({
+                let sql = "select 1 from stoa.client where id = $1 and revoked is null";
+                Ok(tx.row(sql, &params![&key], |_| Ok(())).await?.is_none())
+            })
+        })
+        .await
 }
 
 /// What [`Identity::client_list`] does.
@@ -357,14 +387,25 @@ fn json_list(list: &[String]) -> String {
     serde_json::Value::from(list).to_string()
 }
 
-/// A name for people: 1 to 100 characters after trimming.
+/// A name for people: 1 to 100 characters after trimming, none of which controls how those beside it are shown.
 pub(crate) fn check_name(name: &str) -> Result<String> {
     let name = name.trim();
+    let refuse = |rule, why| Err(Fault::invalid(vec![Violation::new("name", rule, why)]));
     match name.chars().count() {
         0 => Err(Fault::new(Code::NameEmpty)),
-        1..=100 if !name.contains('\0') => Ok(name.to_owned()),
-        _ => Err(Fault::invalid(vec![Violation::new("name", "MAX_LENGTH", "a name has at most 100 characters")])),
+        101.. => refuse("MAX_LENGTH", "a name has at most 100 characters"),
+        _ if name.chars().any(controls_text) => {
+            refuse("FORMAT", "a name has no control characters, nor such that change the direction of writing")
+        }
+        _ => Ok(name.to_owned()),
     }
+}
+
+/// Whether a character changes how a question reads in which a name stands: line ends and the like, and the marks,
+/// embeddings, overrides and isolates of bidirectional text (Unicode Standard Annex 9, section 2).
+fn controls_text(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// An address that codes may be sent to: absolute, without fragment, and not in clear text except on
@@ -527,6 +568,27 @@ mod tests {
         let without = Client { scopes: None, ..others };
         assert_eq!(without.bound(), Some(Scopes::default()));
         assert_eq!(text(&without, asked).as_deref(), Some(""));
+    }
+
+    #[test]
+    fn name_stays_in_its_place() {
+        for good in ["Ledger", " Ledger ", "دفتر", "פנקס 2", "帳簿", "Crème & Co.", "👩\u{200d}💻"] {
+            assert_eq!(check_name(good).ok().as_deref(), Some(good.trim()), "{good}");
+        }
+        for bad in [
+            "\0",
+            "a\u{202e}b",
+            "a\u{2066}b",
+            "a\u{2069}b",
+            "a\u{200f}b",
+            "a\u{61c}b",
+            "a\nb",
+            "a\u{2028}b",
+            "a\u{85}b",
+        ] {
+            assert!(check_name(bad).is_err(), "{bad:?}");
+        }
+        assert!(check_name(&"a".repeat(100)).is_ok() && check_name(&"a".repeat(101)).is_err());
     }
 
     #[test]

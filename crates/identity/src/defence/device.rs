@@ -98,9 +98,10 @@ pub(crate) async fn record_operator(
 ) -> Result<()> {
     let subject = session.operator.device_subject();
     let hash = hash_of(&subject, device.cookie.expose());
-    let named = core.store().catalog().append_with((session.id.clone(), device.name.clone()), |tx, (id, name)| {
+    let named = core.store().catalog().append_with((session.id.clone(), device.name.clone()), move |tx, (id, name)| {
         boxed!({
-            tx.send("update stoa.person_session set device = $1 where id = $2", params![name.clone(), id]).await?;
+            let sql = "update stoa.person_session set device = $1, address = $2 where id = $3";
+            tx.send(sql, params![name.clone(), address.to_string(), id]).await?;
             Ok(())
         })
     });
@@ -167,6 +168,11 @@ fn hash_of(subject: &str, hint: &str) -> TokenHash {
 
 fn likeness(name: &str, address: IpAddr) -> String {
     format!("{name} {}", network(address))
+}
+
+/// The name of a browser, where it says something that is known.
+pub(crate) fn known_name(agent: &str) -> Option<String> {
+    Some(name_of(agent)).filter(|it| it != "?")
 }
 
 /// What a browser says of itself, in names from this list only: nothing of the header is repeated.

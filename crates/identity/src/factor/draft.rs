@@ -5,7 +5,7 @@ use crate::{
     Core,
     factor::{
         enrol::{self, Change},
-        guard, recovery_code,
+        guard, held, recovery_code,
         row::{self, Factor},
         secret, totp,
     },
@@ -15,7 +15,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use stoa_kernel::{Code, Fault, MemberId, Result, Secret, SiteId};
-use stoa_store::{Site, Tx};
+use stoa_store::Tx;
 
 /// What [`SealedCodes`] are encrypted for, in the place of a factor's id.
 const CODES: &str = "recovery codes";
@@ -28,6 +28,16 @@ impl SealedCodes {
     fn seal(core: &Core, site: &SiteId, member: &MemberId, codes: &[String]) -> Result<Self> {
         let sealed = secret::seal(core, site, member, CODES, &codes.join(" "))?;
         Ok(Self(URL_SAFE_NO_PAD.encode(sealed)))
+    }
+
+    /// New ones that don't count yet: in the clear as well, for [`NewCodes::put`].
+    ///
+    /// # Errors
+    /// What sealing answers.
+    pub(crate) fn draw(core: &Core, realm: &SiteId, member: &MemberId) -> Result<(NewCodes, Self)> {
+        let codes = recovery_code::draw(core.world());
+        let sealed = Self::seal(core, realm, member, &codes)?;
+        Ok((NewCodes(codes), sealed))
     }
 
     /// New ones with a factor that counts from now on; the member is told of both. Those of one who had some end.
@@ -51,6 +61,20 @@ impl SealedCodes {
         let Ok(sealed) = URL_SAFE_NO_PAD.decode(&self.0) else { return Ok(Vec::new()) };
         let opened = secret::open(core, site, member, CODES, &sealed).await?;
         Ok(opened.iter().flat_map(|it| it.expose().split(' ')).map(str::to_owned).collect())
+    }
+}
+
+/// Recovery codes that were drawn and don't count yet.
+#[derive(Clone)]
+pub(crate) struct NewCodes(Vec<String>);
+
+impl NewCodes {
+    /// Puts them in the place of all that the account had.
+    ///
+    /// # Errors
+    /// What the engine answers.
+    pub(crate) async fn put(&self, tx: &mut Tx<'_>, realm: &SiteId, member: &MemberId) -> Result<()> {
+        recovery_code::replace(tx, realm, member, &self.0).await
     }
 }
 
@@ -79,16 +103,17 @@ impl Draft {
         Ok(Self { id, sealed })
     }
 
-    /// What its member sets up, under the account's address; nothing when it is another member's or its key is gone.
+    /// What its member sets up, under the account's address with the name of the site; nothing when it is another member's or its
+    /// key is gone.
     pub(crate) async fn setup(
         &self,
         core: &Core,
-        site: &Site,
-        member: &MemberId,
+        (realm, member): (&SiteId, &MemberId),
+        site_name: &str,
         account: &str,
     ) -> Result<Option<Setup>> {
-        let secret = self.open(core, &site.id, member).await?;
-        Ok(secret.map(|it| Setup { uri: Secret::new(totp::uri(&site.name(), account, it.expose())), secret: it }))
+        let secret = self.open(core, realm, member).await?;
+        Ok(secret.map(|it| Setup { uri: Secret::new(totp::uri(site_name, account, it.expose())), secret: it }))
     }
 
     /// The step of time of its first code.
@@ -118,15 +143,30 @@ impl Draft {
         person: &Member,
         (step, address): (i64, IpAddr),
     ) -> Result<SealedCodes> {
-        let (id, member, now) = (self.id.clone(), &person.id, core.now());
-        let sealed = URL_SAFE_NO_PAD.decode(&self.sealed).map_err(Fault::internal)?;
-        let name = enrol::NAME.to_owned();
-        let factor = Factor { id, name, sealed, created: now, confirmed: None, used: None, last_step: 0 };
-        let had_codes = guard::generation(tx, site, member).await?.is_some();
-        row::begin(tx, site, member, &factor).await?;
-        row::confirm(tx, site, member, &factor.id, (step, now)).await?;
+        let had_codes = guard::generation(tx, site, &person.id).await?.is_some();
+        self.store(core, tx, site, &person.id, step).await?;
         SealedCodes::renew(core, tx, site, person, (Change { session: None, address, is_passkey: false }, had_codes))
             .await
+    }
+
+    /// Writes it down as a factor of which a first code was shown, of this step of time.
+    ///
+    /// # Errors
+    /// What the engine answers.
+    pub(crate) async fn store(
+        &self,
+        core: &Core,
+        tx: &mut Tx<'_>,
+        realm: &SiteId,
+        member: &MemberId,
+        step: i64,
+    ) -> Result<()> {
+        let (id, now) = (self.id.clone(), core.now());
+        let sealed = URL_SAFE_NO_PAD.decode(&self.sealed).map_err(Fault::internal)?;
+        let name = held::NAME.to_owned();
+        let factor = Factor::new((id, name), sealed, now);
+        row::begin(tx, realm, member, &factor).await?;
+        row::confirm(tx, realm, member, &factor.id, (step, now)).await.map(drop)
     }
 
     async fn open(&self, core: &Core, site: &SiteId, member: &MemberId) -> Result<Option<Secret>> {

@@ -4,40 +4,22 @@
 use crate::{
     Core, Identity, audit,
     factor::{
-        FactorType, MOST, guard, notice, offer,
-        passkey::{self, Passkey},
-        proof, recovery_code, remembered,
-        row::{self, Factor},
-        secret,
+        FactorType, browsers, guard,
+        held::{self, Enrolled, Enrolment, MemberFactor, NAME},
+        notice, offer, passkey, password, proof, push,
+        realm::Realm,
+        recovery_code, remembered, row,
         sent::{self, Sent},
-        totp,
     },
     mail::{self, FactorChange},
     member::{self, Member, access::MemberWrite},
     policy::{self, SecondFactorPolicy},
 };
 use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, Secret, SessionId, SiteId, Violation};
+use stoa_kernel::{Caller, Code, Fault, MemberId, Millis, Result, Secret, SessionId, SiteId};
 use stoa_store::{ReaderPool, Site, Tx, boxed};
 
-/// How long a factor waits for its first code.
-const WAITS: Millis = 15 * 60_000;
-/// Characters of a factor's name.
-const LONGEST_NAME: usize = 100;
-pub(super) const NAME: &str = "Authenticator";
 const LAST: &str = "This site requires an authenticator or a passkey: add another one before the last is removed.";
-
-/// A factor as its member sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemberFactor {
-    pub id: String,
-    pub factor: FactorType,
-    pub name: String,
-    pub created: Millis,
-    pub used: Option<Millis>,
-    /// Of a passkey: whether copies of it are on other devices.
-    pub is_backed_up: Option<bool>,
-}
 
 /// What a member has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,26 +36,6 @@ pub struct FactorList {
     pub proved_until: Option<Millis>,
 }
 
-/// A factor that waits for its first code.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Enrolment {
-    pub id: String,
-    pub name: String,
-    /// In base32, for typing.
-    pub secret: Secret,
-    /// The same as a QR code holds it.
-    pub uri: Secret,
-    pub expires: Millis,
-}
-
-/// A factor that counts from now on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Enrolled {
-    pub factor: MemberFactor,
-    /// With the first one: shown this once.
-    pub recovery_codes: Option<Vec<String>>,
-}
-
 impl Identity {
     /// What the calling member has enrolled.
     ///
@@ -86,14 +48,15 @@ impl Identity {
         let kinds: Vec<FactorType> = kinds.collect();
         let read = site.read(ReaderPool::Point, move |tx| {
             boxed!({
-                let factors = row::of_member(tx, &id, &member).await?;
-                let factors = factors.into_iter().filter(|it| it.confirmed.is_some()).map(shown);
-                let passkeys = passkey::of_member(tx, &id, &member).await?.into_iter().map(MemberFactor::from);
-                let mut factors: Vec<_> = factors.chain(passkeys).collect();
+                let mut factors = held::list(tx, &id, &member).await?;
+                let own = password::of_member(tx, &id, &member).await?;
+                let can_add_password = own.is_none() && password::can_add(tx, &id, &member).await?;
+                factors.extend(own);
                 factors.sort_by_key(|it| it.created);
                 let policy = policy::read(tx, &id).await?;
                 let is_addable = |it: &FactorType| match policy.second_factor {
                     SecondFactorPolicy::Off => false,
+                    _ if *it == FactorType::Password => can_add_password,
                     _ => it.channel().is_none() || policy.second_factor_by_telephone,
                 };
                 Ok(FactorList {
@@ -109,6 +72,17 @@ impl Identity {
         read.await
     }
 
+    /// The public key with which browsers subscribe at a site; nothing where there is none that can be used, which the log tells.
+    pub async fn push_key(&self, site: &Site) -> Option<String> {
+        match push::key_of(&self.core, site).await {
+            Ok(key) => Some(key.public().to_owned()),
+            Err(fault) => {
+                tracing::warn!(site = %site.id, "no browser can be enrolled: {fault:?}");
+                None
+            }
+        }
+    }
+
     /// Begins to enrol an authenticator: it counts once a code of it was shown ([`Identity::factor_confirm`]). One that was
     /// begun before and waits still goes.
     ///
@@ -119,31 +93,20 @@ impl Identity {
     pub async fn factor_begin(&self, site: &Arc<Site>, caller: &Caller, name: Option<&str>) -> Result<Enrolment> {
         let core = &self.core;
         let (member, session) = proof::oneself(caller)?;
-        let name = checked_name(name, NAME)?;
+        let name = held::checked_name(name, NAME)?;
         proof::count_change(core, site, &member, &session).await?;
         let email = member::find(site, &member).await?.ok_or_else(|| Fault::new(Code::NotFound))?.email;
-        let (id, secret, now) = (core.world().uuid(), totp::new_secret(core.world()), core.now());
-        let sealed = secret::seal(core, &site.id, &member, &id, &secret)?;
-        let factor = Factor {
-            id: id.clone(),
-            name: name.clone(),
-            sealed,
-            created: now,
-            confirmed: None,
-            used: None,
-            last_step: 0,
-        };
-        let begun = site.write_with((core.clone(), site.clone(), member, session, factor), |tx, input| {
+        let (factor, secret) = held::new_authenticator(core, &site.id, &member, name)?;
+        let begun = site.write_with((core.clone(), site.clone(), member, session, factor.clone()), |tx, input| {
             boxed!({
                 let (core, site, member, session, factor) = input;
                 may_enrol(core, tx, site, member, session).await?;
-                may_add(tx, &site.id, member, FactorType::Totp).await?;
-                row::begin(tx, &site.id, member, factor).await
+                may_add(tx, &site.id, member, FactorType::Totp, &[]).await?;
+                held::begin(tx, &site.id, member, factor).await
             })
         });
         begun.await?;
-        let uri = totp::uri(&site.name(), &email, &secret);
-        Ok(Enrolment { id, name, secret: Secret::new(secret), uri: Secret::new(uri), expires: now + WAITS })
+        Ok(Enrolment::of(factor, secret, &site.name(), &email))
     }
 
     /// Takes the first code of a factor: from now on it is asked for. Sign-ins that wait for a factor and browsers in
@@ -170,14 +133,12 @@ impl Identity {
                 boxed!({
                     let person = may_enrol(core, tx, site, member, session).await?;
                     // Before the count, so that a second confirmation of the same finds nothing.
-                    let all = row::of_member(tx, &site.id, member).await?;
-                    let waiting = all.iter().find(|it| it.id == *id && waits(core, it));
-                    let waiting = waiting.ok_or_else(|| Fault::new(Code::NotFound))?;
-                    may_add(tx, &site.id, member, waiting.factor()).await?;
-                    let step = match first {
+                    let waiting = held::waiting(core, tx, &site.id, member, id).await?;
+                    may_add(tx, &site.id, member, waiting.factor(), &first.replaced).await?;
+                    let step = match &first.code {
                         FirstCode::Step(step) => *step,
                         FirstCode::Sent(code) => {
-                            let sent = Sent::first(&person, waiting);
+                            let sent = Sent::first(&person, &waiting);
                             if !sent::take(tx, &site.id, &sent, code, core.now()).await? {
                                 // Not an error of the transaction, so that the count is kept.
                                 return Ok(Err(Fault::new(Code::VerificationFailed)));
@@ -185,19 +146,11 @@ impl Identity {
                             0
                         }
                     };
-                    let is_first = guard::generation(tx, &site.id, member).await?.is_none();
-                    if !row::confirm(tx, &site.id, member, id, (step, core.now())).await? {
-                        return Err(Fault::new(Code::NotFound));
-                    }
-                    let recovery_codes = match is_first {
-                        true => Some(recovery_code::renew(core, tx, &site.id, member).await?),
-                        false => None,
-                    };
+                    let confirmed = (id.as_str(), step);
+                    let enrolled = held::confirm(core, tx, &site.id, member, confirmed, &first.replaced).await?;
                     let change = Change { session: Some(session), address, is_passkey: false };
                     count_from_now(core, tx, &site.id, &person, change).await?;
-                    let factor = row::of_member(tx, &site.id, member).await?.into_iter().find(|it| it.id == *id);
-                    let factor = factor.ok_or_else(|| Fault::new(Code::NotFound))?;
-                    Ok(Ok(Enrolled { factor: shown(factor), recovery_codes }))
+                    Ok(Ok(enrolled))
                 })
             },
         );
@@ -220,23 +173,18 @@ impl Identity {
             move |tx, (core, site, member, session, id)| {
                 boxed!({
                     let person = proof::require(core, tx, site, member, session).await?;
-                    let kind = row::kind_of(id);
-                    let is_removed = match kind {
-                        FactorType::Webauthn => passkey::remove(tx, &site.id, member, id).await?,
-                        _ => row::remove(tx, &site.id, member, id).await?,
+                    let kind = match row::kind_of(id) {
+                        FactorType::Password if password::remove(tx, &site.id, member, id).await? => {
+                            FactorType::Password
+                        }
+                        _ => held::remove(tx, &site.id, member, id).await?,
                     };
-                    if !is_removed {
-                        return Err(Fault::new(Code::NotFound));
-                    }
                     let may_be_required = matches!(kind, FactorType::Totp | FactorType::Webauthn);
-                    if may_be_required && !offer::has_authenticator(tx, &site.id, member).await? {
+                    if may_be_required && !offer::has_authenticator(core, tx, &site.id, member).await? {
                         let due = policy::read(tx, &site.id).await?.factor_due(tx, &site.id, &person).await?;
                         if due.is_some_and(|it| it <= core.now()) {
                             return Err(Fault::because(Code::Forbidden, LAST));
                         }
-                    }
-                    if guard::generation(tx, &site.id, member).await?.is_none() {
-                        recovery_code::remove(tx, &site.id, member).await?;
                     }
                     guard::end_sign_ins(tx, &site.id, member, Some(session)).await?;
                     let entry = audit::Entry::by_oneself(member, audit::Event::FactorRemoved).at_address(Some(address));
@@ -250,7 +198,7 @@ impl Identity {
         Ok(())
     }
 
-    /// Gives an authenticator or a passkey of the calling member another name.
+    /// Gives an authenticator, a passkey or a browser of the calling member another name.
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is a member with their whole right; [`Code::ProofNeeded`]; [`Code::Validation`] for
@@ -264,35 +212,17 @@ impl Identity {
     ) -> Result<MemberFactor> {
         let core = &self.core;
         let (member, session) = proof::oneself(caller)?;
-        let kind = row::kind_of(id);
-        if kind.is_sent() {
-            let why = "codes that are sent have no name";
-            return Err(Fault::invalid(vec![Violation::new("name", "FIELD_NOT_ALLOWED", why)]));
-        }
-        if name.trim().is_empty() {
-            return Err(Fault::invalid(vec![Violation::new("name", "REQUIRED_FIELD", "is required")]));
-        }
-        let name = checked_name(Some(name), NAME)?;
+        let name = held::new_name(id, name)?;
         proof::count_change(core, site, &member, &session).await?;
         let renamed = site.write_with(
             (core.clone(), site.clone(), member, session, (id.to_owned(), name)),
             move |tx, (core, site, member, session, (id, name))| {
                 boxed!({
                     proof::require(core, tx, site, member, session).await?;
-                    let (id, name) = (id.as_str(), name.as_str());
-                    let is_renamed = match kind {
-                        FactorType::Webauthn => passkey::rename(tx, &site.id, member, (id, name)).await?,
-                        _ => row::rename(tx, &site.id, member, (id, name)).await?,
-                    };
-                    if !is_renamed {
-                        return Err(Fault::new(Code::NotFound));
-                    }
+                    let factor = held::rename(tx, &site.id, member, (id.as_str(), name.as_str())).await?;
                     let entry = audit::Entry::by_oneself(member, audit::Event::FactorRenamed);
                     audit::record(core, tx, &site.id, entry.at_address(Some(address))).await?;
-                    let passkeys = passkey::of_member(tx, &site.id, member).await?.into_iter().map(MemberFactor::from);
-                    let others = row::of_member(tx, &site.id, member).await?.into_iter().map(shown);
-                    let found = passkeys.chain(others).find(|it| it.id == id);
-                    found.ok_or_else(|| Fault::new(Code::NotFound))
+                    Ok(factor)
                 })
             },
         );
@@ -317,10 +247,7 @@ impl Identity {
             boxed!({
                 let (core, site, member, session) = input;
                 let person = proof::require(core, tx, site, member, session).await?;
-                if guard::generation(tx, &site.id, member).await?.is_none() {
-                    return Err(Fault::new(Code::NotFound));
-                }
-                let codes = recovery_code::renew(core, tx, &site.id, member).await?;
+                let codes = held::renew_codes(core, tx, &site.id, member).await?;
                 guard::end_sign_ins(tx, &site.id, member, Some(session)).await?;
                 tell_of_new_codes(core, tx, &site.id, &person, address).await?;
                 Ok(codes)
@@ -356,33 +283,30 @@ impl Identity {
         mail::deliver_soon(&self.core, &site.id).await;
         Ok(())
     }
+}
 
-    /// Takes all second factors of a member away, who has lost them; the member is told. Answers how many there were,
-    /// recovery codes not counted.
-    ///
-    /// # Errors
-    /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`] for an unknown member.
-    pub async fn factors_reset(&self, site: &Arc<Site>, caller: &Caller, id: &MemberId) -> Result<u64> {
-        let core = &self.core;
-        MemberWrite::privileged(caller)?;
-        let reset = site.write_with(
-            (core.clone(), site.clone(), caller.clone(), id.clone()),
-            |tx, (core, site, caller, id)| {
-                boxed!({
-                    let person = member::get(tx, &site.id, id).await?.filter(Member::is_there);
-                    let person = person.ok_or_else(|| Fault::new(Code::NotFound))?;
-                    let count = drop_all(core, tx, &site.id, caller, id).await?;
-                    if count > 0 {
-                        notice::changed(core, tx, &site.id, &person, FactorChange::Removed).await?;
-                    }
-                    Ok(count)
-                })
-            },
-        );
-        let count = reset.await?;
-        mail::deliver_soon(core, &site.id).await;
-        Ok(count)
-    }
+/// Takes all second factors of a member away, who has lost them; the member is told. Answers how many there were,
+/// recovery codes not counted.
+///
+/// # Errors
+/// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`] for an unknown member.
+pub(crate) async fn reset(core: &Arc<Core>, site: &Arc<Site>, caller: &Caller, id: &MemberId) -> Result<u64> {
+    MemberWrite::privileged(caller)?;
+    let reset =
+        site.write_with((core.clone(), site.clone(), caller.clone(), id.clone()), |tx, (core, site, caller, id)| {
+            boxed!({
+                let person = member::get(tx, &site.id, id).await?.filter(Member::is_there);
+                let person = person.ok_or_else(|| Fault::new(Code::NotFound))?;
+                let count = drop_all(core, tx, &site.id, caller, id).await?;
+                if count > 0 {
+                    notice::changed(core, tx, &site.id, &person, FactorChange::Removed).await?;
+                }
+                Ok(count)
+            })
+        });
+    let count = reset.await?;
+    mail::deliver_soon(core, &site.id).await;
+    Ok(count)
 }
 
 /// Takes inside a transaction all second factors of a member away, and what rests on them, and writes down who did. Answers
@@ -395,8 +319,9 @@ pub(crate) async fn drop_all(
     member: &MemberId,
 ) -> Result<u64> {
     guard::lock(tx, site, member).await?;
-    let count = row::remove_all(tx, site, member).await? + passkey::remove_all(tx, site, member).await?;
-    recovery_code::remove(tx, site, member).await?;
+    let own = u64::from(password::of_member(tx, site, member).await?.is_some());
+    password::drop(tx, site, member).await?;
+    let count = own + held::remove_all(tx, site, member).await?;
     guard::end_sign_ins(tx, site, member, None).await?;
     if count > 0 {
         audit::record(core, tx, site, audit::Entry::by(caller, audit::Event::FactorsReset, member)).await?;
@@ -481,28 +406,29 @@ pub(super) async fn may_enrol(
 }
 
 /// # Errors
-/// [`Code::TooMany`] for a member whose factors of this kind are as many as can be; [`Code::Forbidden`] for numbers where the
-/// site's members add none.
-pub(super) async fn may_add(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, wanted: FactorType) -> Result<()> {
+/// [`Code::TooMany`] for a member whose factors of this kind are as many as can be, those not counted whose place the new one takes;
+/// [`Code::Forbidden`] for numbers where the site's members add none.
+pub(super) async fn may_add(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    wanted: FactorType,
+    replaced: &[String],
+) -> Result<()> {
     if wanted.channel().is_some() && !policy::read(tx, site).await?.second_factor_by_telephone {
         return Err(Fault::because(Code::Forbidden, "Members of this site can not add a number."));
     }
-    let (count, most) = match wanted {
-        FactorType::Webauthn => (passkey::count(tx, site, member).await?, passkey::MOST),
-        _ => {
-            let all = row::of_member(tx, site, member).await?;
-            let confirmed = all.iter().filter(|it| it.confirmed.is_some() && it.factor() == wanted).count();
-            (confirmed, if wanted == FactorType::Totp { MOST } else { 1 })
-        }
-    };
-    if count < most { Ok(()) } else { Err(Fault::new(Code::TooMany)) }
+    held::has_room(tx, site, member, wanted, replaced).await
 }
 
-fn waits(core: &Core, factor: &Factor) -> bool {
-    factor.confirmed.is_none() && core.now() < factor.created + WAITS
+/// What confirms a factor that waits, and whose place it takes.
+#[derive(Debug, Clone)]
+struct Confirmation {
+    code: FirstCode,
+    /// Ids of factors that are the same browser.
+    replaced: Vec<String>,
 }
 
-/// What confirms a factor that waits.
 #[derive(Debug, Clone)]
 enum FirstCode {
     /// A code of the authenticator, of this step of time.
@@ -513,38 +439,15 @@ enum FirstCode {
 
 /// # Errors
 /// [`Code::NotFound`] for an authenticator that doesn't wait; [`Code::VerificationFailed`] for a wrong code of one.
-async fn first_code(core: &Core, site: &Site, member: &MemberId, id: &str, code: &Secret) -> Result<FirstCode> {
-    if row::kind_of(id) != FactorType::Totp {
-        return Ok(FirstCode::Sent(code.clone()));
+async fn first_code(core: &Core, site: &Site, member: &MemberId, id: &str, code: &Secret) -> Result<Confirmation> {
+    let kind = row::kind_of(id);
+    if kind != FactorType::Totp {
+        let replaced = match kind {
+            FactorType::Push => browsers::same_as_factor(core, site, member, id).await?,
+            _ => Vec::new(),
+        };
+        return Ok(Confirmation { code: FirstCode::Sent(code.clone()), replaced });
     }
-    let all = secret::of_member(core, site, member).await?;
-    let waiting = all.into_iter().find(|(it, _)| it.id == id && waits(core, it));
-    let (_, secret) = waiting.ok_or_else(|| Fault::new(Code::NotFound))?;
-    let typed: String = code.expose().chars().filter(|it| !it.is_whitespace()).collect();
-    let step = totp::step_of(secret.expose(), &typed, core.now(), 0);
-    step.map(FirstCode::Step).ok_or_else(|| Fault::new(Code::VerificationFailed))
-}
-
-fn shown(factor: Factor) -> MemberFactor {
-    let kind = factor.factor();
-    let Factor { id, name, created, used, .. } = factor;
-    MemberFactor { id, factor: kind, name, created, used, is_backed_up: None }
-}
-
-impl From<Passkey> for MemberFactor {
-    fn from(passkey: Passkey) -> Self {
-        let Passkey { id, name, created, used, is_backed_up, .. } = passkey;
-        Self { id, factor: FactorType::Webauthn, name, created, used, is_backed_up: Some(is_backed_up) }
-    }
-}
-
-/// A name as a member may give it, or the usual one.
-pub(super) fn checked_name(name: Option<&str>, usual: &str) -> Result<String> {
-    let name = name.map(str::trim).filter(|it| !it.is_empty()).unwrap_or(usual);
-    let wrong = |rule, why: String| Err(Fault::invalid(vec![Violation::new("name", rule, why)]));
-    match name {
-        it if it.chars().count() > LONGEST_NAME => wrong("MAX_LENGTH", format!("at most {LONGEST_NAME} characters")),
-        it if it.chars().any(char::is_control) => wrong("FORMAT", "a name has no control characters".to_owned()),
-        it => Ok(it.to_owned()),
-    }
+    let step = held::first_step(core, &Realm::of_site(site), member, id, code).await?;
+    Ok(Confirmation { code: FirstCode::Step(step), replaced: Vec::new() })
 }

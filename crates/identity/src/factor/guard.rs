@@ -5,6 +5,7 @@
 //! hold on all nodes and after a restart. Recovery codes and passkeys are not counted: 80 bits and signatures can't be guessed, and a count would let
 //! a thief of the password keep the member out.
 
+use crate::factor::FactorType;
 use stoa_kernel::{Code, Fault, MemberId, Millis, Result, SessionId, SiteId};
 use stoa_sql::params;
 use stoa_store::Tx;
@@ -66,6 +67,24 @@ pub(super) async fn absolve(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -
     Ok(())
 }
 
+/// Writes down what ends when a factor of this kind was right, inside the transaction in which it counts. The member is there: questions
+/// that others asked keep nothing from them. Wrong codes are forgotten, but for a recovery code, which is none of the guessed ones; and a
+/// password that a link has set is the member's, unless all that was shown is the mailbox or the password.
+pub(super) async fn was_right(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, factor: FactorType) -> Result<()> {
+    let (forgets, trusts_password) = match factor {
+        FactorType::Webauthn | FactorType::Totp | FactorType::Push | FactorType::Sms | FactorType::Call => (true, true),
+        FactorType::Email | FactorType::Password => (true, false),
+        FactorType::RecoveryCode => (false, true),
+    };
+    let sql = "update stoa.factor_guard set push_asked = 0, push_after = 0, \
+               wrong_codes = case when $1 = 1 then 0 else wrong_codes end, \
+               codes_after = case when $1 = 1 then 0 else codes_after end, \
+               password_set = case when $2 = 1 and password_set < 0 then null else password_set end \
+               where site = $3 and member = $4";
+    tx.send(sql, params![i64::from(forgets), i64::from(trusts_password), site, member]).await?;
+    Ok(())
+}
+
 /// Makes the guard of a member unless there is one, and locks it.
 pub(super) async fn lock(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
     let sql = "insert into stoa.factor_guard (site, member) values ($1, $2) \
@@ -82,12 +101,18 @@ pub(crate) async fn end_sign_ins(
     member: &MemberId,
     acting: Option<&SessionId>,
 ) -> Result<()> {
-    let sql = "update stoa.factor_guard set generation = generation + 1 where site = $1 and member = $2";
-    tx.send(sql, params![site, member]).await?;
+    count_up(tx, site, member).await?;
     let sql =
         "update stoa.session set proved = null where site = $1 and member = $2 and id <> $3 and proved is not null";
     tx.send(sql, params![site, member, acting.map_or("", SessionId::as_str)]).await?;
     super::remembered::forget(tx, site, member).await?;
+    Ok(())
+}
+
+/// Ends every sign-in that waits for a factor.
+pub(crate) async fn count_up(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
+    let sql = "update stoa.factor_guard set generation = generation + 1 where site = $1 and member = $2";
+    tx.send(sql, params![site, member]).await?;
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use crate::{
 use stoa_kernel::{Result, SiteId};
 use stoa_store::Tx;
 
-pub(super) async fn changed(
+pub(crate) async fn changed(
     core: &Core,
     tx: &mut Tx<'_>,
     site: &SiteId,

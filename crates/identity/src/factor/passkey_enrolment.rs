@@ -3,13 +3,15 @@
 
 use crate::{
     Core, Identity,
+    defence::throttle::AttemptKind,
     factor::{
         FactorType,
         draft::SealedCodes,
-        enrol::{self, Change, Enrolled, MemberFactor},
+        enrol::{self, Change},
         guard,
-        passkey::{self, Creation, NewPasskey, PresentedNew, RelyingParty, Use},
-        proof, recovery_code,
+        held::{self, Enrolled},
+        passkey::{self, Account, Creation, NewPasskey, PresentedNew, RelyingParty, Use},
+        proof,
     },
     mail,
     member::Member,
@@ -35,20 +37,19 @@ impl Identity {
     ) -> Result<Creation> {
         let core = &self.core;
         let (member, session) = proof::oneself(caller)?;
-        let at = at.ok_or_else(|| {
-            let why = "Browsers have passkeys only at a host name, with TLS or on localhost.";
-            Fault::because(Code::Forbidden, why)
-        })?;
+        let at = at.ok_or_else(no_passkeys)?;
         proof::count_change(core, site, &member, &session).await?;
         let begun = site.write_with(
             (core.clone(), site.clone(), member, session, at.clone()),
             |tx, (core, site, member, session, at)| {
                 boxed!({
                     let person = enrol::may_enrol(core, tx, site, member, session).await?;
-                    enrol::may_add(tx, &site.id, member, FactorType::Webauthn).await?;
+                    enrol::may_add(tx, &site.id, member, FactorType::Webauthn, &[]).await?;
                     let present = passkey::descriptors(tx, &site.id, member, at).await?;
                     let for_use = Use::Enrolment { member, session };
-                    Ok(passkey::creation(core, site, at, for_use, &person, present))
+                    let (site_name, email) = (&site.name(), &person.email);
+                    let account = Account { realm: &site.id, site_name, id: member, email };
+                    Ok(passkey::creation(core, at, for_use, account, present))
                 })
             },
         );
@@ -69,27 +70,19 @@ impl Identity {
     ) -> Result<Enrolled> {
         let core = &self.core;
         let (member, session) = proof::oneself(caller)?;
-        let name = enrol::checked_name(name, PASSKEY_NAME)?;
+        let name = held::checked_name(name, PASSKEY_NAME)?;
         proof::count_change(core, site, &member, &session).await?;
         let for_use = Use::Enrolment { member: &member, session: &session };
-        let new = presented.and_then(|it| passkey::verify_new(core, &site.id, it, for_use));
-        let new = new.ok_or_else(|| Fault::new(Code::VerificationFailed))?;
+        let new = checked(core, (&site.id, &site.id), presented, for_use, address)?;
         let enrolled = site.write_with(
             (core.clone(), site.clone(), member, session, (new, name)),
             move |tx, (core, site, member, session, (new, name))| {
                 boxed!({
                     let person = enrol::may_enrol(core, tx, site, member, session).await?;
-                    enrol::may_add(tx, &site.id, member, FactorType::Webauthn).await?;
-                    let is_first = guard::generation(tx, &site.id, member).await?.is_none();
-                    let kept = passkey::insert(core, tx, &site.id, member, (new, name.as_str())).await?;
-                    let kept = kept.ok_or_else(|| Fault::new(Code::VerificationFailed))?;
-                    let recovery_codes = match is_first {
-                        true => Some(recovery_code::renew(core, tx, &site.id, member).await?),
-                        false => None,
-                    };
+                    let enrolled = held::add_passkey(core, tx, &site.id, member, (new, name.as_str())).await?;
                     let change = Change { session: Some(session), address, is_passkey: true };
                     enrol::count_from_now(core, tx, &site.id, &person, change).await?;
-                    Ok(Enrolled { factor: MemberFactor::from(kept), recovery_codes })
+                    Ok(enrolled)
                 })
             },
         );
@@ -97,6 +90,31 @@ impl Identity {
         mail::deliver_soon(core, &site.id).await;
         Ok(enrolled)
     }
+}
+
+/// Checks a new passkey of a realm, of which nothing is left where it hasn't the form of one. Until it is right it counts for the network
+/// that it comes from, at the site where it was sent.
+///
+/// # Errors
+/// [`Code::VerificationFailed`] whatever is wrong with it; [`Code::Throttled`].
+pub(crate) fn checked(
+    core: &Core,
+    (site, realm): (&SiteId, &SiteId),
+    presented: Option<&PresentedNew>,
+    for_use: Use<'_>,
+    from: IpAddr,
+) -> Result<NewPasskey> {
+    let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), site, from, "")?;
+    let new = presented.and_then(|it| passkey::verify_new(core, realm, it, for_use));
+    let new = new.ok_or_else(|| Fault::new(Code::VerificationFailed))?;
+    core.throttle.refund(permit);
+    Ok(new)
+}
+
+/// Why none is added on pages where browsers have no passkeys.
+pub(crate) fn no_passkeys() -> Fault {
+    let why = "Browsers have passkeys only at a host name, with TLS or on localhost.";
+    Fault::because(Code::Forbidden, why)
 }
 
 /// Has a new passkey count from now on that was made on the way of a sign-in, inside a transaction in which the member has neither an

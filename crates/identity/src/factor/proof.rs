@@ -13,9 +13,11 @@ use crate::{
         throttle::{AttemptKind, Permit},
     },
     factor::{
-        FactorType, RelyingParty, Shown,
+        FactorType, Realm, RelyingParty, Shown,
         check::{self, Verdict},
-        dispatch, guard, passkey, sent,
+        dispatch, guard, passkey,
+        push::question::{self, AskedFrom, Question, Standing},
+        sent,
     },
     mail,
     member::{self, Member},
@@ -23,24 +25,32 @@ use crate::{
     session,
     telephone::Purpose,
 };
-use std::{
-    net::{IpAddr, Ipv4Addr},
-    sync::Arc,
-};
+use std::{net::Ipv4Addr, sync::Arc};
 use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, Secret, SessionId, SiteId, Violation};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// How long a proof holds in its session.
-const LIFE: Millis = 10 * 60_000;
+pub(crate) const LIFE: Millis = 10 * 60_000;
 /// How long a password proves nothing that a session has set.
 const UNPROVEN: Millis = 24 * 60 * 60_000;
+/// Seconds after which a push service may have recovered.
+const UNREACHED: i64 = 60;
 
 /// By what a member shows who they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proof {
     Password(Secret),
     Factor(Shown),
+}
+
+/// What is asked of a member who shows by a factor who they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProofAsked {
+    /// The code that went there, most of it left out.
+    SentTo(String),
+    /// To answer it in one of their browsers.
+    Question(Question),
 }
 
 impl Identity {
@@ -67,7 +77,7 @@ impl Identity {
         Ok(core.now() + LIFE)
     }
 
-    /// Sends a code of a kind for a proof of this session: where it goes, most of it left out.
+    /// Sends a code of a kind for a proof of this session, or a question to the member's browsers.
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is a member with their whole right; [`Code::Validation`] for one who takes no
@@ -78,21 +88,42 @@ impl Identity {
         site: &Arc<Site>,
         caller: &Caller,
         factor: FactorType,
-        address: IpAddr,
-    ) -> Result<String> {
+        attempt: &Attempt,
+    ) -> Result<ProofAsked> {
         let core = &self.core;
         let (id, session) = oneself(caller)?;
-        let prepared = dispatch::prepare(core, site, &id, (factor, Purpose::Proof), address).await?;
+        let from = AskedFrom::of(attempt.address, attempt.hints.user_agent.as_deref());
+        let prepared = dispatch::prepare(core, site, &id, (factor, Purpose::Proof), &from).await?;
         let put = site.write_with((core.clone(), site.clone(), id, session, prepared), |tx, input| {
             boxed!({
                 let (core, site, id, session, prepared) = input;
                 session::require_open(tx, &site.id, session).await?;
                 let member = member::get(tx, &site.id, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-                prepared.put(core, tx, &site.id, &member, &sent::of_session(session.as_str())).await
+                prepared.put(core, tx, site, &member, (&sent::of_session(session.as_str()), None)).await
             })
         });
         let letter = put.await?.ok_or_else(|| not_theirs(factor))?;
-        letter.send(core, site).await
+        let (sent_to, question) = letter.send(core, site).await?;
+        Ok(question.map_or(ProofAsked::SentTo(sent_to), ProofAsked::Question))
+    }
+
+    /// The question of this id that this session has asked, while it waits for its answer. Nothing when it has one, or is over.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is a member with their whole right; [`Code::Unavailable`] when no browser was sent it.
+    pub async fn member_prove_waits(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        transaction: &str,
+    ) -> Result<Option<Question>> {
+        let (member, session) = oneself(caller)?;
+        let name = sent::of_session(session.as_str());
+        Ok(match question::standing(&self.core, site, (&member, &name), transaction).await? {
+            Standing::Waits(question) => Some(question),
+            Standing::Unsent => return Err(unreached()),
+            Standing::Approved | Standing::Denied | Standing::Over => None,
+        })
     }
 
     /// Asks for a passkey as proof of this session, on these pages.
@@ -109,12 +140,18 @@ impl Identity {
         let (member, session) = oneself(caller)?;
         let at = at.ok_or_else(|| not_theirs(FactorType::Webauthn))?;
         let for_use = passkey::Use::Proof { member: &member, session: &session };
-        let asked = passkey::request_of(&self.core, site, at, for_use, &member).await?;
+        let asked = passkey::request_of(&self.core, &Realm::of_site(site), at, for_use, &member).await?;
         asked.ok_or_else(|| not_theirs(FactorType::Webauthn))
     }
 }
 
-fn not_theirs(factor: FactorType) -> Fault {
+/// No browser was sent a question.
+pub(crate) fn unreached() -> Fault {
+    Fault::because(Code::Unavailable, "None of the browsers could be reached by their push services; use another way.")
+        .with("retryAfterSeconds", UNREACHED)
+}
+
+pub(crate) fn not_theirs(factor: FactorType) -> Fault {
     let why = "this is no second factor of this account";
     Fault::invalid(vec![Violation::new(factor.data_name(), "FIELD_NOT_ALLOWED", why)])
 }
@@ -180,7 +217,7 @@ pub(crate) async fn before_password_change(
 }
 
 /// Compares a password with the member's, counted as a sign-in: what was counted, and the hash that it was compared with.
-async fn compare_password(
+pub(crate) async fn compare_password(
     core: &Arc<Core>,
     site: &Arc<Site>,
     id: &MemberId,
@@ -204,7 +241,7 @@ async fn has_factor(site: &Site, member: &MemberId) -> Result<bool> {
     Ok(read.await?.is_some())
 }
 
-fn not_by_password() -> Fault {
+pub(crate) fn not_by_password() -> Fault {
     Fault::because(Code::ProofNeeded, "A code of a second factor is needed, not the password.")
 }
 
@@ -220,7 +257,7 @@ async fn by_factor(
     let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, address, "")?;
     let sent = sent::of_session(session.as_str());
     let for_use = passkey::Use::Proof { member: &id, session: &session };
-    let compared = check::compare(core, site, &id, shown, Some(&sent), for_use).await?;
+    let compared = check::compare(core, &Realm::of_site(site), &id, shown, Some(&sent), for_use).await?;
     let proved = site.write_with(
         (core.clone(), site.clone(), id, session, compared),
         move |tx, (core, site, id, session, compared)| {

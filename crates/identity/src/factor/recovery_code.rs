@@ -12,7 +12,7 @@ const COUNT: usize = 10;
 const BYTES: usize = 10;
 
 /// New codes, as they are shown: `ABCD-EFGH-IJKL-MNOP`.
-fn draw(world: &World) -> Vec<String> {
+pub(super) fn draw(world: &World) -> Vec<String> {
     let code = || {
         let letters = base32(&world.bytes::<BYTES>());
         letters.as_bytes().chunks(4).map(String::from_utf8_lossy).collect::<Vec<_>>().join("-")
@@ -22,13 +22,19 @@ fn draw(world: &World) -> Vec<String> {
 
 /// Draws codes and puts them in the place of all that the member had.
 pub(super) async fn renew(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<Vec<String>> {
-    remove(tx, site, member).await?;
     let codes = draw(core.world());
-    for code in &codes {
+    replace(tx, site, member, &codes).await?;
+    Ok(codes)
+}
+
+/// Puts codes in the place of all that the member had.
+pub(super) async fn replace(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, codes: &[String]) -> Result<()> {
+    remove(tx, site, member).await?;
+    for code in codes {
         let sql = "insert into stoa.recovery_code (site, hash, member) values ($1, $2, $3)";
         tx.send(sql, params![site, hash(member, code), member]).await?;
     }
-    Ok(codes)
+    Ok(())
 }
 
 pub(super) async fn remove(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {

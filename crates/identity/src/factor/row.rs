@@ -1,5 +1,5 @@
 //! Authenticators as they are stored, and beside them that a member takes codes that are sent: by e-mail, or to numbers, which stand
-//! where authenticators have their secret.
+//! where authenticators have their secret. Browsers that are asked by Web Push have their subscription there.
 
 use crate::factor::{FactorType, passkey};
 use stoa_kernel::{MemberId, Millis, Result, SiteId};
@@ -8,7 +8,7 @@ use stoa_store::{Row, Tx};
 
 /// An authenticator of a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Factor {
+pub(crate) struct Factor {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) sealed: Vec<u8>,
@@ -18,12 +18,17 @@ pub(super) struct Factor {
     pub(super) used: Option<Millis>,
     /// The step of time of the last code that counted.
     pub(super) last_step: i64,
+    /// When the push service of a browser said that it is there no more.
+    pub(super) ended: Option<Millis>,
 }
 
 /// What the ids of codes that are sent begin with; those of authenticators never do.
 const EMAIL: &str = "email-";
 const SMS: &str = "sms-";
 const CALL: &str = "call-";
+const PUSH: &str = "push-";
+/// Of the password, which has no row of its own.
+const PASSWORD: &str = "password-";
 
 /// The one id under which a member takes codes by e-mail. The row has a sealed secret like any other, which is shown nowhere: to a
 /// program that doesn't know the kind it is an authenticator that nobody has.
@@ -31,9 +36,19 @@ pub(super) fn email_id(member: &MemberId) -> String {
     format!("{EMAIL}{member}")
 }
 
+/// The one id under which a member's password is a second factor.
+pub(super) fn password_id(member: &MemberId) -> String {
+    format!("{PASSWORD}{member}")
+}
+
 /// An id under which a member takes codes at a number: another one each time that a number is added.
 pub(super) fn phone_id(factor: FactorType, unique: &str) -> String {
     format!("{}{unique}", if factor == FactorType::Call { CALL } else { SMS })
+}
+
+/// An id of an enrolled browser.
+pub(super) fn push_id(unique: &str) -> String {
+    format!("{PUSH}{unique}")
 }
 
 /// The kind of factor that has an id; passkeys have a table of their own.
@@ -42,20 +57,32 @@ pub(super) fn kind_of(id: &str) -> FactorType {
         it if it.starts_with(EMAIL) => FactorType::Email,
         it if it.starts_with(SMS) => FactorType::Sms,
         it if it.starts_with(CALL) => FactorType::Call,
+        it if it.starts_with(PUSH) => FactorType::Push,
+        it if it.starts_with(PASSWORD) => FactorType::Password,
         it if it.starts_with(passkey::PREFIX) => FactorType::Webauthn,
         _ => FactorType::Totp,
     }
 }
 
 impl Factor {
+    /// One of which no code was shown yet, with what is sealed in it.
+    pub(super) fn new((id, name): (String, String), sealed: Vec<u8>, created: Millis) -> Self {
+        Self { id, name, sealed, created, confirmed: None, used: None, last_step: 0, ended: None }
+    }
+
     pub(super) fn factor(&self) -> FactorType {
         kind_of(&self.id)
+    }
+
+    /// Whether it is a browser that counts and can be asked.
+    pub(super) fn is_standing_browser(&self) -> bool {
+        self.factor() == FactorType::Push && self.confirmed.is_some() && self.ended.is_none()
     }
 }
 
 /// All of a member, the oldest first.
 pub(super) async fn of_member(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<Vec<Factor>> {
-    let sql = "select id, name, sealed, created, confirmed, used, last_step from stoa.factor \
+    let sql = "select id, name, sealed, created, confirmed, used, last_step, ended from stoa.factor \
                where site = $1 and member = $2 order by created, id";
     let read = |row: &Row<'_>| {
         Ok(Factor {
@@ -66,6 +93,7 @@ pub(super) async fn of_member(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId)
             confirmed: row.get(4)?,
             used: row.get(5)?,
             last_step: row.get(6)?,
+            ended: row.get(7)?,
         })
     };
     Ok(tx.rows(sql, &params![site, member], read).await?)
@@ -121,6 +149,21 @@ pub(super) async fn confirmed(
 /// A code that was sent has counted.
 pub(super) async fn used(tx: &mut Tx<'_>, site: &SiteId, id: &str, now: Millis) -> Result<()> {
     let sql = "update stoa.factor set used = $1 where site = $2 and id = $3";
+    tx.send(sql, params![now, site, id]).await?;
+    Ok(())
+}
+
+/// A question was approved in one of a member's browsers.
+pub(super) async fn browsers_used(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
+    for factor in of_member(tx, site, member).await?.into_iter().filter(Factor::is_standing_browser) {
+        used(tx, site, &factor.id, now).await?;
+    }
+    Ok(())
+}
+
+/// The push service of a browser has said that it is there no more.
+pub(super) async fn browser_ended(tx: &mut Tx<'_>, site: &SiteId, id: &str, now: Millis) -> Result<()> {
+    let sql = "update stoa.factor set ended = $1 where site = $2 and id = $3 and ended is null";
     tx.send(sql, params![now, site, id]).await?;
     Ok(())
 }

@@ -4,12 +4,13 @@ use crate::{
     Core,
     factor::{
         FactorType,
+        realm::Realm,
         row::{self, Factor},
     },
 };
 use stoa_kernel::{Fault, MemberId, Result, Secret, SiteId};
 use stoa_sql::params;
-use stoa_store::{ReaderPool, Row, Site, boxed};
+use stoa_store::{ReaderPool, Row, boxed};
 
 /// Rows that are sealed again in one go.
 const CHUNK: i64 = 500;
@@ -23,13 +24,13 @@ pub(super) fn seal(core: &Core, site: &SiteId, member: &MemberId, id: &str, secr
 ///
 /// # Errors
 /// What the engine answers; [`stoa_kernel::Code::Internal`] when the key that encrypted one is gone.
-pub(super) async fn of_member(core: &Core, site: &Site, member: &MemberId) -> Result<Vec<(Factor, Secret)>> {
-    let (id, who) = (site.id.clone(), member.clone());
-    let factors = site.read(ReaderPool::Point, move |tx| boxed!(row::of_member(tx, &id, &who).await)).await?;
+pub(super) async fn of_member(core: &Core, realm: &Realm<'_>, member: &MemberId) -> Result<Vec<(Factor, Secret)>> {
+    let (id, who) = (realm.id.clone(), member.clone());
+    let factors = realm.database.read(ReaderPool::Point, move |tx| boxed!(row::of_member(tx, &id, &who).await)).await?;
     let mut opened = Vec::new();
     for factor in factors.into_iter().filter(|it| it.factor() == FactorType::Totp) {
-        let secret = open(core, &site.id, member, &factor.id, &factor.sealed).await?;
-        let lost = || Fault::internal(format!("site {}: the secret of factor {} doesn't open", site.id, factor.id));
+        let secret = open(core, &realm.id, member, &factor.id, &factor.sealed).await?;
+        let lost = || Fault::internal(format!("site {}: the secret of factor {} doesn't open", realm.id, factor.id));
         opened.push((factor.clone(), secret.ok_or_else(lost)?));
     }
     Ok(opened)
@@ -54,22 +55,22 @@ struct Stored {
     sealed: Vec<u8>,
 }
 
-/// Puts the secrets of a site under the current key, piece by piece, and answers how many were under others.
-pub(crate) async fn reseal(core: &Core, site: &Site) -> Result<u64> {
+/// Puts the secrets of a realm under the current key, piece by piece, and answers how many were under others.
+pub(crate) async fn reseal(core: &Core, realm: Realm<'_>) -> Result<u64> {
     let (mut after, mut count) = (String::new(), 0);
     loop {
-        let page = page(site, after).await?;
+        let page = page(&realm, after).await?;
         let Some(last) = page.last().map(|it| it.id.clone()) else { return Ok(count) };
         let mut changes = Vec::new();
         for Stored { id, member, sealed } in page {
-            let about = associated_data(&site.id, &member, &id);
+            let about = associated_data(&realm.id, &member, &id);
             let cipher = &core.ciphers.factor;
             let Some(secret) = cipher.decrypt(&about, &sealed).filter(|_| !cipher.is_current(&sealed)) else {
                 continue;
             };
             changes.push((id, sealed, cipher.encrypt(core.world(), &about, &secret)?));
         }
-        let put = site.append_with((site.id.clone(), changes), |tx, (site, changes)| {
+        let put = realm.database.append_with((realm.id.clone(), changes), |tx, (site, changes)| {
             boxed!({
                 let mut count = 0;
                 for (id, old, new) in changes {
@@ -84,11 +85,11 @@ pub(crate) async fn reseal(core: &Core, site: &Site) -> Result<u64> {
     }
 }
 
-/// How many secrets of a site are under older keys.
-pub(crate) async fn left(core: &Core, site: &Site) -> Result<u64> {
+/// How many secrets of a realm are under older keys.
+pub(crate) async fn left(core: &Core, realm: Realm<'_>) -> Result<u64> {
     let (mut after, mut count) = (String::new(), 0);
     loop {
-        let page = page(site, after).await?;
+        let page = page(&realm, after).await?;
         let Some(last) = page.last().map(|it| it.id.clone()) else { return Ok(count) };
         count += page.iter().filter(|it| !core.ciphers.factor.is_current(&it.sealed)).count() as u64;
         after = last;
@@ -96,9 +97,9 @@ pub(crate) async fn left(core: &Core, site: &Site) -> Result<u64> {
 }
 
 /// Secrets whose factors have ids behind this one.
-async fn page(site: &Site, after: String) -> Result<Vec<Stored>> {
-    let id = site.id.clone();
-    let read = site.read(ReaderPool::Scan, move |tx| {
+async fn page(realm: &Realm<'_>, after: String) -> Result<Vec<Stored>> {
+    let id = realm.id.clone();
+    let read = realm.database.read(ReaderPool::Scan, move |tx| {
         boxed!({
             let sql = "select id, member, sealed from stoa.factor where site = $1 and id > $2 order by id limit $3";
             let each = |row: &Row<'_>| {

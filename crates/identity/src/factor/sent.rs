@@ -186,17 +186,9 @@ mod tests {
     #[test]
     fn code_is_of_one_factor() {
         let anna = Member::new(MemberId::from("anna"), "Anna@example.org", Profile::default(), 0);
-        let factor = |id: &str| Factor {
-            id: id.to_owned(),
-            name: String::new(),
-            sealed: Vec::new(),
-            created: 0,
-            confirmed: None,
-            used: None,
-            last_step: 0,
-        };
+        let factor = |id: &str| Factor::new((id.to_owned(), String::new()), Vec::new(), 0);
         let mail = factor(&row::email_id(&anna.id));
-        let phones = ["sms-1", "sms-2", "call-1"].map(factor);
+        let phones = ["sms-1", "sms-2", "call-1", "push-1"].map(factor);
         let all: Vec<Sent> = [&mail]
             .into_iter()
             .chain(&phones)

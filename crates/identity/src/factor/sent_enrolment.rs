@@ -52,7 +52,7 @@ impl Identity {
         // Shown nowhere: every factor has a secret.
         let factor = pending(core, site, &member, (id, EMAIL_NAME.to_owned()), &totp::new_secret(core.world()))?;
         let (factor, letter) = begin(core, site, (member, session), factor, None).await?;
-        let sent_to = letter.send(core, site).await?;
+        let (sent_to, _) = letter.send(core, site).await?;
         Ok(waiting(factor, sent_to))
     }
 
@@ -101,9 +101,15 @@ impl Identity {
 }
 
 /// A factor of which no code was shown yet, with what is sealed in it.
-fn pending(core: &Core, site: &Site, member: &MemberId, (id, name): (String, String), sealed: &str) -> Result<Factor> {
+pub(super) fn pending(
+    core: &Core,
+    site: &Site,
+    member: &MemberId,
+    (id, name): (String, String),
+    sealed: &str,
+) -> Result<Factor> {
     let sealed = secret::seal(core, &site.id, member, &id, sealed)?;
-    Ok(Factor { id, name, sealed, created: core.now(), confirmed: None, used: None, last_step: 0 })
+    Ok(Factor::new((id, name), sealed, core.now()))
 }
 
 /// Writes a factor down and its first code, which goes to the number, or to the member's address.
@@ -118,7 +124,7 @@ async fn begin(
         boxed!({
             let (core, site, member, session, factor, to) = input;
             let person = enrol::may_enrol(core, tx, site, member, session).await?;
-            enrol::may_add(tx, &site.id, member, factor.factor()).await?;
+            enrol::may_add(tx, &site.id, member, factor.factor(), &[]).await?;
             row::begin(tx, &site.id, member, factor).await?;
             let sent = Sent::first(&person, factor);
             let letter = match to {

@@ -7,24 +7,23 @@ use crate::{
     client,
     defence::device::{self, Device},
     face,
-    factor::remembered,
     flow::{
         FlowAnswer, effects, page,
-        record::{self, Record},
-        state::{Completion, Effect, EffectResult, Event, Grant, State, Transition},
+        record::{self, Context, Record},
+        state::{Completion, Effect, EffectResult, Event, Grant, SignedMember, State, Transition},
         step,
         view::{self, Visit},
         wire::{DoneMessage, FlowInput, FlowKind, Step},
     },
     mail,
-    oauth::{authorization::AuthorizationResult, code},
-    operator,
-    session::{self, NewSession, RedeemedToken},
+    oauth::{authorization::AuthorizationResult, code, consent},
+    session,
+    sign_in::{enrolment, operator_factor::ask},
     token::{self, Kind, site_names},
 };
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 use stoa_kernel::{Code, Fault, Result, Secret, TokenHash};
-use stoa_store::{Site, boxed};
+use stoa_store::{Site, Tx, boxed};
 
 /// Outcomes that one input may lead to before something is wrong with the machine.
 pub(super) const MOST_EFFECTS: usize = 4;
@@ -77,7 +76,16 @@ async fn find(core: &Core, visit: Visit<'_>) -> Result<Record> {
     if token::site_number(Kind::Flow, token) != Some(site.number) {
         return Err(Fault::new(Code::StateTokenInvalid));
     }
-    match record::find(site, TokenHash::of(token), browser.flow.as_deref(), core.now()).await {
+    let mut found = record::find(site, TokenHash::of(token), browser.flow.as_deref(), core.now()).await;
+    if let Ok(Record { context: Context { authorization: Some(request), .. }, .. }) = &mut found {
+        match client::of_site(core, site, &request.client).await {
+            // It was revoked: nobody is asked about it, and it gets no code.
+            Err(fault) if fault.code() == Code::ClientUnknown => found = Err(Fault::new(Code::StateTokenInvalid)),
+            // A version before consent has not written it down.
+            client => request.of_others = client?.is_third_party,
+        }
+    }
+    match found {
         Err(gone) if gone.code() == Code::StateTokenInvalid && !gone.data().contains_key(record::CLIENT) => {
             match client::first(core, &site.id).await? {
                 Some(client) => Err(gone.with(record::CLIENT, client.id.as_str())),
@@ -98,16 +106,37 @@ async fn conduct(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, event: 
         }
         (event, _) => event,
     };
-    let mut is_stored = false;
+    let (mut is_stored, mut cookies, mut sending) = (false, Cookies::default(), None);
     let mut transition = step::step(record.state.clone(), event, &facts);
     for _ in 0..MOST_EFFECTS {
         let Some(at) = transition.effects.iter().position(Effect::has_result) else { break };
         let effect = transition.effects.swap_remove(at);
-        let result = effects::run(core, visit.site, &record, effect.clone(), visit.browser).await?;
+        let result = match effects::run(core, visit, &record, effect.clone()).await {
+            // Another request was quicker with the same sign-in: this page shows what that one led to.
+            Err(gone) if matches!(effect, Effect::OpenForConsent(_)) && gone.code() == Code::StateTokenInvalid => {
+                record = find(core, visit).await?;
+                let page = page::of(core, visit, &record).await?;
+                return Ok(FlowAnswer { view: view::view(visit, &record, page, Vec::new()), cookies });
+            }
+            result => result?,
+        };
         if !effect.can_result_in(&result) {
             return Err(Fault::internal(format!("{} resulted in {}", effect.name(), result.name())));
         }
         is_stored |= matches!(result, EffectResult::Enrolled { .. });
+        match (&effect, &result) {
+            (_, EffectResult::MustAgree(opened) | EffectResult::HasAgreed(opened)) => {
+                is_stored = true;
+                (cookies.session, cookies.device) =
+                    (Change::Set(opened.cookie.clone()), Change::Set(opened.device.clone()));
+                (record.state, record.revision) = (State::Consent(opened.signed.clone()), record.revision + 1);
+            }
+            (Effect::LinkProvider { person, .. }, EffectResult::SignIn(it)) => {
+                record.link = record::Link::of(person, it)
+            }
+            (_, EffectResult::Sending { url }) => sending = Some(url.clone()),
+            _ => {}
+        }
         transition = step::step(transition.state, Event::Result(result), &facts);
     }
     let Transition { state, effects, problems } = transition;
@@ -120,7 +149,7 @@ async fn conduct(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, event: 
         }
     }
     if let Some(completion) = completion {
-        let end = End { completion, grant };
+        let end = End { completion, grant, cookies };
         return end_flow(core, visit, record, end).await;
     }
     if is_stored {
@@ -138,76 +167,146 @@ async fn conduct(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, event: 
             false => record = find(core, visit).await?,
         }
     }
-    let page = page::of(core, visit, &record).await?;
+    let page = match sending {
+        // The flow stays where it is: who comes back without an answer finds it there.
+        Some(url) => Step::Redirect { url },
+        None => page::of(core, visit, &record).await?,
+    };
     let view = view::view(visit, &record, page, problems);
-    Ok(FlowAnswer { view, cookies: Cookies::default() })
+    Ok(FlowAnswer { view, cookies })
 }
 
 /// How a flow ends, and for whom a session is opened.
 struct End {
     completion: Completion,
     grant: Option<Grant>,
+    /// What was set on the way.
+    cookies: Cookies,
+}
+
+/// Of what the transaction that ends a flow makes its code.
+enum Source {
+    /// The `sessionToken` of a finished sign-in.
+    SignIn(Secret, Device),
+    /// The session of a member, and the name of the client where they agree now: else they have agreed before.
+    Consent(SignedMember, Option<String>),
+    /// There is none to be made.
+    None,
 }
 
 /// What the transaction that ends a flow has made.
+#[derive(Default)]
 struct Made {
-    cookie: Secret,
+    cookie: Option<Secret>,
     code: Option<Secret>,
+}
+
+impl Source {
+    /// `from` is the network address of the browser.
+    async fn make(
+        &self,
+        core: &Arc<Core>,
+        tx: &mut Tx<'_>,
+        site: &Site,
+        record: &Record,
+        from: IpAddr,
+    ) -> Result<Made> {
+        let gone = || Fault::new(Code::StateTokenInvalid);
+        let request = record.context.authorization.as_ref();
+        match self {
+            Self::SignIn(token, device) => {
+                let opened = effects::open_session(core, tx, site, (record, token), (device, from)).await?;
+                let (session, cookie) = opened.ok_or_else(gone)?;
+                let code = match request {
+                    Some(request) => {
+                        let of = (&session.member, &session.root);
+                        Some(code::issue_for(core, tx, site, request, of).await?.ok_or_else(gone)?)
+                    }
+                    None => None,
+                };
+                Ok(Made { cookie: Some(cookie), code })
+            }
+            Self::Consent(SignedMember { session, member, .. }, name) => {
+                let request = request.ok_or_else(gone)?;
+                session::require_open(tx, &site.id, session).await.map_err(|it| match it.code() {
+                    Code::Unauthenticated => gone(),
+                    _ => it,
+                })?;
+                if enrolment::is_due(core, tx, site, member).await? {
+                    return Err(gone());
+                }
+                if let Some(name) = name {
+                    consent::give(core, tx, &site.id, (request, member), (name, from)).await?;
+                }
+                let code = code::issue_for(core, tx, site, request, (member, session)).await?.ok_or_else(gone)?;
+                Ok(Made { cookie: None, code: Some(code) })
+            }
+            Self::None => Ok(Made::default()),
+        }
+    }
 }
 
 /// Ends a flow once: opens the session, issues the code, tells where to go.
 async fn end_flow(core: &Arc<Core>, visit: Visit<'_>, mut record: Record, end: End) -> Result<FlowAnswer> {
     let Visit { site, browser, issuer, .. } = visit;
-    let session_token = match &end.grant {
-        Some(Grant::Member(it)) => Some(it.clone()),
+    let End { completion, grant, mut cookies } = end;
+    let device = Device::of(core, browser, false);
+    let source = match (&grant, &record.state, completion) {
+        (Some(Grant::Member(token)), _, _) => Source::SignIn(token.clone(), device.clone()),
+        (None, State::Consent(signed), Completion::SignedIn) => Source::Consent(signed.clone(), None),
+        (None, State::Consent(signed), Completion::Agreed) => {
+            Source::Consent(signed.clone(), Some(client_name(core, site, &record).await?))
+        }
+        _ => Source::None,
+    };
+    let agreed = match (&source, &record.context.authorization) {
+        (Source::Consent(signed, Some(_)), Some(request)) => Some((signed.member.clone(), request.client.clone())),
         _ => None,
     };
-    let device = Device::of(core, browser, false);
-    let made = site
-        .write_with(
-            (core.clone(), site.clone(), record.clone(), session_token, device.clone()),
-            |tx, (core, site, record, session_token, device)| {
-                boxed!({
-                    let gone = || Fault::new(Code::StateTokenInvalid);
-                    if !record::advance(tx, site, record, &State::Ended).await? {
-                        return Err(gone());
-                    }
-                    let Some(session_token) = session_token else { return Ok(None) };
-                    let taken = session::redeem_token(core, tx, site, session_token.expose()).await?;
-                    let RedeemedToken { member, visitor, remembers, .. } = taken.ok_or_else(gone)?;
-                    let new = NewSession { member: member.clone(), client: None, root: None, visitor, scopes: None };
-                    let (session, cookie) = session::create(core, tx, site, Kind::Cookie, &new).await?;
-                    device::record_seen(core, tx, site, &session.id, &member, device).await?;
-                    if remembers {
-                        remembered::remember(core, tx, &site.id, &member, device.secret()).await?;
-                    }
-                    let code = match &record.context.authorization {
-                        Some(request) => Some(code::issue_for(core, tx, site, request, &session).await?),
-                        None => None,
-                    };
-                    Ok(Some(Made { cookie, code }))
-                })
-            },
-        )
-        .await?;
-    let mut cookies = Cookies::default();
-    let mut code = None;
-    if let Some(made) = made {
-        (cookies.session, cookies.device) = (Change::Set(made.cookie), device.cookie());
-        code = made.code;
+    let input = (core.clone(), site.clone(), record.clone(), source, browser.address);
+    let made = site.write_with(input, |tx, (core, site, record, source, address)| {
+        boxed!({
+            if !record::advance(tx, site, record, &State::Ended).await? {
+                return Err(Fault::new(Code::StateTokenInvalid));
+            }
+            source.make(core, tx, site, record, *address).await
+        })
+    });
+    let Made { cookie, code } = made.await?;
+    if let Some((member, client)) = agreed {
+        if consent::end_if_revoked(core, site, &member, &client).await? {
+            return Err(Fault::new(Code::StateTokenInvalid));
+        }
         mail::deliver_soon(core, &site.id).await;
     }
-    if let Some(Grant::Operator(operator, role)) = &end.grant {
-        let (session, cookie) = operator::create_session(core, &site.id, operator, *role).await?;
+    if let Some(cookie) = cookie {
+        (cookies.session, cookies.device) = (Change::Set(cookie), device.cookie());
+        mail::deliver_soon(core, &site.id).await;
+    }
+    if let Some(Grant::Operator(cleared)) = &grant {
+        let (session, cookie) = ask::open_session(core, site, cleared).await?;
         device::record_operator(core, site, &session, &device, browser.address).await?;
         (cookies.operator, cookies.device) = (Change::Set(cookie), device.cookie());
     }
-    if end.completion == Completion::SignedOut {
+    if completion == Completion::SignedOut {
         (cookies.session, cookies.operator) = (Change::Clear(site.number), Change::Clear(site.number));
     }
     record.state = State::Ended;
-    let step = last_step(&record, end.completion, code, issuer);
+    let step = last_step(&record, completion, code, issuer);
     Ok(FlowAnswer { view: view::view(visit, &record, step, Vec::new()), cookies })
+}
+
+/// What the client of others is called that a flow asks about.
+///
+/// # Errors
+/// [`Code::StateTokenInvalid`] where it was revoked.
+async fn client_name(core: &Core, site: &Site, record: &Record) -> Result<String> {
+    let gone = || Fault::new(Code::StateTokenInvalid);
+    let request = record.context.authorization.as_ref().ok_or_else(gone)?;
+    match client::of_site(core, site, &request.client).await {
+        Err(fault) if fault.code() == Code::ClientUnknown => Err(gone()),
+        client => Ok(client?.name.clone()),
+    }
 }
 
 /// Where the person goes at the end.
@@ -216,6 +315,7 @@ fn last_step(record: &Record, completion: Completion, code: Option<Secret>, issu
     if let Some(request) = &context.authorization {
         let result = match (completion, code) {
             (Completion::Cancelled, _) => view::cancelled(),
+            (Completion::Declined, _) => view::declined(),
             (_, Some(code)) => AuthorizationResult::Code(code),
             (_, None) => {
                 AuthorizationResult::Error { name: "server_error", description: "No code could be made.".into() }
@@ -233,8 +333,8 @@ fn last_step(record: &Record, completion: Completion, code: Option<Secret>, issu
         return Step::Redirect { url };
     }
     let message = match completion {
-        Completion::SignedIn => DoneMessage::SignedIn,
-        Completion::SignedOut | Completion::Cancelled => DoneMessage::SignedOut,
+        Completion::SignedIn | Completion::Agreed => DoneMessage::SignedIn,
+        Completion::SignedOut | Completion::Cancelled | Completion::Declined => DoneMessage::SignedOut,
         Completion::PasswordChanged => DoneMessage::PasswordChanged,
         Completion::OwnerReady => DoneMessage::OwnerReady,
     };

@@ -3,6 +3,7 @@
 //! A flow is a stored [`state::State`] and a pure [`step::step`]; the server conducts it (`conduct`) and
 //! the page draws one step at a time (`wire`). The pages never decide what comes next.
 
+pub(crate) mod by_provider;
 mod conduct;
 mod effects;
 pub(crate) mod open;

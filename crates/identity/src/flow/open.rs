@@ -7,9 +7,9 @@ use crate::{
     defence::throttle::AttemptKind,
     face,
     flow::{
-        FlowAnswer, page,
+        FlowAnswer, by_provider, page,
         record::{self, Context, Record},
-        state::State,
+        state::{SignedMember, State},
         step::{self, Entry},
         view::{self, Visit},
         wire::{FlowKind, FlowStart},
@@ -17,7 +17,8 @@ use crate::{
     member,
     oauth::authorization::{Authorization, AuthorizeAnswer},
     operator::{self, invite},
-    session,
+    provider::connection,
+    session::{self, Session},
     sign_in::{operator_recovery, recovery},
     token::{Kind, opaque, site_names, site_number},
 };
@@ -113,6 +114,21 @@ pub(crate) async fn begin(
     Ok(insert(core, site, New { kind, state, context }, browser).await?.1)
 }
 
+/// Begins a flow for a member who is signed in in this browser, and has to agree to what a client of others asks for.
+pub(crate) async fn begin_consent(
+    core: &Core,
+    site: &Arc<Site>,
+    session: &Session,
+    request: Authorization,
+    browser: &Browser,
+) -> Result<Beginning> {
+    let member = member::find(site, &session.member).await?.ok_or_else(|| Fault::new(Code::MemberBlocked))?;
+    let signed = SignedMember { session: session.id.clone(), member: member.id, account: member.email };
+    let state = step::begin(Entry::Signed(signed)).ok_or_else(|| Fault::new(Code::NotBuilt))?;
+    let context = Context { authorization: Some(request), ..Context::default() };
+    Ok(insert(core, site, New { kind: FlowKind::SignIn, state, context }, browser).await?.1)
+}
+
 /// Where a browser goes that was signed out: to `url`, or to a page that says so.
 pub(crate) async fn signed_out(
     core: &Core,
@@ -141,15 +157,35 @@ async fn insert(core: &Core, site: &Arc<Site>, new: New, browser: &Browser) -> R
     let New { kind, state, mut context } = new;
     let _permit = core.throttle.attempt(AttemptKind::Flow, core.now(), &site.id, browser.address, "")?;
     let front_end = front_end(core, site, &context).await?;
+    // Who is signed in and asked for consent goes nowhere.
+    let is_sign_in = matches!(state, State::SignIn { .. });
+    let idp = context.authorization.as_ref().filter(|_| is_sign_in).and_then(|it| it.idp.as_deref());
+    let new_idp = match idp {
+        // One that was turned off since is as good as none: the page is shown.
+        Some(id) => connection::enabled(site, id).await?,
+        None => None,
+    };
     context.client = front_end.as_ref().map(|it| it.id.clone());
     context.home_url = front_end.and_then(|it| it.home());
     let token = opaque(core.world(), Kind::Flow, site.number);
     // One cookie serves all flows of a browser, so that two tabs don't end each other's.
     let known = browser.flow.as_deref().filter(|it| it.len() == 43);
     let cookie = Secret::new(known.map_or_else(|| core.world().token::<32>(), str::to_owned));
-    let record = Record { hash: TokenHash::of(token.expose()), kind, state, context, revision: 0 };
+    let (state, onward) = match new_idp {
+        Some(connection) => {
+            let of_browser = (token.expose(), browser, cookie.expose());
+            match by_provider::way(core, site, &connection, &context, of_browser).await? {
+                Ok(url) => (state, Some(url)),
+                Err(reason) => (State::ProviderFailed { provider: by_provider::named_by(&connection), reason }, None),
+            }
+        }
+        None => (state, None),
+    };
+    let hash = TokenHash::of(token.expose());
+    let record = Record { hash, kind, state, context, revision: 0, link: None };
     record::insert(site, &record, TokenHash::of(cookie.expose()), core.now()).await?;
-    Ok((record, Beginning { token, cookies: Cookies { flow: Change::Set(cookie), ..Cookies::default() } }))
+    let cookies = Cookies { flow: Change::Set(cookie), ..Cookies::default() };
+    Ok((record, Beginning { token, onward, cookies }))
 }
 
 /// The client that a flow is for: the requesting one, else the one to whose pages it leads back, else the first of the

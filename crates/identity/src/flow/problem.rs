@@ -1,6 +1,6 @@
 //! What can be wrong with an input, as the page shows it.
 
-use crate::flow::wire::Problem;
+use crate::flow::{state::Unanswered, wire::Problem};
 use stoa_kernel::{Code, Fault};
 
 pub fn required(field: &str) -> Problem {
@@ -18,6 +18,25 @@ pub fn wrong_code() -> Problem {
 /// A passkey that is unknown, removed, another site's, or whose challenge has ended: which of it is not told.
 pub fn wrong_passkey() -> Problem {
     at("passkey", "PASSKEY_REFUSED", "The passkey was not accepted.")
+}
+
+/// A question in an enrolled browser was denied, a wrong number among it, was not answered in time, or is not asked.
+pub fn unapproved(why: Unanswered) -> Problem {
+    match why {
+        Unanswered::Denied => {
+            at("push", "PUSH_DENIED", "The sign-in was denied in your browser, or another number was typed there.")
+        }
+        Unanswered::Late => at("push", "PUSH_EXPIRED", "There was no answer in your browser in time."),
+        Unanswered::Limited => at("push", Code::Throttled.name(), Code::Throttled.sentence()),
+        Unanswered::Unsent | Unanswered::Unavailable => {
+            at("push", "PUSH_UNAVAILABLE", "Your browsers can't be asked; use another way.")
+        }
+    }
+}
+
+/// The member's browsers can't be asked at the moment.
+pub fn unasked(fault: &Fault) -> Problem {
+    at("push", fault.code().name(), fault.message())
 }
 
 pub fn credentials() -> Problem {

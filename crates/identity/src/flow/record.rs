@@ -3,9 +3,11 @@
 use crate::{
     flow::{state::State, wire::FlowKind},
     oauth::authorization::Authorization,
+    provider::ProviderPerson,
+    sign_in::Outcome,
 };
 use serde::{Deserialize, Serialize};
-use stoa_kernel::{ClientId, Code, Fault, Millis, Result, TokenHash};
+use stoa_kernel::{ClientId, Code, Fault, MemberId, Millis, Result, TokenHash};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, Tx, boxed};
 
@@ -37,6 +39,28 @@ pub(super) struct Record {
     pub state: State,
     pub context: Context,
     pub revision: i64,
+    /// What the end of the sign-in links.
+    pub link: Option<Link>,
+}
+
+/// Who has come from a provider, and the member whose password was shown then, or whom the word of both sides means: linked when that
+/// member's sign-in ends, and nobody else's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Link {
+    pub person: ProviderPerson,
+    pub member: MemberId,
+}
+
+impl Link {
+    /// Of the member whose sign-in goes on so.
+    pub(super) fn of(person: &ProviderPerson, outcome: &Outcome) -> Option<Self> {
+        Some(Self { person: person.clone(), member: outcome.member_id()?.clone() })
+    }
+
+    /// Whom to link with a member who has signed in.
+    pub(super) fn person_of(&self, member: &MemberId, now: Millis) -> Option<&ProviderPerson> {
+        (self.member == *member && now < self.person.until).then_some(&self.person)
+    }
 }
 
 pub(super) async fn insert(site: &Site, record: &Record, browser: TokenHash, now: Millis) -> Result<()> {
@@ -63,18 +87,18 @@ pub(super) async fn find(site: &Site, hash: TokenHash, browser: Option<&str>, no
     let found = site
         .read(ReaderPool::Point, move |tx| {
             boxed!({
-                let sql = "select kind, state, context, revision from stoa.flow \
+                let sql = "select kind, state, context, revision, link from stoa.flow \
                            where site = $1 and hash = $2 and browser = $3 and expires > $4";
                 let values = params![&id, &key, &browser, now];
                 let read = tx.row(sql, &values, |row| {
                     let texts: [String; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
-                    Ok((texts, row.get::<i64>(3)?))
+                    Ok((texts, row.get::<i64>(3)?, row.get::<Option<String>>(4)?))
                 });
                 Ok(read.await?)
             })
         })
         .await?;
-    let ([kind, state, context], revision) = found.ok_or_else(gone)?;
+    let ([kind, state, context], revision, link) = found.ok_or_else(gone)?;
     let state: State = serde_json::from_str(&state).map_err(Fault::internal)?;
     let context: Context = serde_json::from_str(&context).map_err(Fault::internal)?;
     if state == State::Ended {
@@ -83,15 +107,31 @@ pub(super) async fn find(site: &Site, hash: TokenHash, browser: Option<&str>, no
             None => gone(),
         });
     }
-    Ok(Record { hash, kind: serde_json::from_str(&kind).map_err(Fault::internal)?, state, context, revision })
+    let link = link.map(|it| serde_json::from_str(&it)).transpose().map_err(Fault::internal)?;
+    Ok(Record { hash, kind: serde_json::from_str(&kind).map_err(Fault::internal)?, state, context, revision, link })
 }
 
-/// Writes the state when the flow has not moved on since it was read: `false` when it has.
+/// Writes the state when the flow has not moved on since it was read: `false` when it has. What was to be linked is forgotten with the
+/// sign-in that it belongs to.
 pub(super) async fn advance(tx: &mut Tx<'_>, site: &Site, record: &Record, state: &State) -> Result<bool> {
-    let sql =
-        "update stoa.flow set state = $1, revision = revision + 1 where site = $2 and hash = $3 and revision = $4";
+    let sql = match state.goes_on() {
+        true => {
+            "update stoa.flow set state = $1, revision = revision + 1 where site = $2 and hash = $3 and revision = $4"
+        }
+        false => {
+            "update stoa.flow set state = $1, revision = revision + 1, link = null \
+             where site = $2 and hash = $3 and revision = $4"
+        }
+    };
     let changed = tx.execute(sql, &params![json(state)?, &site.id, &record.hash, record.revision]).await?;
     Ok(changed == 1)
+}
+
+/// Notes what the end of the sign-in links, in a flow that has not moved on meanwhile.
+pub(super) async fn link(tx: &mut Tx<'_>, site: &Site, record: &Record, link: &Link) -> Result<()> {
+    let sql = "update stoa.flow set link = $1 where site = $2 and hash = $3 and revision = $4";
+    tx.send(sql, params![json(link)?, &site.id, &record.hash, record.revision]).await?;
+    Ok(())
 }
 
 fn json(value: &impl Serialize) -> Result<String> {

@@ -4,20 +4,25 @@
 //! input, result, effect, kind or entry can't be left out.
 
 use crate::{
-    factor::{Draft, FactorType, SealedCodes},
+    factor::{Draft, FactorType, Question, SealedCodes},
     flow::{
         problem,
-        state::{Completion, Effect, EffectResult, Event, Facts, Grant, PasskeyAnswer, PasswordReason, SentTo, State},
+        state::{
+            Completion, Effect, EffectResult, Event, Facts, Grant, Opened, PasskeyAnswer, PasswordReason, SentTo,
+            SignedMember, State, Unanswered,
+        },
         step::Entry,
-        wire::{FlowInput, FlowKind, ProfileInput},
+        wire::{FlowInput, FlowKind, ProfileInput, Provider, ProviderFailure},
     },
     member::{Member, profile::Profile},
     operator::Operator,
     password::Fingerprint,
     policy::Field,
-    sign_in::{challenge::Challenge, outcome::Outcome},
+    provider::ProviderPerson,
+    sign_in::{challenge::Challenge, operator_factor::Cleared, outcome::Outcome},
 };
-use stoa_kernel::{Email, MemberId, Role, Secret, UserId};
+use std::sync::LazyLock;
+use stoa_kernel::{Email, MemberId, Secret, SessionId, UserId};
 
 /// Samples of every variant of an enum. The patterns have no wildcard, and each sample is of its own.
 macro_rules! every {
@@ -73,6 +78,39 @@ pub(super) fn by_phone(mailed: Option<&str>) -> Challenge {
     Challenge { factors, mailed: mailed.map(str::to_owned), ..challenge() }
 }
 
+/// Whom a provider has shown.
+pub(super) fn person() -> ProviderPerson {
+    ProviderPerson {
+        provider: provider(),
+        subject: "s".to_owned(),
+        email: Some(email()),
+        is_verified: true,
+        first_name: None,
+        last_name: None,
+        language: None,
+        until: 0,
+    }
+}
+
+pub(super) fn provider() -> Provider {
+    Provider { id: "p".to_owned(), label: "Elsewhere".to_owned() }
+}
+
+/// Of a member whom a provider has shown, and who is asked for the password beside it.
+pub(super) fn by_password() -> Challenge {
+    Challenge { factors: vec![FactorType::Password], by_provider: true, ..challenge() }
+}
+
+/// Of a member whose browsers can be asked, and were or not.
+pub(super) fn by_push(mailed: Option<&str>) -> Challenge {
+    let factors = vec![FactorType::Push, FactorType::RecoveryCode];
+    Challenge { factors, mailed: mailed.map(str::to_owned), ..challenge() }
+}
+
+pub(super) fn question() -> Question {
+    Question { id: "q".to_owned(), number: "42".to_owned(), expires: 1 }
+}
+
 pub(super) fn sent(factor: FactorType) -> SentTo {
     SentTo { factor, to: "***".to_owned() }
 }
@@ -90,6 +128,15 @@ pub(super) fn codes() -> SealedCodes {
     serde_json::from_value("".into()).expect("codes")
 }
 
+/// A member whom a client of others waits for.
+pub(super) fn signed() -> SignedMember {
+    SignedMember { session: SessionId::from("s"), member: member(), account: email() }
+}
+
+pub(super) fn opened() -> Opened {
+    Opened { signed: signed(), cookie: Secret::new("cookie"), device: Secret::new("device") }
+}
+
 pub(super) fn kinds() -> Vec<FlowKind> {
     every!(FlowKind {
         FlowKind::SignIn => [FlowKind::SignIn],
@@ -103,13 +150,14 @@ pub(super) fn kinds() -> Vec<FlowKind> {
 
 /// All, whether or not a flow of the kind can have them: what holds then holds for those that can.
 pub(super) fn facts() -> Vec<Facts> {
-    let flags = |bits: u8| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0];
+    let flags = |bits: u8| [1, 2, 4, 8].map(|bit| bits & bit != 0);
     let one = |kind| {
-        (0..8).map(flags).map(move |[can_sign_up, can_recover, can_cancel]| Facts {
+        (0..16).map(flags).map(move |[can_sign_up, can_recover, can_cancel, of_others]| Facts {
             kind,
             can_sign_up,
             can_recover,
             can_cancel,
+            of_others,
         })
     };
     kinds().into_iter().flat_map(one).collect()
@@ -131,6 +179,11 @@ pub(super) fn states() -> Vec<State> {
     every!(State {
         State::SignIn { .. } => [State::SignIn { email: some.clone() }, State::SignIn { email: none.clone() }],
         State::SignUp { .. } => [State::SignUp { email: some.clone() }, State::SignUp { email: none.clone() }],
+        State::ByProvider { .. } => [State::ByProvider { person: person() }],
+        State::LinkProvider { .. } => [State::LinkProvider { person: person(), email: email() }],
+        State::ProviderFailed { .. } => [
+            State::ProviderFailed { provider: provider(), reason: ProviderFailure::Declined },
+        ],
         State::VerifyEmail { .. } => [
             State::VerifyEmail { member: member(), email: email(), enrols: false },
             State::VerifyEmail { member: member(), email: email(), enrols: true },
@@ -143,10 +196,17 @@ pub(super) fn states() -> Vec<State> {
         State::SecondFactor { .. } => [
             State::SecondFactor { challenge: challenge(), sent: None },
             State::SecondFactor { challenge: by_passkey(), sent: None },
+            State::SecondFactor { challenge: by_password(), sent: None },
             State::SecondFactor { challenge: by_mail(None), sent: None },
             State::SecondFactor { challenge: by_mail(Some("flow")), sent: Some(sent(FactorType::Email)) },
             State::SecondFactor { challenge: by_phone(None), sent: None },
             State::SecondFactor { challenge: by_phone(Some("flow")), sent: Some(sent(FactorType::Sms)) },
+            State::SecondFactor { challenge: by_push(None), sent: None },
+            State::SecondFactor { challenge: by_push(Some("flow")), sent: None },
+        ],
+        State::AwaitPush { .. } => [
+            State::AwaitPush { challenge: by_push(Some("flow")), question: question(), remembers: true },
+            State::AwaitPush { challenge: by_push(Some("flow")), question: question(), remembers: false },
         ],
         State::OfferFactor { .. } => [
             State::OfferFactor { challenge: challenge(), until: Some(1) },
@@ -173,6 +233,7 @@ pub(super) fn states() -> Vec<State> {
             State::NewPassword { email: some.clone(), reason: owner },
             State::NewPassword { email: none.clone(), reason: setup },
         ],
+        State::Consent(_) => [State::Consent(signed())],
         State::ConfirmSignOut { .. } => [State::ConfirmSignOut { name: None }, State::ConfirmSignOut { name: some.clone() }],
         State::SignedOut => [State::SignedOut],
         State::Ended => [State::Ended],
@@ -204,6 +265,11 @@ pub(super) fn inputs() -> Vec<FlowInput> {
     let mut all = every!(FlowInput {
         FlowInput::SignIn { .. } => [sign_in(&email(), "long enough"), sign_in(&email(), ""), sign_in("nonsense", "x"), sign_in("", "")],
         FlowInput::SignUp { .. } => [sign_up(&email(), "long enough"), sign_up(&email(), ""), sign_up("nonsense", "x"), sign_up("", "")],
+        FlowInput::Provider { .. } => [FlowInput::Provider { id: "p".to_owned() }],
+        FlowInput::LinkProvider { .. } => [
+            FlowInput::LinkProvider { password: "long enough".to_owned(), captcha: None },
+            FlowInput::LinkProvider { password: String::new(), captcha: None },
+        ],
         FlowInput::Switch { .. } => [to(FlowKind::SignIn, None)],
         FlowInput::VerifyEmail { .. } => [code("123456"), code("123 456"), code("12345"), code("abcdef"), code("")],
         FlowInput::Resend { .. } => [
@@ -222,6 +288,8 @@ pub(super) fn inputs() -> Vec<FlowInput> {
             prove(FactorType::Sms, "123456", false),
             prove(FactorType::Call, "123456", true),
             prove(FactorType::RecoveryCode, "ABCD-EFGH", false),
+            prove(FactorType::Push, "", true),
+            prove(FactorType::Push, "", false),
             prove(FactorType::Totp, " ", false),
             prove(FactorType::Webauthn, "{}", false),
         ],
@@ -238,6 +306,8 @@ pub(super) fn inputs() -> Vec<FlowInput> {
             FlowInput::NewPassword { password: "long enough".to_owned() },
             FlowInput::NewPassword { password: String::new() },
         ],
+        FlowInput::Allow => [FlowInput::Allow],
+        FlowInput::Decline => [FlowInput::Decline],
         FlowInput::ConfirmSignOut => [FlowInput::ConfirmSignOut],
         FlowInput::Back => [FlowInput::Back],
         FlowInput::Cancel => [FlowInput::Cancel],
@@ -264,8 +334,10 @@ pub(super) fn outcomes() -> Vec<Outcome> {
         Outcome::MfaChallenge { .. } => [
             asked(challenge(), FactorType::Totp),
             asked(by_passkey(), FactorType::Webauthn),
+            asked(by_password(), FactorType::Password),
             asked(by_mail(None), FactorType::Email),
             asked(by_phone(None), FactorType::Sms),
+            asked(by_push(None), FactorType::Push),
         ],
         Outcome::RequireEnrolment { .. } => [
             Outcome::RequireEnrolment { challenge: challenge(), until: Some(1), url: None, takes_passkey: false },
@@ -278,16 +350,25 @@ pub(super) fn outcomes() -> Vec<Outcome> {
     })
 }
 
-pub(super) fn operator() -> Operator {
-    Operator::new(UserId::from("o"), email())
+pub(super) fn operator() -> Cleared {
+    Cleared::sample(Operator::new(UserId::from("o"), email()))
 }
 
-/// Those that a flow can meet: an address that was verified outside of a sign-in is none of a flow's.
-pub(super) fn results() -> Vec<EffectResult> {
+/// Those that a flow can meet: an address that was verified outside of a sign-in is none of a flow's. Made once, since a walk
+/// asks for them at each of its steps.
+pub(super) static RESULTS: LazyLock<Vec<EffectResult>> = LazyLock::new(|| {
     let mut all: Vec<EffectResult> = outcomes().into_iter().map(|it| EffectResult::SignIn(Box::new(it))).collect();
     all.extend(every!(EffectResult {
         EffectResult::SignIn(_) => [EffectResult::SignIn(Box::new(outcomes().remove(0)))],
-        EffectResult::Operator(..) => [EffectResult::Operator(operator(), Role::Owner)],
+        EffectResult::Operator(_) => [EffectResult::Operator(operator())],
+        EffectResult::OperatorFactor(_) => [
+            EffectResult::OperatorFactor(challenge()),
+            EffectResult::OperatorFactor(by_passkey()),
+        ],
+        EffectResult::OperatorEnrolment { .. } => [
+            EffectResult::OperatorEnrolment { challenge: challenge(), until: Some(1) },
+            EffectResult::OperatorEnrolment { challenge: challenge(), until: None },
+        ],
         EffectResult::Outdated => [EffectResult::Outdated],
         EffectResult::Sent => [EffectResult::Sent],
         EffectResult::SignedOut => [EffectResult::SignedOut],
@@ -296,15 +377,35 @@ pub(super) fn results() -> Vec<EffectResult> {
             EffectResult::CodeSent { challenge: by_mail(Some("flow")), sent: sent(FactorType::Email) },
             EffectResult::CodeSent { challenge: by_phone(Some("flow")), sent: sent(FactorType::Sms) },
         ],
+        EffectResult::Sending { .. } => [EffectResult::Sending { url: "https://idp.example".to_owned() }],
+        EffectResult::MustLink { .. } => [EffectResult::MustLink { email: email() }],
+        EffectResult::ProviderFailed { .. } => [
+            EffectResult::ProviderFailed { provider: provider(), reason: ProviderFailure::NoEmail },
+        ],
+        EffectResult::Asked { .. } => [
+            EffectResult::Asked { challenge: by_push(Some("flow")), question: question(), remembers: true },
+            EffectResult::Asked { challenge: by_push(Some("flow")), question: question(), remembers: false },
+        ],
+        EffectResult::Unapproved { .. } => [
+            EffectResult::Unapproved { why: Unanswered::Denied },
+            EffectResult::Unapproved { why: Unanswered::Late },
+            EffectResult::Unapproved { why: Unanswered::Unsent },
+            EffectResult::Unapproved { why: Unanswered::Limited },
+            EffectResult::Unapproved { why: Unanswered::Unavailable },
+        ],
         EffectResult::Drafted { .. } => [EffectResult::Drafted { draft: draft(), account: email() }],
         EffectResult::Enrolled { .. } => [
             EffectResult::Enrolled { challenge: challenge(), codes: codes() },
         ],
+        EffectResult::MustAgree(_) => [EffectResult::MustAgree(opened())],
+        EffectResult::HasAgreed(_) => [EffectResult::HasAgreed(opened())],
+        EffectResult::Agreed => [EffectResult::Agreed],
         EffectResult::Refused(_) => [EffectResult::Refused(problem::credentials())],
     }));
-    all.retain(|result| effects().iter().any(|it| it.can_result_in(result)));
+    let effects = effects();
+    all.retain(|result| effects.iter().any(|it| it.can_result_in(result)));
     all
-}
+});
 
 pub(super) fn events() -> Vec<Event> {
     let mut all = every!(Event {
@@ -313,7 +414,7 @@ pub(super) fn events() -> Vec<Event> {
         Event::Result(_) => [Event::Result(EffectResult::Sent)],
     });
     all.extend(inputs().into_iter().map(Event::Input));
-    all.extend(results().into_iter().map(Event::Result));
+    all.extend(RESULTS.iter().cloned().map(Event::Result));
     all
 }
 
@@ -324,6 +425,11 @@ pub(super) fn effects() -> Vec<Effect> {
         Effect::Register { .. } => [
             Effect::Register { email: email(), password: password(), profile: ProfileInput::default(), captcha: None },
         ],
+        Effect::AskProvider { .. } => [Effect::AskProvider { id: "p".to_owned() }],
+        Effect::CheckProvider { .. } => [Effect::CheckProvider { person: person() }],
+        Effect::LinkProvider { .. } => [
+            Effect::LinkProvider { person: person(), email: email(), password: password(), captcha: None },
+        ],
         Effect::CheckCode { .. } => [Effect::CheckCode { member: member(), code: "123456".to_owned() }],
         Effect::SendCode { .. } => [Effect::SendCode { member: member() }],
         Effect::Complete { .. } => [
@@ -331,6 +437,10 @@ pub(super) fn effects() -> Vec<Effect> {
         ],
         Effect::CheckApproval { .. } => [Effect::CheckApproval { member: member(), password: Fingerprint::default() }],
         Effect::SendFactor { .. } => [Effect::SendFactor { challenge: by_mail(None), factor: FactorType::Email }],
+        Effect::AskPush { .. } => [Effect::AskPush { challenge: by_push(None), remembers: true }],
+        Effect::CheckPush { .. } => [
+            Effect::CheckPush { challenge: by_push(Some("flow")), question: question(), remembers: true },
+        ],
         Effect::CheckFactor { .. } => [
             Effect::CheckFactor {
                 challenge: challenge(),
@@ -353,6 +463,9 @@ pub(super) fn effects() -> Vec<Effect> {
         Effect::SendRecovery { .. } => [Effect::SendRecovery { email: email() }],
         Effect::SetPassword { .. } => [Effect::SetPassword { reason: PasswordReason::Recovery, password: password() }],
         Effect::EndSession => [Effect::EndSession],
+        Effect::OpenForConsent(_) => [Effect::OpenForConsent(password())],
+        Effect::CheckSigned(_) => [Effect::CheckSigned(signed())],
+        Effect::Agree(_) => [Effect::Agree(signed())],
         Effect::OpenSession(_) => [Effect::OpenSession(Grant::Member(password()))],
         Effect::Finish(_) => [Effect::Finish(Completion::SignedIn)],
     })
@@ -363,8 +476,10 @@ pub(super) fn entries() -> Vec<(Entry, String)> {
     let mut all = every!(Entry {
         Entry::Asked { .. } => [Entry::Asked { kind: FlowKind::SignIn, name: None }],
         Entry::Invited { .. } => [Entry::Invited { email: None }, Entry::Invited { email: Some(email()) }],
+        Entry::Returned { .. } => [Entry::Returned { person: person() }],
         Entry::Recovers { .. } => [Entry::Recovers { email: email() }],
         Entry::OwnerRecovers { .. } => [Entry::OwnerRecovers { email: email() }],
+        Entry::Signed(_) => [Entry::Signed(signed())],
         Entry::SignedOut => [Entry::SignedOut],
     });
     all.extend(kinds().into_iter().map(|kind| Entry::Asked { kind, name: Some(email()) }));
@@ -372,8 +487,10 @@ pub(super) fn entries() -> Vec<(Entry, String)> {
         Entry::Asked { kind, .. } => wire_name(*kind),
         Entry::Invited { email: None } => "first invitation".to_owned(),
         Entry::Invited { email: Some(_) } => "invitation".to_owned(),
+        Entry::Returned { .. } => "back from a provider".to_owned(),
         Entry::Recovers { .. } => "recovery link".to_owned(),
         Entry::OwnerRecovers { .. } => "recovery link of an owner".to_owned(),
+        Entry::Signed(_) => "client of others".to_owned(),
         Entry::SignedOut => "signed out with nowhere to go".to_owned(),
     };
     all.into_iter().map(|it| (it.clone(), name(&it))).collect()

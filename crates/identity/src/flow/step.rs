@@ -5,16 +5,18 @@ use crate::{
     flow::{
         problem,
         state::{
-            Completion, Effect, EffectResult, Event, Facts, Grant, PasskeyAnswer, PasswordReason, State, Transition,
+            Completion, Effect, EffectResult, Event, Facts, Grant, Opened, PasskeyAnswer, PasswordReason, SignedMember,
+            State, Transition,
         },
         wire::{FlowInput, FlowKind, Problem, ProfileInput},
     },
     member::Member,
     password::Fingerprint,
     policy::Field,
-    sign_in::outcome::Outcome,
+    provider::ProviderPerson,
+    sign_in::{challenge::Challenge, outcome::Outcome},
 };
-use stoa_kernel::{Email, Secret};
+use stoa_kernel::{Email, Millis, Secret};
 
 /// How a flow begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +30,10 @@ pub enum Entry {
     Recovers { email: String },
     /// A recovery link of somebody who runs the site.
     OwnerRecovers { email: String },
+    /// A client of others waits for a member who is signed in.
+    Signed(SignedMember),
+    /// A browser has come back from a provider, which has shown a person.
+    Returned { person: ProviderPerson },
     /// Signed out already, with nowhere to go.
     SignedOut,
 }
@@ -50,6 +56,8 @@ pub fn begin(entry: Entry) -> Option<State> {
         Entry::OwnerRecovers { email } => {
             State::NewPassword { email: Some(email), reason: PasswordReason::OwnerRecovery }
         }
+        Entry::Signed(signed) => State::Consent(signed),
+        Entry::Returned { person } => State::ByProvider { person },
         Entry::SignedOut => State::SignedOut,
     })
 }
@@ -64,6 +72,16 @@ pub fn step(state: State, event: Event, facts: &Facts) -> Transition {
                 let effects = vec![Effect::CheckApproval { member: member.clone(), password: password.clone() }];
                 Transition { state, effects, problems: Vec::new() }
             }
+            State::Consent(signed) => {
+                let effects = vec![Effect::CheckSigned(signed.clone())];
+                Transition { state, effects, problems: Vec::new() }
+            }
+            State::AwaitPush { challenge, question, remembers } => {
+                let (challenge, question, remembers) = (challenge.clone(), question.clone(), *remembers);
+                let effects = vec![Effect::CheckPush { challenge, question, remembers }];
+                Transition { state, effects, problems: Vec::new() }
+            }
+            State::ByProvider { .. } => recognise(state),
             _ => stay(state),
         },
         Event::Result(result) => after(state, result, facts),
@@ -72,6 +90,10 @@ pub fn step(state: State, event: Event, facts: &Facts) -> Transition {
 
 /// Where `Back` leads, if anywhere: a way back ends at the first page of the kind.
 pub fn back(state: &State, facts: &Facts) -> Option<State> {
+    if let State::AwaitPush { challenge, .. } = state {
+        // To another factor; nothing takes the answer to the question any more.
+        return Some(State::SecondFactor { challenge: challenge.clone(), sent: None });
+    }
     let email = match state {
         State::SignUp { email } if matches!(facts.kind, FlowKind::SignIn | FlowKind::Recover) => email.clone(),
         State::RecoverRequest { email } if facts.kind != FlowKind::Recover => email.clone(),
@@ -80,6 +102,7 @@ pub fn back(state: &State, facts: &Facts) -> Option<State> {
         | State::AwaitApproval { email, .. }
         | State::RecoverSent { email } => Some(email.clone()),
         State::SecondFactor { .. } | State::OfferFactor { .. } | State::EnrolFactor { .. } => None,
+        State::ByProvider { .. } | State::LinkProvider { .. } | State::ProviderFailed { .. } => None,
         _ => return None,
     };
     Some(State::SignIn { email })
@@ -142,10 +165,30 @@ fn take_input(state: State, input: FlowInput, facts: &Facts) -> Transition {
         (
             state @ State::SecondFactor { .. },
             input @ (FlowInput::SecondFactor { .. } | FlowInput::Passkey { .. } | FlowInput::Resend { .. }),
-        ) => prove(state, input),
+        ) => prove(state, input, facts),
+
+        (state @ State::AwaitPush { .. }, FlowInput::SecondFactor { factor: FactorType::Push, remember, .. }) => {
+            ask_browsers(state, remember)
+        }
 
         (state @ (State::OfferFactor { .. } | State::EnrolFactor { .. } | State::KeepCodes { .. }), input) => {
             enrol(state, input)
+        }
+
+        // Those who run the site have none.
+        (
+            state @ (State::SignIn { .. } | State::SignUp { .. } | State::ProviderFailed { .. }),
+            FlowInput::Provider { id },
+        ) if facts.kind.is_of_members() => {
+            Transition { state, effects: vec![Effect::AskProvider { id }], problems: Vec::new() }
+        }
+        // A page of before is shown what has come of the provider.
+        (state @ State::ByProvider { .. }, _) => recognise(state),
+        (state @ State::LinkProvider { .. }, FlowInput::LinkProvider { password, captcha }) => {
+            link(state, password, captcha)
+        }
+        (State::LinkProvider { email, .. }, FlowInput::Switch { to: FlowKind::Recover, .. }) if facts.can_recover => {
+            stay(State::RecoverRequest { email: Some(email) })
         }
 
         (State::RecoverRequest { .. }, FlowInput::RecoverRequest { email }) => match Email::parse(&email) {
@@ -185,12 +228,35 @@ fn take_input(state: State, input: FlowInput, facts: &Facts) -> Transition {
             }
         }
 
+        (State::Consent(signed), FlowInput::Allow) => {
+            let effects = vec![Effect::Agree(signed.clone())];
+            Transition { state: State::Consent(signed), effects, problems: Vec::new() }
+        }
+        (State::Consent(_), FlowInput::Decline) => finish(Completion::Declined),
+
         (state @ State::ConfirmSignOut { .. }, FlowInput::ConfirmSignOut) => {
             Transition { state, effects: vec![Effect::EndSession], problems: Vec::new() }
         }
 
         (state, _) => unexpected(state),
     }
+}
+
+/// Whom the provider means, from which the browser has come back.
+fn recognise(state: State) -> Transition {
+    let State::ByProvider { person } = &state else { return unexpected(state) };
+    let effects = vec![Effect::CheckProvider { person: person.clone() }];
+    Transition { state, effects, problems: Vec::new() }
+}
+
+/// The password of the account that a provider is to be linked with.
+fn link(state: State, password: String, captcha: Option<String>) -> Transition {
+    let State::LinkProvider { person, email } = &state else { return unexpected(state) };
+    let Some(email) = Email::parse(email).filter(|_| !password.is_empty()) else {
+        return Transition { state, effects: Vec::new(), problems: vec![problem::required("password")] };
+    };
+    let effect = Effect::LinkProvider { person: person.clone(), email, password: Secret::new(password), captcha };
+    Transition { state, effects: vec![effect], problems: Vec::new() }
 }
 
 fn verify(state: State, input: FlowInput) -> Transition {
@@ -209,10 +275,17 @@ fn verify(state: State, input: FlowInput) -> Transition {
 }
 
 /// What a member sends who is asked for a second factor: one, or that a code be sent.
-fn prove(state: State, input: FlowInput) -> Transition {
+fn prove(state: State, input: FlowInput, facts: &Facts) -> Transition {
     let State::SecondFactor { challenge, .. } = &state else { return unexpected(state) };
     let challenge = challenge.clone();
     let effect = match input {
+        // Those who run the site are asked in every browser each time.
+        FlowInput::SecondFactor { remember: true, .. } | FlowInput::Passkey { remember: true, .. }
+            if facts.kind.is_of_operators() =>
+        {
+            return unexpected(state);
+        }
+        FlowInput::SecondFactor { factor: FactorType::Push, remember, .. } => return ask_browsers(state, remember),
         FlowInput::SecondFactor { code, .. } if code.trim().is_empty() => {
             return Transition { state, effects: Vec::new(), problems: vec![problem::required("code")] };
         }
@@ -234,6 +307,18 @@ fn prove(state: State, input: FlowInput) -> Transition {
         _ => return unexpected(state),
     };
     Transition { state, effects: vec![effect], problems: Vec::new() }
+}
+
+/// Asks the browsers of a member who can be asked there.
+fn ask_browsers(state: State, remembers: bool) -> Transition {
+    let challenge = match &state {
+        State::SecondFactor { challenge, .. } | State::AwaitPush { challenge, .. } => challenge.clone(),
+        _ => return unexpected(state),
+    };
+    if !challenge.factors.contains(&FactorType::Push) {
+        return unexpected(state);
+    }
+    Transition { state, effects: vec![Effect::AskPush { challenge, remembers }], problems: Vec::new() }
 }
 
 /// What a member sends of whom a second factor is required, and who has none that does.
@@ -280,18 +365,36 @@ fn after(state: State, result: EffectResult, facts: &Facts) -> Transition {
     match (state, result) {
         (state, _) if is_over(&state) => stay(state),
         (state, EffectResult::Unchanged) => stay(state),
+        (State::ByProvider { .. }, EffectResult::Refused(it)) => {
+            Transition { state: State::SignIn { email: None }, effects: Vec::new(), problems: vec![it] }
+        }
+        (State::ProviderFailed { .. }, EffectResult::Sending { .. }) => stay(State::SignIn { email: None }),
+        (State::ByProvider { person }, EffectResult::MustLink { email }) => stay(State::LinkProvider { person, email }),
+        (
+            State::SignIn { .. } | State::SignUp { .. } | State::ProviderFailed { .. } | State::ByProvider { .. },
+            EffectResult::ProviderFailed { provider, reason },
+        ) => stay(State::ProviderFailed { provider, reason }),
         (state, EffectResult::Refused(it)) => Transition { state, effects: Vec::new(), problems: vec![it] },
         (state, EffectResult::SignIn(outcome)) => after_sign_in(state, *outcome, facts),
-        (state, EffectResult::Operator(operator, role)) => grant(state, Grant::Operator(operator, role), facts),
+        (state, EffectResult::Operator(cleared)) => grant(state, Grant::Operator(cleared), facts),
+        (state, EffectResult::OperatorFactor(challenge)) if asks_operator(&state) => {
+            stay(State::SecondFactor { challenge, sent: None })
+        }
+        (state, EffectResult::OperatorEnrolment { challenge, until }) if asks_operator(&state) => {
+            offer(&state, challenge, until)
+        }
         (State::MissingFields { email, .. } | State::AwaitApproval { email, .. }, EffectResult::Outdated) => {
             let state = State::SignIn { email: Some(email) };
             Transition { state, effects: Vec::new(), problems: vec![problem::moved_on()] }
         }
         (
-            State::SecondFactor { .. }
+            State::ByProvider { .. }
+            | State::SecondFactor { .. }
+            | State::AwaitPush { .. }
             | State::OfferFactor { .. }
             | State::EnrolFactor { .. }
-            | State::KeepCodes { .. },
+            | State::KeepCodes { .. }
+            | State::Consent(_),
             EffectResult::Outdated,
         ) => {
             let state = State::SignIn { email: None };
@@ -300,6 +403,20 @@ fn after(state: State, result: EffectResult, facts: &Facts) -> Transition {
         (State::SecondFactor { .. }, EffectResult::CodeSent { challenge, sent }) => {
             stay(State::SecondFactor { challenge, sent: Some(sent) })
         }
+        (
+            State::SecondFactor { .. } | State::AwaitPush { .. },
+            EffectResult::Asked { challenge, question, remembers },
+        ) => stay(State::AwaitPush { challenge, question, remembers }),
+        (
+            State::SecondFactor { mut challenge, .. } | State::AwaitPush { mut challenge, .. },
+            EffectResult::Unapproved { why },
+        ) => {
+            if why.ends_questions() {
+                challenge.factors.retain(|it| *it != FactorType::Push);
+            }
+            let state = State::SecondFactor { challenge, sent: None };
+            Transition { state, effects: Vec::new(), problems: vec![problem::unapproved(why)] }
+        }
         (State::OfferFactor { challenge, until }, EffectResult::Drafted { draft, account }) => {
             stay(State::EnrolFactor { challenge, draft, account, until })
         }
@@ -307,6 +424,9 @@ fn after(state: State, result: EffectResult, facts: &Facts) -> Transition {
             stay(State::KeepCodes { challenge, codes })
         }
         (State::RecoverRequest { email: Some(email) }, EffectResult::Sent) => stay(State::RecoverSent { email }),
+        (state, EffectResult::MustAgree(Opened { signed, .. })) if asks_who(&state) => stay(State::Consent(signed)),
+        (state, EffectResult::HasAgreed(_)) if asks_who(&state) => finish(Completion::SignedIn),
+        (State::Consent(_), EffectResult::Agreed) => finish(Completion::Agreed),
         (State::ConfirmSignOut { .. }, EffectResult::SignedOut) => finish(Completion::SignedOut),
 
         (state, _) => stay(state),
@@ -332,18 +452,28 @@ fn after_sign_in(state: State, outcome: Outcome, facts: &Facts) -> Transition {
         }
         Outcome::MfaChallenge { challenge, .. } => stay(State::SecondFactor { challenge, sent: None }),
         // Where it can't be put off, or the member has chosen before a code was asked for, there is nothing to choose.
-        Outcome::RequireEnrolment { challenge, until, .. } => {
-            let has_chosen = matches!(state, State::VerifyEmail { enrols: true, .. });
-            let begin = (has_chosen || until.is_none()).then(|| Effect::BeginFactor { challenge: challenge.clone() });
-            let state = State::OfferFactor { challenge, until };
-            Transition { state, effects: begin.into_iter().collect(), problems: Vec::new() }
-        }
+        Outcome::RequireEnrolment { challenge, until, .. } => offer(&state, challenge, until),
         Outcome::RequireFirstFactor { .. } | Outcome::StatusCheck { .. } => stay(state),
     }
 }
 
+fn offer(before: &State, challenge: Challenge, until: Option<Millis>) -> Transition {
+    let has_chosen = matches!(before, State::VerifyEmail { enrols: true, .. });
+    let begin = (has_chosen || until.is_none()).then(|| Effect::BeginFactor { challenge: challenge.clone() });
+    let state = State::OfferFactor { challenge, until };
+    Transition { state, effects: begin.into_iter().collect(), problems: Vec::new() }
+}
+
 /// Ends a flow in which a session was granted, if that is what it asked for.
 fn grant(state: State, grant: Grant, facts: &Facts) -> Transition {
+    let grant = match grant {
+        // Signed in, but the client gets nothing yet.
+        Grant::Member(token) if facts.of_others => {
+            let effects = if asks_who(&state) { vec![Effect::OpenForConsent(token)] } else { Vec::new() };
+            return Transition { state, effects, problems: Vec::new() };
+        }
+        grant => grant,
+    };
     let completion = match &state {
         State::NewPassword { reason: PasswordReason::Recovery | PasswordReason::OwnerRecovery, .. } => {
             Completion::PasswordChanged
@@ -362,20 +492,33 @@ fn asks_who(state: &State) -> bool {
     match state {
         State::SignIn { .. }
         | State::SignUp { .. }
+        | State::ByProvider { .. }
+        | State::LinkProvider { .. }
         | State::VerifyEmail { .. }
         | State::MissingFields { .. }
         | State::AwaitApproval { .. }
         | State::SecondFactor { .. }
+        | State::AwaitPush { .. }
         | State::OfferFactor { .. }
         | State::EnrolFactor { .. }
         | State::KeepCodes { .. }
         | State::NewPassword { reason: PasswordReason::Recovery, .. } => true,
         State::NewPassword { reason: PasswordReason::OwnerSetup | PasswordReason::OwnerRecovery, .. }
+        | State::ProviderFailed { .. }
         | State::RecoverRequest { .. }
         | State::RecoverSent { .. }
+        | State::Consent(_)
         | State::ConfirmSignOut { .. }
         | State::SignedOut
         | State::Ended => false,
+    }
+}
+
+/// The same of those who run the site.
+fn asks_operator(state: &State) -> bool {
+    match state {
+        State::NewPassword { reason, .. } => *reason != PasswordReason::Recovery,
+        state => asks_who(state),
     }
 }
 

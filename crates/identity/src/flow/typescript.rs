@@ -34,6 +34,8 @@ fn typescript() -> String {
         Palette,
         Step,
         PasskeyChallenge,
+        Provider,
+        ProviderFailure,
         DoneMessage,
         FactorType,
         FlowInput,

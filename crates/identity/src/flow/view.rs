@@ -25,6 +25,7 @@ pub(super) fn facts(record: &Record) -> Facts {
         can_sign_up: is_member,
         can_recover: is_member || record.kind == FlowKind::OwnerSignIn,
         can_cancel: record.context.authorization.is_some() || record.context.return_url.is_some(),
+        of_others: record.context.authorization.as_ref().is_some_and(|it| it.of_others),
     }
 }
 
@@ -50,7 +51,8 @@ pub(super) fn view(visit: Visit<'_>, record: &Record, step: Step, problems: Vec<
         step,
         problems,
         can_go_back: !is_over && step::back(&record.state, &facts).is_some(),
-        cancel_url: cancel_url(record, visit.issuer).filter(|_| !is_over),
+        // Who is asked to agree answers the flow, so that it is over.
+        cancel_url: cancel_url(record, visit.issuer).filter(|_| !is_over && !matches!(record.state, State::Consent(_))),
         client_id: record.context.client.as_ref().map(|it| it.as_str().to_owned()),
         home_url: record.context.home_url.clone(),
     }
@@ -66,11 +68,23 @@ pub(super) fn of_state(state: &State, facts: &Facts) -> Step {
             can_sign_up: facts.can_sign_up,
             can_recover: facts.can_recover,
             passkey: None,
+            providers: Vec::new(),
         },
         State::SignUp { email } => {
             let names: &[&str] = if facts.kind == FlowKind::OwnerSetup { &[] } else { &["firstName", "lastName"] };
             let field = |name: &&str| ProfileField { name: (*name).to_owned(), required: false };
-            Step::SignUp { email: email.clone(), fields: names.iter().map(field).collect(), password_min_length }
+            let fields = names.iter().map(field).collect();
+            Step::SignUp { email: email.clone(), fields, password_min_length, providers: Vec::new() }
+        }
+        // Looked at before anything is shown.
+        State::ByProvider { .. } => of_state(&State::SignIn { email: None }, facts),
+        State::LinkProvider { person, email } => Step::LinkProvider {
+            provider: person.provider.label.clone(),
+            email: email.clone(),
+            can_recover: facts.can_recover,
+        },
+        State::ProviderFailed { provider, reason } => {
+            Step::ProviderFailed { provider: provider.clone(), reason: *reason }
         }
         State::VerifyEmail { email, .. } => {
             Step::VerifyEmail { email_hint: hint(email), resend_after_seconds: RESEND_AFTER_SECONDS }
@@ -82,15 +96,19 @@ pub(super) fn of_state(state: &State, facts: &Facts) -> Step {
         State::AwaitApproval { email, .. } => Step::AwaitApproval { email_hint: hint(email) },
         State::SecondFactor { challenge, sent } => Step::SecondFactor {
             factors: challenge.factors.clone(),
-            remember_days: factor::DAYS,
+            // Those who run the site are asked each time.
+            remember_days: if facts.kind.is_of_operators() { 0 } else { factor::DAYS },
             sent_to: sent.as_ref().map(|it| it.to.clone()),
             sent_by: sent.as_ref().map(|it| it.factor),
             resend_after_seconds: RESEND_AFTER_SECONDS,
             passkey: None,
         },
+        State::AwaitPush { question, .. } => {
+            Step::AwaitPush { number: question.number.clone(), expires_date: iso_from_millis(question.expires) }
+        }
         State::OfferFactor { until, .. } => Step::OfferFactor { until: until.map(iso_from_millis) },
-        // `page` shows what is encrypted.
-        State::EnrolFactor { .. } => gone(),
+        // `page` shows what is encrypted, and of which client.
+        State::EnrolFactor { .. } | State::Consent(_) => gone(),
         State::KeepCodes { .. } => Step::RecoveryCodes { codes: Vec::new() },
         State::RecoverRequest { email } => Step::RecoverRequest { email: email.clone() },
         State::RecoverSent { email } => Step::RecoverSent { email_hint: hint(email) },
@@ -138,6 +156,11 @@ pub(super) fn delivered(delivery: Delivery) -> Step {
 /// What a client reads when the person went away.
 pub(super) fn cancelled() -> AuthorizationResult {
     AuthorizationResult::Error { name: "access_denied", description: "The person cancelled the sign-in.".into() }
+}
+
+/// What a client of others reads when the member has not agreed (RFC 6749 section 4.1.2.1).
+pub(super) fn declined() -> AuthorizationResult {
+    AuthorizationResult::Error { name: "access_denied", description: "The member declined.".into() }
 }
 
 /// Where `Cancel` leads, when that is an address.

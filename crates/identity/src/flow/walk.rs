@@ -4,8 +4,8 @@
 use crate::{
     flow::{
         conduct::MOST_EFFECTS,
-        samples::{effects, entries, events, facts, inputs, results, states},
-        state::{Effect, EffectResult, Event, Facts, Grant, State, Transition},
+        samples::{RESULTS, effects, entries, events, facts, inputs, states},
+        state::{Completion, Effect, EffectResult, Event, Facts, Grant, State, Transition},
         step::{self, Entry},
         wire::{FlowInput, FlowKind},
     },
@@ -27,8 +27,22 @@ fn asks(effect: &Effect) -> bool {
 /// The effects whose results a state can meet.
 fn asked_for(state: &State, facts: &Facts) -> Vec<Effect> {
     let events = inputs().into_iter().map(Event::Input).chain([Event::Refresh]);
-    let transitions = events.map(|event| step::step(state.clone(), event, facts));
-    transitions.filter(|it| it.state.name() == state.name()).flat_map(|it| it.effects).filter(asks).collect()
+    let asked = |event| {
+        let transition = step::step(state.clone(), event, facts);
+        let effects = if transition.state.name() == state.name() { transition.effects } else { Vec::new() };
+        effects.into_iter().filter(asks)
+    };
+    let mut first: Vec<Effect> = events.flat_map(asked).collect();
+    // What is asked for once the result of another is known.
+    let known = RESULTS.iter().filter(|it| first.iter().any(|effect| effect.can_result_in(it))).cloned();
+    let then: Vec<Effect> = known.map(Event::Result).flat_map(asked).collect();
+    first.extend(then);
+    first
+}
+
+/// Whether an effect signs somebody in, a member or one of those who run the site.
+fn signs_in(effect: &Effect) -> bool {
+    matches!(effect, Effect::OpenSession(_) | Effect::OpenForConsent(_))
 }
 
 /// `From --> To: event` for everything that moves a flow, and the ways in.
@@ -106,7 +120,7 @@ fn table_has_every_state_and_event() {
     }
     table.push_str("\n# effect: what it can come to\n");
     for effect in effects() {
-        let mut can: Vec<_> = results().into_iter().filter(|it| effect.can_result_in(it)).map(|it| it.name()).collect();
+        let mut can: Vec<_> = RESULTS.iter().filter(|it| effect.can_result_in(it)).map(EffectResult::name).collect();
         let mut seen = BTreeSet::new();
         can.retain(|it| seen.insert(*it));
         assert_eq!(can.is_empty(), !asks(&effect), "{}", effect.name());
@@ -129,12 +143,20 @@ fn conduct(transition: Transition, facts: &Facts, depth: usize) -> Vec<Transitio
     let effect = transition.effects.swap_remove(at);
     assert!(transition.effects.is_empty(), "nothing else is asked for beside {}", effect.name());
     let mut ends = Vec::new();
-    for result in results().into_iter().filter(|it| effect.can_result_in(it)) {
+    for result in RESULTS.iter().filter(|it| effect.can_result_in(it)).cloned() {
         let next = step::step(transition.state.clone(), Event::Result(result.clone()), facts);
         let is_heard = next.state != transition.state || !next.problems.is_empty() || !next.effects.is_empty();
         // The same fields may be missing still.
         let is_still = result.name() == "mustTell"
-            || matches!(result, EffectResult::Unchanged | EffectResult::Sent | EffectResult::CodeSent { .. });
+            || matches!(
+                result,
+                EffectResult::Unchanged
+                    | EffectResult::Sent
+                    | EffectResult::CodeSent { .. }
+                    | EffectResult::Asked { .. }
+                    | EffectResult::Sending { .. }
+                    | EffectResult::ProviderFailed { .. }
+            );
         assert!(
             is_heard || is_still,
             "{:?} does not hear that {} resulted in {}",
@@ -150,19 +172,21 @@ fn conduct(transition: Transition, facts: &Facts, depth: usize) -> Vec<Transitio
 #[test]
 fn flow_handles_all_that_can_happen_and_can_end() {
     let mut met = BTreeSet::new();
-    for can_cancel in [true, false] {
+    for (can_cancel, of_others) in [(true, false), (false, false), (true, true), (false, true)] {
         for (entry, name) in entries() {
             let Some(first) = step::begin(entry.clone()) else { continue };
             let kind = match &entry {
                 Entry::Asked { kind, .. } => *kind,
                 Entry::Invited { .. } => FlowKind::OwnerSetup,
+                Entry::Returned { .. } => FlowKind::SignIn,
                 Entry::Recovers { .. } => FlowKind::Recover,
                 Entry::OwnerRecovers { .. } => FlowKind::OwnerSignIn,
+                Entry::Signed(_) => FlowKind::SignIn,
                 Entry::SignedOut => FlowKind::SignOut,
             };
             let is_member = kind.is_of_members();
             let can_recover = is_member || kind == FlowKind::OwnerSignIn;
-            let facts = Facts { kind, can_sign_up: is_member, can_recover, can_cancel };
+            let facts = Facts { kind, can_sign_up: is_member, can_recover, can_cancel, of_others };
             let (mut known, mut edges): (Vec<State>, Vec<(State, State)>) = (vec![first.clone()], Vec::new());
             let mut waiting = vec![first];
             while let Some(state) = waiting.pop() {
@@ -215,9 +239,13 @@ fn session_is_opened_only_when_one_was_granted() {
                 let is_grant = event.name() == "granted";
                 let transition = step::step(state.clone(), event, &facts);
                 let opens = transition.effects.iter().any(|it| matches!(it, Effect::OpenSession(_)));
-                assert!(is_grant || !opens, "{state:?}");
+                let asks = transition.effects.iter().any(|it| matches!(it, Effect::OpenForConsent(_)));
+                assert!(is_grant || !(opens || asks), "{state:?}");
                 if opens {
                     assert_eq!(transition.state, State::Ended);
+                }
+                if asks {
+                    assert_eq!(transition.state, state);
                 }
             }
         }
@@ -240,7 +268,8 @@ fn flow_finishes_once_at_its_end_only() {
 
 #[test]
 fn bad_input_is_reported_without_effects() {
-    let facts = Facts { kind: FlowKind::SignIn, can_sign_up: true, can_recover: true, can_cancel: false };
+    let facts =
+        Facts { kind: FlowKind::SignIn, can_sign_up: true, can_recover: true, can_cancel: false, of_others: false };
     let input = FlowInput::SignIn { email: "nonsense".into(), password: String::new(), captcha: None };
     let transition = step::step(State::SignIn { email: None }, Event::Input(input), &facts);
     let codes: Vec<_> = transition.problems.iter().map(|it| (it.field.as_deref(), it.code.as_str())).collect();
@@ -250,7 +279,13 @@ fn bad_input_is_reported_without_effects() {
 
 #[test]
 fn owner_flow_has_no_sign_up() {
-    let facts = Facts { kind: FlowKind::OwnerSignIn, can_sign_up: false, can_recover: true, can_cancel: false };
+    let facts = Facts {
+        kind: FlowKind::OwnerSignIn,
+        can_sign_up: false,
+        can_recover: true,
+        can_cancel: false,
+        of_others: false,
+    };
     for (to, leads_to) in [(FlowKind::SignUp, "SignIn"), (FlowKind::Recover, "RecoverRequest")] {
         let switch = Event::Input(FlowInput::Switch { to, email: None });
         let transition = step::step(State::SignIn { email: None }, switch, &facts);
@@ -294,7 +329,10 @@ fn passkey_is_checked_where_it_is_asked_for() {
 /// codes by e-mail, but showing one, and what knows that one was shown.
 fn results_of_enrolled(effect: &Effect) -> Vec<EffectResult> {
     let was_shown = match effect {
-        Effect::CheckFactor { .. } | Effect::CheckPasskey { .. } | Effect::FinishFactor { .. } => true,
+        Effect::CheckFactor { .. }
+        | Effect::CheckPush { .. }
+        | Effect::CheckPasskey { .. }
+        | Effect::FinishFactor { .. } => true,
         Effect::PutOffFactor { challenge }
         | Effect::BeginFactor { challenge }
         | Effect::ConfirmFactor { challenge, .. }
@@ -302,6 +340,9 @@ fn results_of_enrolled(effect: &Effect) -> Vec<EffectResult> {
         _ => false,
     };
     let can_be = |result: &EffectResult| match result {
+        EffectResult::Operator(_) => was_shown,
+        // Those who run a site have no factor that a site doesn't take.
+        EffectResult::OperatorEnrolment { .. } => false,
         EffectResult::SignIn(outcome) => match &**outcome {
             Outcome::Success { .. } => was_shown,
             Outcome::RequireEnrolment { challenge, .. } => was_shown && challenge.has_shown,
@@ -309,7 +350,7 @@ fn results_of_enrolled(effect: &Effect) -> Vec<EffectResult> {
         },
         _ => true,
     };
-    results().into_iter().filter(|it| effect.can_result_in(it) && can_be(it)).collect()
+    RESULTS.iter().filter(|it| effect.can_result_in(it) && can_be(it)).cloned().collect()
 }
 
 /// Whether a state says that codes by e-mail were shown before an authenticator is set up.
@@ -325,7 +366,6 @@ fn knows_shown(state: &State) -> bool {
 /// From every state, by every input and under all facts, whether or not a flow comes there.
 #[test]
 fn no_way_leads_past_a_second_factor() {
-    let is_members = |it: &Effect| matches!(it, Effect::OpenSession(Grant::Member(_)));
     let (mut shown, mut put_off, mut asked) = (0, 0, BTreeSet::new());
     for facts in facts() {
         for state in states() {
@@ -334,7 +374,7 @@ fn no_way_leads_past_a_second_factor() {
             assert!(knows_shown(&state) || !waiting.iter().any(|it| knows_shown(&it.state)), "{state:?}");
             while let Some(mut transition) = waiting.pop() {
                 let Some(at) = transition.effects.iter().position(asks) else {
-                    assert!(!transition.effects.iter().any(is_members), "{state:?}");
+                    assert!(!transition.effects.iter().any(signs_in), "{state:?}");
                     continue;
                 };
                 let effect = transition.effects.swap_remove(at);
@@ -349,13 +389,18 @@ fn no_way_leads_past_a_second_factor() {
                     if knows_shown(&next.state) && !knows_shown(&before) {
                         let shows = (&before, &effect);
                         assert!(
-                            matches!(shows, (State::SecondFactor { .. }, Effect::CheckFactor { .. })),
+                            matches!(
+                                shows,
+                                (State::SecondFactor { .. }, Effect::CheckFactor { .. })
+                                    | (State::AwaitPush { .. }, Effect::CheckPush { .. })
+                            ),
                             "{before:?}"
                         );
                     }
-                    if next.effects.iter().any(is_members) {
+                    if next.effects.iter().any(signs_in) {
                         match (&before, &effect) {
                             (State::SecondFactor { .. }, Effect::CheckFactor { .. })
+                            | (State::AwaitPush { .. }, Effect::CheckPush { .. })
                             | (State::SecondFactor { .. }, Effect::CheckPasskey { challenge: Some(_), .. })
                             | (State::SignIn { .. }, Effect::CheckPasskey { challenge: None, .. })
                             | (State::KeepCodes { .. }, Effect::FinishFactor { .. }) => shown += 1,
@@ -372,7 +417,16 @@ fn no_way_leads_past_a_second_factor() {
         }
     }
     assert!(shown > 0 && put_off > 0);
-    let ways = ["AwaitApproval", "MissingFields", "NewPassword", "SignIn", "VerifyEmail"];
+    let ways = [
+        "AwaitApproval",
+        "ByProvider",
+        "LinkProvider",
+        "MissingFields",
+        "NewPassword",
+        "SignIn",
+        "SignUp",
+        "VerifyEmail",
+    ];
     assert_eq!(asked.into_iter().collect::<Vec<_>>(), ways);
 }
 
@@ -380,6 +434,8 @@ fn no_way_leads_past_a_second_factor() {
 /// by e-mail: nothing signs in before one was set up.
 fn results_of_required(effect: &Effect) -> Vec<EffectResult> {
     let can_be = |result: &EffectResult| match result {
+        EffectResult::Operator(_) => matches!(effect, Effect::FinishFactor { .. }),
+        EffectResult::OperatorEnrolment { until, .. } => until.is_none(),
         // A passkey is one that does.
         EffectResult::SignIn(_) if matches!(effect, Effect::CheckPasskey { .. }) => false,
         EffectResult::SignIn(outcome) => match **outcome {
@@ -390,14 +446,13 @@ fn results_of_required(effect: &Effect) -> Vec<EffectResult> {
         },
         _ => true,
     };
-    results().into_iter().filter(|it| effect.can_result_in(it) && can_be(it)).collect()
+    RESULTS.iter().filter(|it| effect.can_result_in(it) && can_be(it)).cloned().collect()
 }
 
 /// From every state, by every input and under all facts: only the way through the set-up signs in, and each state of it is
 /// reached by the one before only.
 #[test]
 fn no_way_leads_past_a_factor_that_is_required() {
-    let is_members = |it: &Effect| matches!(it, Effect::OpenSession(Grant::Member(_)));
     let (mut granted, mut required) = (0, BTreeSet::new());
     for facts in facts() {
         for state in states() {
@@ -405,7 +460,7 @@ fn no_way_leads_past_a_factor_that_is_required() {
             let mut waiting: Vec<Transition> = inputs.map(|it| step::step(state.clone(), it, &facts)).collect();
             while let Some(mut transition) = waiting.pop() {
                 let Some(at) = transition.effects.iter().position(asks) else {
-                    assert!(!transition.effects.iter().any(is_members), "{state:?}");
+                    assert!(!transition.effects.iter().any(signs_in), "{state:?}");
                     continue;
                 };
                 let effect = transition.effects.swap_remove(at);
@@ -428,7 +483,7 @@ fn no_way_leads_past_a_factor_that_is_required() {
                         }
                         _ => {}
                     }
-                    if next.effects.iter().any(is_members) {
+                    if next.effects.iter().any(signs_in) {
                         assert!(matches!((&before, &effect), (State::KeepCodes { .. }, Effect::FinishFactor { .. })));
                         granted += 1;
                         continue;
@@ -441,7 +496,10 @@ fn no_way_leads_past_a_factor_that_is_required() {
     assert!(granted > 0);
     let ways = [
         "AwaitApproval",
+        "AwaitPush",
+        "ByProvider",
         "EnrolFactor",
+        "LinkProvider",
         "MissingFields",
         "NewPassword",
         "OfferFactor",
@@ -451,4 +509,66 @@ fn no_way_leads_past_a_factor_that_is_required() {
         "VerifyEmail",
     ];
     assert_eq!(required.into_iter().collect::<Vec<_>>(), ways);
+}
+
+/// From every state, by every event and under all facts: where a client of others waits, nothing ends with a code but what was found to
+/// be agreed to before and the answer of the member who is asked.
+#[test]
+fn no_way_leads_a_client_of_others_past_the_consent() {
+    let (mut agreed, mut found) = (0, BTreeSet::new());
+    for facts in facts().into_iter().filter(|it| it.of_others) {
+        for state in states() {
+            for event in events() {
+                let name = event.name();
+                let transition = step::step(state.clone(), event, &facts);
+                // A session of somebody who runs the site makes no code.
+                let is_operators =
+                    transition.effects.iter().any(|it| matches!(it, Effect::OpenSession(Grant::Operator(..))));
+                for effect in &transition.effects {
+                    match effect {
+                        Effect::OpenSession(Grant::Member(_)) => panic!("{state:?} ends without a question"),
+                        Effect::OpenForConsent(_) => assert_eq!(name, "granted"),
+                        Effect::Agree(signed) => {
+                            assert_eq!((&state, name), (&State::Consent(signed.clone()), "Allow"));
+                        }
+                        Effect::Finish(Completion::Agreed) => {
+                            assert!(matches!(state, State::Consent(_)) && name == "agreed", "{state:?}");
+                            agreed += 1;
+                        }
+                        Effect::Finish(Completion::Cancelled | Completion::Declined | Completion::SignedOut) => {}
+                        Effect::Finish(completion) if !is_operators => {
+                            assert_eq!((name, *completion), ("hasAgreed", Completion::SignedIn), "{state:?}");
+                            found.insert(state.name());
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    assert!(agreed > 0 && found.contains("SignIn") && !found.contains("Consent"), "{found:?}");
+    // What says that it was agreed to has looked, or has asked.
+    for effect in effects() {
+        for result in RESULTS.iter().filter(|it| effect.can_result_in(it)).cloned() {
+            match result {
+                EffectResult::HasAgreed(_) => assert_eq!(effect.name(), "OpenForConsent"),
+                EffectResult::Agreed => assert_eq!(effect.name(), "Agree"),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// For the site's own clients nobody is asked.
+#[test]
+fn own_clients_are_not_asked_about() {
+    for facts in facts().into_iter().filter(|it| !it.of_others) {
+        for state in states().into_iter().filter(|it| !matches!(it, State::Consent(_))) {
+            for input in inputs() {
+                for transition in conduct(step::step(state.clone(), Event::Input(input), &facts), &facts, 0) {
+                    assert!(!matches!(transition.state, State::Consent(_)), "{state:?}");
+                }
+            }
+        }
+    }
 }

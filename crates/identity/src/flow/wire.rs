@@ -8,6 +8,7 @@
 //! Page and server are one program: a page that meets an unknown step is a defect and not a version question.
 
 pub use crate::face::{Palette, SiteColours, SiteFace};
+pub use crate::provider::{Provider, ProviderFailure};
 use crate::{factor::FactorType, policy::Field};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -51,6 +52,11 @@ impl FlowKind {
     pub fn is_of_members(self) -> bool {
         matches!(self, Self::SignIn | Self::SignUp | Self::Recover)
     }
+
+    /// Whether it is those who run the site.
+    pub fn is_of_operators(self) -> bool {
+        matches!(self, Self::OwnerSetup | Self::OwnerSignIn)
+    }
 }
 
 /// One question to the person, or the end of the flow.
@@ -58,16 +64,27 @@ impl FlowKind {
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
 pub enum Step {
     /// E-mail address and password of an existing account; or `passkey` in the place of both, absent where there are none.
-    SignIn { email: Option<String>, can_sign_up: bool, can_recover: bool, passkey: Option<PasskeyChallenge> },
+    SignIn {
+        email: Option<String>,
+        can_sign_up: bool,
+        can_recover: bool,
+        passkey: Option<PasskeyChallenge>,
+        providers: Vec<Provider>,
+    },
     /// A new account.
-    SignUp { email: Option<String>, fields: Vec<ProfileField>, password_min_length: u32 },
+    SignUp { email: Option<String>, fields: Vec<ProfileField>, password_min_length: u32, providers: Vec<Provider> },
+    /// An account has the address that a provider named: its password is shown once, and `provider`, the label, signs in by itself
+    /// from then on.
+    LinkProvider { provider: String, email: String, can_recover: bool },
+    /// A provider signed no one in.
+    ProviderFailed { provider: Provider, reason: ProviderFailure },
     /// A six-digit code was sent by e-mail.
     VerifyEmail { email_hint: String, resend_after_seconds: u32 },
     /// The site's owner must approve the member first.
     AwaitApproval { email_hint: String },
     /// The profile lacks what the site requires.
     MissingFields { fields: Vec<ProfileField> },
-    /// A second factor: one of these. `rememberDays` is how long the browser need not show one again; `sentTo` where the last
+    /// A second factor: one of these. `rememberDays` is how long the browser need not show one again, 0 where it always does; `sentTo` where the last
     /// code went that `Resend` has sent, and `sentBy` the factor that it is of; `passkey` goes with `WEBAUTHN`.
     SecondFactor {
         factors: Vec<FactorType>,
@@ -77,6 +94,9 @@ pub enum Step {
         resend_after_seconds: u32,
         passkey: Option<PasskeyChallenge>,
     },
+    /// The member's browsers are asked whether the sign-in is theirs: this number, two digits, is to be typed there, until
+    /// `expiresDate`, ISO 8601. It goes on when the flow is asked for again; `SecondFactor` with `PUSH` asks once more.
+    AwaitPush { number: String, expires_date: String },
     /// The site requires a second factor of its members. `until`, ISO 8601, is how long this one may put it off; absent
     /// where not at all.
     OfferFactor { until: Option<String> },
@@ -91,6 +111,9 @@ pub enum Step {
     RecoverSent { email_hint: String },
     /// Choose a new password (recovery, forced reset, owner set-up).
     NewPassword { email_hint: Option<String>, password_min_length: u32 },
+    /// A client of others asks for these scopes (docs/scopes.md), none where it only asks who the member is. `host` is where the
+    /// answer goes, or the scheme of an app's own address; `account` is the address of the member who is signed in.
+    Consent { app_name: String, host: String, account: String, scopes: Vec<String> },
     /// Ends the session only after a click.
     ConfirmSignOut { display_name: Option<String> },
     /// Go there; the flow is over.
@@ -146,6 +169,15 @@ pub enum FlowInput {
         profile: ProfileInput,
         captcha: Option<String>,
     },
+    /// To sign in by the provider with this id: the answer is a step `REDIRECT` to it, and the flow stays where it is.
+    Provider {
+        id: String,
+    },
+    /// The password of the account that a provider is to be linked with.
+    LinkProvider {
+        password: String,
+        captcha: Option<String>,
+    },
     /// Change from sign-in to sign-up and back, or to recovery, keeping the typed address.
     Switch {
         to: FlowKind,
@@ -163,6 +195,7 @@ pub enum FlowInput {
     MissingFields {
         profile: ProfileInput,
     },
+    /// With `PUSH` the member's browsers are asked, and `code` means nothing.
     SecondFactor {
         factor: FactorType,
         code: String,
@@ -198,6 +231,10 @@ pub enum FlowInput {
     NewPassword {
         password: String,
     },
+    /// A client of others may have what it asks for.
+    Allow,
+    /// It may not.
+    Decline,
     ConfirmSignOut,
     Back,
     Cancel,

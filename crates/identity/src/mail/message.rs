@@ -71,6 +71,33 @@ pub(crate) enum Message {
         change: FactorChange,
         at: Millis,
     },
+    /// The same to somebody who runs the site.
+    OperatorFactorChanged {
+        change: FactorChange,
+        at: Millis,
+    },
+    /// A question in an enrolled browser was denied, or answered by a wrong number.
+    PushDenied {
+        /// Whether a change in a session was asked about, and no sign-in.
+        is_change: bool,
+        /// The browser that asked, in the server's own words; nothing for one that is not known.
+        device: Option<String>,
+        /// The network address that asked.
+        address: String,
+        at: Millis,
+    },
+    /// A client of others may act for the member.
+    ApplicationAllowed {
+        name: String,
+        /// All that the member has agreed to, as text.
+        scopes: Vec<String>,
+        at: Millis,
+    },
+    /// The member has signed it off.
+    ApplicationEnded {
+        name: String,
+        at: Millis,
+    },
     /// The member was signed out in other browsers, from the list of them.
     SessionsEnded {
         at: Millis,
@@ -110,8 +137,11 @@ pub(crate) enum Message {
 pub(crate) enum FactorChange {
     Added,
     PasskeyAdded,
+    /// A provider signs the member in from now on.
+    ProviderAdded,
     /// By the member or by those who run the site.
     Removed,
+    ProviderRemoved,
     RecoveryCodesRenewed,
     RecoveryCodeUsed,
     /// The browsers in which no factor is asked for are none any more.
@@ -141,11 +171,19 @@ impl Message {
             Self::FactorChanged { change, .. } => match change {
                 FactorChange::Added => "factor_added",
                 FactorChange::PasskeyAdded => "passkey_added",
+                FactorChange::ProviderAdded => "provider_added",
                 FactorChange::Removed => "factor_removed",
+                FactorChange::ProviderRemoved => "provider_removed",
                 FactorChange::RecoveryCodesRenewed => "recovery_codes_renewed",
                 FactorChange::RecoveryCodeUsed => "recovery_code_used",
                 FactorChange::BrowsersForgotten => "browsers_forgotten",
             },
+            Self::OperatorFactorChanged { change: FactorChange::PasskeyAdded, .. } => "operator_passkey_added",
+            Self::OperatorFactorChanged { .. } => "operator_factor_changed",
+            Self::PushDenied { is_change: false, .. } => "push_denied",
+            Self::PushDenied { is_change: true, .. } => "push_change_denied",
+            Self::ApplicationAllowed { .. } => "application_allowed",
+            Self::ApplicationEnded { .. } => "application_ended",
             Self::SessionsEnded { .. } => "sessions_ended",
             Self::Impersonated { .. } => "impersonated",
             Self::DeletionWaits { .. } => "deletion_waits",
@@ -181,14 +219,22 @@ impl Message {
             Self::EmailChanged { .. } => &language.email_changed,
             Self::EmailChangeUndo { .. } => &language.email_change_undo,
             Self::EmailChangeUndone { .. } => &language.email_change_undone,
-            Self::FactorChanged { change, .. } => match change {
+            // Theirs doesn't stand in the place of the password.
+            Self::OperatorFactorChanged { change: FactorChange::PasskeyAdded, .. } => &language.operator_passkey_added,
+            Self::FactorChanged { change, .. } | Self::OperatorFactorChanged { change, .. } => match change {
                 FactorChange::Added => &language.factor_added,
                 FactorChange::PasskeyAdded => &language.passkey_added,
+                FactorChange::ProviderAdded => &language.provider_added,
                 FactorChange::Removed => &language.factor_removed,
+                FactorChange::ProviderRemoved => &language.provider_removed,
                 FactorChange::RecoveryCodesRenewed => &language.recovery_codes_renewed,
                 FactorChange::RecoveryCodeUsed => &language.recovery_code_used,
                 FactorChange::BrowsersForgotten => &language.browsers_forgotten,
             },
+            Self::PushDenied { is_change: false, .. } => &language.push_denied,
+            Self::PushDenied { is_change: true, .. } => &language.push_change_denied,
+            Self::ApplicationAllowed { .. } => &language.application_allowed,
+            Self::ApplicationEnded { .. } => &language.application_ended,
             Self::SessionsEnded { .. } => &language.sessions_ended,
             Self::Impersonated { .. } => &language.impersonated,
             Self::DeletionWaits { .. } => &language.deletion_waits,
@@ -202,7 +248,10 @@ impl Message {
 
     /// Whether a site has no words of its own for it: what it says concerns all sites that its reader runs.
     pub(super) fn is_ours_alone(&self) -> bool {
-        matches!(self, Self::OperatorRecovery { .. } | Self::OperatorPasswordChanged { .. })
+        matches!(
+            self,
+            Self::OperatorRecovery { .. } | Self::OperatorPasswordChanged { .. } | Self::OperatorFactorChanged { .. }
+        )
     }
 
     pub(crate) fn code(&self) -> Option<&str> {
@@ -224,20 +273,29 @@ impl Message {
             | Self::PasswordChanged { .. }
             | Self::PasswordDropped { .. }
             | Self::FactorChanged { .. }
+            | Self::PushDenied { .. }
+            | Self::ApplicationEnded { .. }
             | Self::SessionsEnded { .. }
             | Self::DeletionUndone { .. }
             | Self::EmailChangeUndone { .. }
             | Self::EmailVerified { .. } => Some(&context.recover_url),
-            Self::OperatorPasswordChanged { .. } | Self::WebhookDisabled { .. } => Some(&context.owner_url),
+            Self::OperatorPasswordChanged { .. }
+            | Self::OperatorFactorChanged { .. }
+            | Self::WebhookDisabled { .. } => Some(&context.owner_url),
             Self::Approved => Some(&context.sign_in_url),
-            Self::Impersonated { .. } => Some(&context.sessions_url),
+            Self::Impersonated { .. } | Self::ApplicationAllowed { .. } => Some(&context.sessions_url),
             // A recovery link goes to the address that the account has now, which the reader of this may not have.
             Self::Verification { .. } | Self::SecondFactor { .. } | Self::EmailChanged { .. } | Self::Declined => None,
         }
     }
 
     /// The value of a placeholder of this kind; nothing for those it doesn't have.
-    pub(super) fn value<'a>(&'a self, name: &str, to: &'a str, context: &'a MailContext) -> Option<Cow<'a, str>> {
+    pub(super) fn value<'a>(
+        &'a self,
+        name: &str,
+        to: &'a str,
+        (language, context): (&'static Language, &'a MailContext),
+    ) -> Option<Cow<'a, str>> {
         Some(match (name, self) {
             ("site", _) => one_line(&context.site_name).into(),
             ("code", Self::Verification { code } | Self::SecondFactor { code }) => code.into(),
@@ -253,7 +311,12 @@ impl Message {
             ("name", Self::ApprovalRequest { name, email, .. }) if name == email => one_line(email).into(),
             ("name", Self::ApprovalRequest { name, .. }) => name_of(name).into(),
             ("name", Self::WebhookDisabled { endpoint, .. }) => one_line(endpoint).into(),
+            ("name", Self::ApplicationAllowed { name, .. } | Self::ApplicationEnded { name, .. }) => {
+                name_of(name).into()
+            }
+            ("scopes", Self::ApplicationAllowed { scopes, .. }) => language.scopes.lines(scopes).into(),
             ("device", Self::NewDevice { device, .. }) => one_line(device).into(),
+            ("device", Self::PushDenied { device, address, .. }) => who_asked(device.as_deref(), address).into(),
             (
                 "time",
                 Self::NewDevice { at, .. }
@@ -265,6 +328,10 @@ impl Message {
                 | Self::EmailChangeUndo { at, .. }
                 | Self::EmailChangeUndone { at }
                 | Self::FactorChanged { at, .. }
+                | Self::OperatorFactorChanged { at, .. }
+                | Self::PushDenied { at, .. }
+                | Self::ApplicationAllowed { at, .. }
+                | Self::ApplicationEnded { at, .. }
                 | Self::SessionsEnded { at }
                 | Self::Impersonated { at }
                 | Self::DeletionWaits { due: at, .. }
@@ -279,6 +346,12 @@ impl Message {
     pub(crate) fn examples() -> Vec<Self> {
         let at = 1_767_270_600_000;
         let link = |path: &str| format!("https://www.example.org/{path}");
+        let push_denied = |is_change| Self::PushDenied {
+            is_change,
+            device: Some("Firefox · Linux".to_owned()),
+            address: "2001:db8::7".to_owned(),
+            at,
+        };
         vec![
             Self::Verification { code: "482915".to_owned() },
             Self::SecondFactor { code: "482915".to_owned() },
@@ -306,10 +379,22 @@ impl Message {
             Self::EmailChangeUndone { at },
             Self::FactorChanged { change: FactorChange::Added, at },
             Self::FactorChanged { change: FactorChange::PasskeyAdded, at },
+            Self::FactorChanged { change: FactorChange::ProviderAdded, at },
             Self::FactorChanged { change: FactorChange::Removed, at },
+            Self::FactorChanged { change: FactorChange::ProviderRemoved, at },
             Self::FactorChanged { change: FactorChange::RecoveryCodesRenewed, at },
             Self::FactorChanged { change: FactorChange::RecoveryCodeUsed, at },
             Self::FactorChanged { change: FactorChange::BrowsersForgotten, at },
+            Self::OperatorFactorChanged { change: FactorChange::Added, at },
+            Self::OperatorFactorChanged { change: FactorChange::PasskeyAdded, at },
+            push_denied(false),
+            push_denied(true),
+            Self::ApplicationAllowed {
+                name: "Reading List".to_owned(),
+                scopes: ["items:read", "members:read"].map(str::to_owned).to_vec(),
+                at,
+            },
+            Self::ApplicationEnded { name: "Reading List".to_owned(), at },
             Self::SessionsEnded { at },
             Self::Impersonated { at },
             Self::DeletionWaits { link: link("account/keep#e1.8Zq3uXo1c7bW5Yt0nRk2mVd4hJs6fGa9pLeTiBvNxQw"), due: at },
@@ -360,6 +445,12 @@ pub(super) fn name_of(text: &str) -> String {
         out.push(character);
     }
     out
+}
+
+/// `Firefox · Linux · 192.0.2.7`, kept in this order where text runs the other way.
+fn who_asked(device: Option<&str>, address: &str) -> String {
+    let known: Vec<&str> = device.into_iter().chain([address]).collect();
+    format!("\u{2066}{}\u{2069}", one_line(&known.join(" · ")))
 }
 
 /// `2026-01-01 12:30 UTC`: read alike in every language, and kept in this order where text runs the other way.

@@ -9,7 +9,7 @@ use crate::{
     },
     member::{Member, row},
 };
-use stoa_kernel::{MemberId, Result, SiteId};
+use stoa_kernel::{MemberId, Result, Scopes, SiteId};
 use stoa_store::Tx;
 
 /// A message to a member, in their language.
@@ -36,6 +36,14 @@ pub(crate) async fn send_to(
     enqueue(core, tx, site, Some(&member.id), &task).await
 }
 
+/// The same to the member of an id, if there is one.
+async fn send_to_id(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, message: Message) -> Result<()> {
+    match row::get(tx, site, member).await? {
+        Some(member) => send(core, tx, site, &member, message).await,
+        None => Ok(()),
+    }
+}
+
 /// A sign-in in a browser that the member had not used before.
 pub(crate) async fn new_device(
     core: &Core,
@@ -44,18 +52,35 @@ pub(crate) async fn new_device(
     member: &MemberId,
     device: String,
 ) -> Result<()> {
-    match row::get(tx, site, member).await? {
-        Some(member) => send(core, tx, site, &member, Message::NewDevice { device, at: core.now() }).await,
-        None => Ok(()),
-    }
+    send_to_id(core, tx, site, member, Message::NewDevice { device, at: core.now() }).await
+}
+
+/// A client of others may act for the member from now on, as far as these scopes say.
+pub(crate) async fn application_allowed(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    (name, scopes): (&str, &Scopes),
+) -> Result<()> {
+    let (name, scopes) = (name.to_owned(), scopes.texts());
+    send_to_id(core, tx, site, member, Message::ApplicationAllowed { name, scopes, at: core.now() }).await
+}
+
+/// The member has signed a client of others off.
+pub(crate) async fn application_ended(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    name: &str,
+) -> Result<()> {
+    send_to_id(core, tx, site, member, Message::ApplicationEnded { name: name.to_owned(), at: core.now() }).await
 }
 
 /// The member has ended sessions from the list of them.
 pub(crate) async fn sessions_ended(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
-    match row::get(tx, site, member).await? {
-        Some(member) => send(core, tx, site, &member, Message::SessionsEnded { at: core.now() }).await,
-        None => Ok(()),
-    }
+    send_to_id(core, tx, site, member, Message::SessionsEnded { at: core.now() }).await
 }
 
 /// An owner of the site acts as the member from now on.

@@ -20,7 +20,8 @@ pub(crate) fn render(
     let known = words::language(language);
     let own = setting.words(language, message.kind()).filter(|_| !message.is_ours_alone());
     let ours = message.words(known);
-    let fill = |template: &str| fill(template, |name| message.value(name, to, context));
+    let value = |name: &str| message.value(name, to, (known, context));
+    let fill = |template: &str| fill(template, value);
     let pick = |own: Option<&str>, ours: &'static str| fill(own.unwrap_or(ours));
     let our_locale = Locale { tag: known.tag, is_right_to_left: known.is_right_to_left };
     let own_locale =
@@ -42,7 +43,8 @@ pub(crate) fn render(
         code: message.code(),
         link: message.link(context),
     };
-    let escaped = |name: &str| message.value(name, to, context).map(|it| escape(&it).into());
+    // A line each, also where the site's own words are HTML.
+    let escaped = |name: &str| value(name).map(|it| escape(&it).replace('\n', "<br>").into());
     let text = own.and_then(|it| it.words.text.as_deref()).map_or_else(|| layout.text(), &fill);
     let html = match own.and_then(|it| it.words.html.as_deref()) {
         Some(own) => self::fill(own, escaped),
@@ -102,7 +104,7 @@ mod tests {
                 let mail = render(&message, "anna@example.org", tag, &context(), &MailSetting::default()).unwrap();
                 let what = format!("{} in {tag}: {mail:?}", message.kind());
                 for text in [&mail.subject, &mail.text, &mail.html] {
-                    for name in ["{site}", "{code}", "{email}", "{name}", "{device}", "{time}", "{link}"] {
+                    for name in ["{site}", "{code}", "{email}", "{name}", "{device}", "{scopes}", "{time}", "{link}"] {
                         assert!(!text.contains(name), "{name} in {what}");
                     }
                 }
@@ -161,6 +163,55 @@ mod tests {
         let mail = render(&message, "o@example.org", "en", &context(), &MailSetting::default()).unwrap();
         assert!(mail.subject.starts_with(&format!("{address} asks to join ")), "{}", mail.subject);
         assert!(mail.text.contains(&format!("{address} ({address})")), "{}", mail.text);
+    }
+
+    #[test]
+    fn denial_names_the_browser_and_the_address_that_asked() {
+        for (device, line) in [
+            (Some("Firefox · Linux".to_owned()), "\u{2066}Firefox · Linux · 192.0.2.7\u{2069}"),
+            (None, "\u{2066}192.0.2.7\u{2069}"),
+        ] {
+            for is_change in [false, true] {
+                let (device, address) = (device.clone(), "192.0.2.7".to_owned());
+                let message = Message::PushDenied { is_change, device, address, at: 0 };
+                for tag in words::tags() {
+                    let mail = render(&message, "a@example.org", tag, &context(), &MailSetting::default()).unwrap();
+                    assert!(mail.text.lines().any(|it| it == line) && mail.html.contains(line), "{tag}: {}", mail.text);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn application_is_named_with_all_that_it_may_do() {
+        let mail = |tag: &str, scopes: &[&str]| {
+            let scopes = scopes.iter().map(|it| (*it).to_owned()).collect();
+            let message = Message::ApplicationAllowed { name: "Feed".into(), scopes, at: 0 };
+            render(&message, "a@example.org", tag, &context(), &MailSetting::default()).unwrap()
+        };
+        let told = mail("en", &["items:read", "items:write:posts"]);
+        let lines = "• Read the items of all collections\n\
+                     • Read, add, change and remove the items of the collection posts\n";
+        assert!(told.text.contains(lines) && told.links == [context().sessions_url], "{}", told.text);
+        assert!(mail("en", &[]).text.contains("• Know who you are\n"));
+        let areas = ["items:read", "items:write", "collections:read", "collections:write"];
+        let ones = areas.map(|it| format!("{it}:posts"));
+        let others = ["members:read", "members:write", "members:sign-in", "site:read", "site:write"];
+        for scope in areas.into_iter().chain(ones.iter().map(String::as_str)).chain(others) {
+            for tag in words::tags() {
+                let told = mail(tag, &[scope]).text;
+                assert!(!told.contains(scope) && !told.contains("{collection}"), "{scope} in {tag}: {told}");
+                assert_eq!(told.contains("posts"), scope.ends_with(":posts"), "{scope} in {tag}: {told}");
+            }
+        }
+        assert!(mail("de", &["later:read"]).text.contains("• later:read\n"), "one without words");
+        let own = Override { html: Some("<p>{scopes}</p>".into()), ..Override::default() };
+        let templates = [("en".to_owned(), [("application_allowed".to_owned(), own)].into_iter().collect())];
+        let setting = MailSetting { language: None, templates: templates.into_iter().collect() };
+        let scopes = ["items:read", "site:read"].map(str::to_owned).to_vec();
+        let message = Message::ApplicationAllowed { name: "Feed".into(), scopes, at: 0 };
+        let told = render(&message, "a@example.org", "en", &context(), &setting).unwrap().html;
+        assert!(told.starts_with("<p>• Read the items of all collections<br>• "), "{told}");
     }
 
     #[test]

@@ -20,7 +20,7 @@ use stoa_store::{ReaderPool, Site, Tx, boxed, setting};
 const SETTING: &str = "mail";
 /// Bytes of the whole setting.
 const LARGEST: usize = 512 * 1024;
-const PLACEHOLDERS: [&str; 7] = ["site", "code", "link", "email", "name", "device", "time"];
+const PLACEHOLDERS: [&str; 8] = ["site", "code", "link", "email", "name", "device", "scopes", "time"];
 
 /// What a site says otherwise than we do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,7 +145,7 @@ impl Override {
         for (name, text) in parts {
             let Some(text) = text else { continue };
             for placeholder in PLACEHOLDERS.iter().filter(|it| text.contains(&format!("{{{it}}}"))) {
-                if example.value(placeholder, "to", &context).is_none() {
+                if example.value(placeholder, "to", (words::language("en"), &context)).is_none() {
                     wrong.push(format!("{name} names {{{placeholder}}}, which this message does not have"));
                 }
             }

@@ -14,6 +14,8 @@ use crate::{
     factor,
     mail::{self, Message, notice},
     member::{self, Member, access::MemberWrite, contact, status},
+    oauth::consent,
+    provider,
     session::{self, SessionSelector},
     sign_in::{
         link::{self, EMAIL_CHANGE},
@@ -21,9 +23,11 @@ use crate::{
     },
     token::{self, Kind},
 };
+use serde_json::{Value, json};
 use std::{net::IpAddr, sync::Arc};
 use stoa_kernel::{
     Caller, Code, Email, Fault, MemberId, Millis, Result, Secret, SessionId, SiteId, TokenHash, Violation,
+    date::iso_from_millis,
 };
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Row, Site, Tx, boxed};
@@ -257,6 +261,8 @@ async fn undo_in(
     // Who takes an account adds a passkey before the address changes, and would sign in by it afterwards. An authenticator of
     // before opens nothing without the mailbox or the password.
     factor::drop_added_since(tx, site, &id, (kept.created, kept.created - UNDO_LIFE)).await?;
+    provider::link::drop_since(tx, site, &mut member, kept.created - UNDO_LIFE).await?;
+    consent::end_since(tx, site, &id, kept.created - UNDO_LIFE).await?;
     member.must_reset |= member.has_password();
     member::write_password(tx, &MemberWrite::shown_to_be(&id), site, &member).await?;
     let member = set(core, tx, site, member, &email).await?;
@@ -279,6 +285,20 @@ pub(super) async fn undo_until(tx: &mut Tx<'_>, site: &SiteId, id: &MemberId, no
                and expires > $4";
     let until: Option<Option<Millis>> = tx.row(sql, &params![site, id, EMAIL_CHANGE, now], |row| row.get(0)).await?;
     Ok(until.flatten())
+}
+
+/// The addresses that a member can take back, the newest first, for the copy of their data.
+pub(super) async fn kept(tx: &mut Tx<'_>, site: &SiteId, id: &MemberId, now: Millis) -> Result<Vec<Value>> {
+    let sql = "select email, created, expires from stoa.link where site = $1 and member = $2 and purpose = $3 \
+               and used is null and expires > $4 order by created desc limit 100";
+    let read = |row: &Row<'_>| {
+        Ok(json!({
+            "email": row.text(0)?,
+            "changedDate": iso_from_millis(row.get(1)?),
+            "expiresDate": iso_from_millis(row.get(2)?),
+        }))
+    };
+    Ok(tx.rows(sql, &params![site, id, EMAIL_CHANGE, now], read).await?)
 }
 
 /// The hash of a link of this site.

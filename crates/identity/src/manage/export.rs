@@ -1,11 +1,13 @@
 //! What is known of a member, for themselves (decision 47): profile, contact, what they are to others, sessions, second factors
-//! without their secrets, and what the audit log says of them. Everything that is listed has a bound.
+//! without their secrets, addresses that they can take back, and what the audit log says of them. Everything that is listed has a bound.
 
 use crate::{
     Identity, audit,
     defence::throttle::AttemptKind,
     factor,
+    manage::email_change,
     member::{self, Member},
+    provider::MemberConnection,
     session::{ListedImpersonation, SignedIn},
 };
 use serde_json::{Value, json};
@@ -27,6 +29,9 @@ const KINDS: [&str; 5] = ["role", "badge", "follow", "block", "report"];
 /// Addresses of others who tried the account are theirs.
 const AUDIT: &str = "select created, event, actor_kind, case when actor = member then address end from stoa.audit \
                      where site = $1 and member = $2 order by created desc, id desc limit $3";
+/// Which clients of others may act for the member.
+const CONSENTS: &str = "select client, scopes, created, agreed from stoa.consent where site = $1 and member = $2 \
+                        order by agreed desc, client limit $3";
 const DEVICES: &str = "select count(*) from stoa.device where site = $1 and member = $2 and expires > $3";
 
 impl Identity {
@@ -56,6 +61,17 @@ impl Identity {
         let member = member::find(site, &id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
         let sessions = self.session_list(site, caller, None).await?;
         let factors = self.factor_list(site, caller).await?;
+        let connections = self.member_connection_list(site, caller).await?;
+        let connected = |it: &MemberConnection| {
+            member::without_nulls(json!({
+                "idpConnectionId": it.id,
+                "label": it.label,
+                "idpUserId": it.subject,
+                "email": it.email,
+                "createdDate": iso_from_millis(it.created),
+                "lastUsedDate": it.used.map(iso_from_millis),
+            }))
+        };
         let named = |it: &factor::MemberFactor| {
             member::without_nulls(json!({
                 "type": it.factor.name(),
@@ -71,9 +87,12 @@ impl Identity {
             "ties": kept.ties,
             "sessions": sessions.iter().map(session_shown).collect::<Vec<_>>(),
             "factors": factors.factors.iter().map(named).collect::<Vec<_>>(),
+            "connections": connections.iter().map(connected).collect::<Vec<_>>(),
             "recoveryCodesLeft": factors.recovery_codes_left,
+            "keptAddresses": kept.addresses,
             "rememberedBrowsers": factors.remembered_browsers,
             "knownDevices": kept.devices,
+            "consents": kept.consents,
             "audit": kept.audit,
         })))
     }
@@ -106,7 +125,9 @@ fn session_shown(session: &SignedIn) -> Value {
 struct Kept {
     about: Value,
     ties: Vec<Value>,
+    consents: Vec<Value>,
     devices: i64,
+    addresses: Vec<Value>,
     audit: Vec<Value>,
 }
 
@@ -125,6 +146,12 @@ impl Kept {
             };
             ties.extend(tx.rows(TIES, &params![site, kind, id, MOST], tie).await?);
         }
+        let consent = |row: &Row<'_>| {
+            let scopes: Vec<&str> = row.text(1)?.split_whitespace().collect();
+            Ok(json!({ "clientId": row.text(0)?, "scopes": scopes, "createdDate": iso_from_millis(row.get(2)?),
+                "lastAgreedDate": iso_from_millis(row.get(3)?) }))
+        };
+        let consents = tx.rows(CONSENTS, &params![site, id, MOST], consent).await?;
         let devices = tx.row(DEVICES, &params![site, id, now], |row| row.get(0)).await?.unwrap_or_default();
         let entry = |row: &Row<'_>| {
             let address: Option<String> = row.get(3)?;
@@ -133,6 +160,8 @@ impl Kept {
         };
         let audit = tx.rows(AUDIT, &params![site, id, MOST], entry).await?;
         let about = about.and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default();
-        Ok(Self { about, ties, devices, audit: audit.into_iter().map(member::without_nulls).collect() })
+        let addresses = email_change::kept(tx, site, id, now).await?;
+        let audit = audit.into_iter().map(member::without_nulls).collect();
+        Ok(Self { about, ties, consents, devices, addresses, audit })
     }
 }

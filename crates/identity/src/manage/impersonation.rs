@@ -13,7 +13,7 @@ use crate::{
     operator,
     policy::{self, SignOnPolicy},
     session::{self, SessionSelector},
-    sign_in::operator_account,
+    sign_in::{operator_factor::proof, operator_password},
     token::{self, Access, Kind},
 };
 use serde_json::Value;
@@ -86,11 +86,12 @@ impl ImpersonationRequest {
 
 impl Identity {
     /// Begins that the calling owner acts as a member. What they began with this member before ends. `password` is the
-    /// owner's own. The member is told by mail, unless the site says otherwise.
+    /// owner's own; one who has a second factor has lately shown it in this session. The member is told by mail, unless the site says
+    /// otherwise.
     ///
     /// # Errors
     /// [`Code::Forbidden`] unless the caller is an owner in person, and where the site's policy allows less;
-    /// [`Code::PasswordWrong`]; [`Code::Throttled`]; [`Code::NotFound`]; [`Code::MemberBlocked`] for a member who could not
+    /// [`Code::ProofNeeded`]; [`Code::PasswordWrong`]; [`Code::Throttled`]; [`Code::NotFound`]; [`Code::MemberBlocked`] for a member who could not
     /// sign in.
     pub async fn impersonation_start(
         &self,
@@ -106,7 +107,8 @@ impl Identity {
             return Err(Fault::because(Code::Forbidden, "Only owners of the site, in person, act as members."));
         };
         let owner = operator::find(core, id).await?.ok_or_else(|| Fault::new(Code::Forbidden))?;
-        operator_account::confirm(core, site, &owner, attempt, password).await?;
+        proof::require_of_enrolled(core, id, session).await?;
+        operator_password::confirm(core, site, &owner, attempt, password).await?;
         let by = Impersonator { owner: id.clone(), session: Some(session.clone()) };
         start(core, site, Begun { by, from: Some(attempt.address), member: member.clone(), request }).await
     }

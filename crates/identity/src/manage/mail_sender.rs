@@ -5,7 +5,7 @@ use crate::{
     Core, Identity, audit,
     defence::{attempt::Attempt, device::DeviceHints},
     mail::{MailSender, SenderChange, sender},
-    sign_in::operator_account,
+    sign_in::{operator_factor::proof, operator_password},
 };
 use std::{net::IpAddr, sync::Arc};
 use stoa_kernel::{Caller, Code, Fault, Result, Secret, Violation};
@@ -97,9 +97,10 @@ async fn confirm(
     let Some(password) = password else {
         return Err(Fault::invalid(vec![Violation::new("password", "REQUIRED_FIELD", "your password is expected")]));
     };
+    proof::require_of_enrolled_caller(core, caller).await?;
     let hints = DeviceHints::default();
     let attempt = Attempt { address, visitor: None, client: None, hints, captcha: None };
-    operator_account::confirm_by_id(core, site, id, &attempt, password).await
+    operator_password::confirm_by_id(core, site, id, &attempt, password).await
 }
 
 fn allow(caller: &Caller) -> Result<()> {

@@ -11,6 +11,8 @@ pub(crate) mod impersonation;
 mod import;
 mod mail_sender;
 mod moves;
+mod policy_change;
+mod ways_in;
 
 pub use deletion::Wish;
 pub use edit::MemberChange;

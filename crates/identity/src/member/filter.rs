@@ -14,6 +14,12 @@ pub enum Filter<F> {
     Exists(F),
 }
 
+/// The expression that reads a field.
+type Column<F> = fn(F) -> &'static str;
+
+/// See [`Filter::write_with`].
+type Equal<F> = fn(F, &Operand, &mut Writer<'_>) -> bool;
+
 /// How a field is compared with an operand. A field without a value compares as none of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
@@ -77,15 +83,22 @@ impl<F: Copy> Filter<F> {
 
     /// Appends the condition; `column` is the expression that reads a field.
     pub(crate) fn write(&self, sql: &mut Writer<'_>, column: fn(F) -> &'static str) {
+        self.write_with(sql, column, |_, _, _| false);
+    }
+
+    /// The same where an index does not serve `column` of some fields: `equal` appends the condition that such a field has a
+    /// value, in brackets, and says that it did.
+    pub(crate) fn write_with(&self, sql: &mut Writer<'_>, column: Column<F>, equal: Equal<F>) {
         match self {
-            Self::All(parts) => write_list(sql, parts, column, (" and ", "1 = 1")),
-            Self::Any(parts) => write_list(sql, parts, column, (" or ", "1 = 0")),
+            Self::All(parts) => write_list(sql, parts, (column, equal), (" and ", "1 = 1")),
+            Self::Any(parts) => write_list(sql, parts, (column, equal), (" or ", "1 = 0")),
             Self::Not(part) => {
                 // A missing value is not what it is compared with.
                 sql.push("not coalesce(");
-                part.write(sql, column);
+                part.write_with(sql, column, equal);
                 sql.push(", false)");
             }
+            Self::Is(field, Comparison::Equal, operand) if equal(*field, operand, sql) => {}
             Self::Is(field, comparison, operand) => {
                 sql.push(&format!("{} {} ", column(*field), comparison.symbol())).bind(operand.value());
             }
@@ -143,7 +156,7 @@ impl<F: Copy + PartialEq> Filter<F> {
 fn write_list<F: Copy>(
     sql: &mut Writer<'_>,
     parts: &[Filter<F>],
-    column: fn(F) -> &'static str,
+    (column, equal): (Column<F>, Equal<F>),
     (joint, empty): (&str, &str),
 ) {
     if parts.is_empty() {
@@ -152,7 +165,7 @@ fn write_list<F: Copy>(
     }
     for (n, part) in parts.iter().enumerate() {
         sql.push(if n == 0 { "(" } else { joint });
-        part.write(sql, column);
+        part.write_with(sql, column, equal);
     }
     sql.push(")");
 }

@@ -14,7 +14,8 @@ pub(crate) mod validator;
 pub use filter::{Comparison, Filter, Operand};
 pub use list::{Audience, MemberField, MemberFilter, MemberPage, MemberQuery, MemberSort, Paging};
 pub(crate) use row::{
-    by_email, find, find_by_email, find_some, get, is_reserved, record_login, require_active, update, write_password,
+    by_email, find, find_by_email, find_some, get, is_reserved, record_login, require_active, update,
+    write_connections, write_password,
 };
 pub use shown::without_nulls;
 pub use status::Move;
@@ -57,6 +58,8 @@ pub struct Member {
     pub last_login: Option<Millis>,
     /// A deletion that waits, so that it can be undone; the status is DELETED meanwhile.
     pub deletion: Option<Deletion>,
+    /// By what the member is known to identity providers: the id of a connection of the site, and the subject there.
+    pub connections: Vec<(String, String)>,
 }
 
 impl Member {
@@ -82,6 +85,7 @@ impl Member {
             updated: now,
             last_login: None,
             deletion: None,
+            connections: Vec::new(),
         }
     }
 
@@ -101,12 +105,14 @@ impl Member {
             Some(_) => json!([{ "factorId": self.id, "type": "PASSWORD", "status": "ACTIVE" }]),
             None => json!([]),
         };
+        let connection = |(id, subject): &(String, String)| json!({ "idpConnection": { "idpConnectionId": id, "idpUserId": subject } });
+        let connections: Vec<Value> = self.connections.iter().map(connection).collect();
         json!({
             "id": self.id,
             "revision": self.revision.to_string(),
             "createdDate": iso_from_millis(self.created),
             "updatedDate": iso_from_millis(self.updated),
-            "connections": [],
+            "connections": connections,
             "identityProfile": self.profile.to_json(),
             "metadata": { "tags": [] },
             "email": { "address": self.email, "isVerified": self.email_verified },

@@ -12,7 +12,7 @@ use stoa_store::{Error, ReaderPool, Row, Site, Tx, boxed};
 
 pub(crate) const SELECT: &str = "select id, email, email_verified, status, pending_email, pending_approval, password_hash, \
                       profile, revision, created, updated, last_login, muted, privacy, card, pending_fields, must_reset, \
-                      vouched_email, deletion_due, deletion_kept_as \
+                      vouched_email, deletion_due, deletion_kept_as, connections \
                       from stoa.member";
 
 pub(crate) fn from_row(row: &Row<'_>) -> Result<Member, Error> {
@@ -40,6 +40,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> Result<Member, Error> {
             Some(due) => Some(Deletion { due, kept_as: known(Status::named(row.text(19)?))? }),
             None => None,
         },
+        connections: row.get::<Option<String>>(20)?.and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default(),
     })
 }
 
@@ -279,8 +280,9 @@ pub(crate) async fn forget(tx: &mut Tx<'_>, write: &MemberWrite, site: &SiteId, 
     (member.password_hash, member.profile, member.is_public) = (None, Profile::default(), false);
     member.card.clear();
     member.vouched_email = None;
+    member.connections.clear();
     for sql in [
-        "update stoa.member set vouched_email = null where site = $1 and id = $2",
+        "update stoa.member set vouched_email = null, connections = null where site = $1 and id = $2",
         "delete from stoa.member_tie where site = $1 and holder = $2",
         "delete from stoa.member_tie where site = $1 and target = $2",
         "delete from stoa.member_noun where site = $1 and kind = 'about' and id = $2",
@@ -289,9 +291,12 @@ pub(crate) async fn forget(tx: &mut Tx<'_>, write: &MemberWrite, site: &SiteId, 
         "delete from stoa.link where site = $1 and member = $2",
         "delete from stoa.factor where site = $1 and member = $2",
         "delete from stoa.passkey where site = $1 and member = $2",
+        "delete from stoa.provider_link where site = $1 and member = $2",
+        "delete from stoa.push_question where site = $1 and member = $2",
         "delete from stoa.factor_guard where site = $1 and member = $2",
         "delete from stoa.recovery_code where site = $1 and member = $2",
         "delete from stoa.remembered_browser where site = $1 and member = $2",
+        "delete from stoa.consent where site = $1 and member = $2",
         // What was still to be sent, and of what couldn't be, why: a mail server names the address.
         "delete from stoa.mail where site = $1 and member = $2",
     ] {
@@ -305,6 +310,21 @@ pub(crate) async fn write_password(tx: &mut Tx<'_>, write: &MemberWrite, site: &
     write.check(&member.id)?;
     let sql = "update stoa.member set password_hash = $1, must_reset = $2 where site = $3 and id = $4";
     tx.send(sql, params![member.password_hash.clone(), member.must_reset, site, &member.id]).await?;
+    Ok(())
+}
+
+/// Writes by what the member is known to providers, as it stands in `member`; the links themselves are `crate::provider`.
+pub(crate) async fn write_connections(
+    tx: &mut Tx<'_>,
+    write: &MemberWrite,
+    site: &SiteId,
+    member: &Member,
+) -> Result<()> {
+    write.check(&member.id)?;
+    let text = serde_json::to_string(&member.connections).map_err(Fault::internal)?;
+    let text = Some(text).filter(|_| !member.connections.is_empty());
+    let sql = "update stoa.member set connections = $1 where site = $2 and id = $3";
+    tx.send(sql, params![text, site, &member.id]).await?;
     Ok(())
 }
 

@@ -4,18 +4,21 @@ use crate::member::{Member, Status};
 use serde_json::{Value, json};
 use stoa_kernel::date::iso_from_millis;
 
-impl Status {
-    /// Its name in the members API.
-    pub fn shown_name(self) -> &'static str {
-        match self {
-            Self::Active => "APPROVED",
-            Self::Deleted => "UNKNOWN",
-            other => other.name(),
+impl Member {
+    /// The status by its name in the members API, which has none for a deletion that waits: such a member is OFFLINE, as others are
+    /// who can't sign in, or what those who run the site have made of them meanwhile. [`MemberField::Status`] is this.
+    ///
+    /// [`MemberField::Status`]: crate::member::MemberField::Status
+    pub fn shown_status(&self) -> &'static str {
+        match (self.status, self.deletion.map(|it| it.kept_as)) {
+            (Status::Active, _) => "APPROVED",
+            (Status::Deleted, Some(Status::Blocked)) => Status::Blocked.name(),
+            (Status::Deleted, Some(_)) => Status::Offline.name(),
+            (Status::Deleted, None) => "UNKNOWN",
+            (other, _) => other.name(),
         }
     }
-}
 
-impl Member {
     /// The member without contact: what others see, or with `is_extended` also what the member and operators of the
     /// site do.
     pub fn shown(&self, is_extended: bool) -> Value {
@@ -30,7 +33,7 @@ impl Member {
                 "title": self.card.get("title"),
             },
             "privacyStatus": if self.is_public { "PUBLIC" } else { "PRIVATE" },
-            "status": if is_extended { self.status.shown_name() } else { "UNKNOWN" },
+            "status": if is_extended { self.shown_status() } else { "UNKNOWN" },
             "activityStatus": match (is_extended, self.muted) {
                 (false, _) => "UNKNOWN",
                 (true, false) => "ACTIVE",

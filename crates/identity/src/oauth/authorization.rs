@@ -1,7 +1,7 @@
 //! Authorization requests, checked against their client, and the ways in which their answers travel.
 
 use crate::{
-    address::{Address, form},
+    address::{Address, form, shown_host},
     browser::{Beginning, Change},
     client::Client,
 };
@@ -31,6 +31,16 @@ pub struct Authorization {
     /// What the client is granted, as text; the member's whole right without.
     #[serde(default)]
     pub scopes: Option<String>,
+    /// Whether others wrote the client: it gets no code for a member who has not agreed (`oauth/consent.rs`).
+    #[serde(default)]
+    pub of_others: bool,
+    /// Whether other programs can pass for the client: it has no secret, and its answers go to this machine or to an app's own
+    /// scheme (RFC 8252 section 8.6).
+    #[serde(default)]
+    pub is_unassured: bool,
+    /// The id of the connection to an identity provider by which the person is to sign in.
+    #[serde(default)]
+    pub idp: Option<String>,
 }
 
 /// An authorization request, from a redirect session or in the standard form.
@@ -49,6 +59,8 @@ pub struct AuthRequest {
     pub prompt: Prompt,
     /// One-time token of a login that just succeeded.
     pub session_token: Option<Secret>,
+    /// The identity provider by which the person is to sign in.
+    pub idp: Option<String>,
 }
 
 /// How the result of an authorization travels.
@@ -69,8 +81,12 @@ pub enum Prompt {
     Auto,
     /// Never ask: `login_required` instead.
     None,
-    /// Ask even when a member is signed in.
+    /// Ask who it is even when a member is signed in.
     Login,
+    /// Ask a member whether a client of others may have what it asks for, also one who has agreed before.
+    Consent,
+    /// Both questions.
+    LoginAndConsent,
 }
 
 /// What is sent back to the client.
@@ -107,6 +123,21 @@ pub enum AuthorizeAnswer {
 }
 
 impl Authorization {
+    /// What the client is granted; the member's whole right without.
+    pub(crate) fn granted(&self) -> Option<Scopes> {
+        self.scopes.as_deref().map(Scopes::among)
+    }
+
+    /// Whether a member is asked who has agreed before: it is wished, or who asks may be another than last time.
+    pub(crate) fn asks_always(&self) -> bool {
+        self.of_others && (self.is_unassured || self.prompt.asks_consent())
+    }
+
+    /// Where the answer goes, as people read it ([`shown_host`]).
+    pub(crate) fn host(&self) -> String {
+        shown_host(self.target.as_deref().or(self.redirect_uri.as_deref()).unwrap_or_default())
+    }
+
     /// The answer as the client reads it (docs/protocol/identity.md §5.3). `issuer` tells which site answers
     /// (RFC 9207).
     pub fn deliver(&self, result: AuthorizationResult, issuer: &str) -> Delivery {
@@ -179,6 +210,7 @@ pub(crate) fn check(
         }
         _ => None,
     };
+    let is_web = target.as_ref().or(request.redirect_uri.as_ref()).is_some_and(|it| it.starts_with("https://"));
     Ok(Authorization {
         client: client.id.clone(),
         // In the direct login the code is exchanged without an address (trap 16).
@@ -187,10 +219,13 @@ pub(crate) fn check(
         target,
         state: request.state,
         challenge: Some(request.challenge).filter(|it| !it.is_empty()),
-        prompt: request.prompt,
+        prompt: if client.is_third_party { request.prompt } else { request.prompt.without_consent() },
         visitor,
         rotates: client.secret_hash.is_some(),
         scopes: client.grant(request.scopes.as_ref()).map(|it| it.to_string()),
+        of_others: client.is_third_party,
+        is_unassured: client.secret_hash.is_none() && !is_web,
+        idp: request.idp,
     })
 }
 
@@ -206,12 +241,40 @@ impl ResponseMode {
 }
 
 impl Prompt {
-    /// `consent` and `select_account` ask the person, so they are served by the sign-in page.
+    /// One word of the parameter. `select_account` asks the person, so it is served by the sign-in page.
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "none" => Some(Self::None),
-            "login" | "consent" | "select_account" => Some(Self::Login),
+            "login" | "select_account" => Some(Self::Login),
+            "consent" => Some(Self::Consent),
             _ => None,
         }
+    }
+
+    /// The whole parameter, of several words perhaps; `none` stands alone (OpenID Connect Core 3.1.2.1).
+    pub fn parse_all(text: &str) -> Option<Self> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        match words[..] {
+            [] => Some(Self::Auto),
+            [only] => Self::parse(only),
+            _ if words.contains(&"none") => None,
+            _ if words.contains(&"consent") => Some(Self::LoginAndConsent),
+            _ => Some(Self::Login),
+        }
+    }
+
+    /// Whether who it is is asked even when a member is signed in.
+    pub(crate) fn asks_who(self) -> bool {
+        matches!(self, Self::Login | Self::LoginAndConsent)
+    }
+
+    /// Whether a member is asked who has agreed before.
+    fn asks_consent(self) -> bool {
+        matches!(self, Self::Consent | Self::LoginAndConsent)
+    }
+
+    /// That of the site's own clients, for which nobody has to agree: asked to ask, they have the sign-in page shown.
+    fn without_consent(self) -> Self {
+        if self.asks_consent() { Self::Login } else { self }
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     Core, Identity,
     client::Client,
-    oauth::{TokenRequest, authorization::Authorization, pkce},
+    oauth::{TokenRequest, authorization::Authorization, consent, pkce},
     session::{self, NewSession, Session, SessionSelector},
     token::{self, Kind},
 };
@@ -85,25 +85,29 @@ pub(crate) async fn issue(core: &Core, tx: &mut Tx<'_>, site: &Site, new: &NewCo
     Ok(code)
 }
 
-/// A code for the member of a browser's session, as the client asked for it.
+/// A code for the member of a browser's session, as the client asked for it; none for a client of others when the member has
+/// not agreed to all that it asks for.
 pub(crate) async fn issue_for(
     core: &Core,
     tx: &mut Tx<'_>,
     site: &Site,
     request: &Authorization,
-    session: &Session,
-) -> Result<Secret> {
+    (member, root): (&MemberId, &SessionId),
+) -> Result<Option<Secret>> {
+    if !consent::covers(tx, &site.id, request, member).await? {
+        return Ok(None);
+    }
     let new = NewCode {
         client: request.client.clone(),
-        member: session.member.clone(),
-        root: session.root.clone(),
+        member: member.clone(),
+        root: root.clone(),
         visitor: request.visitor.clone(),
         rotates: request.rotates,
         redirect_uri: request.redirect_uri.clone(),
         challenge: request.challenge.clone(),
-        scopes: request.scopes.as_deref().map(Scopes::among),
+        scopes: request.granted(),
     };
-    issue(core, tx, site, &new).await
+    issue(core, tx, site, &new).await.map(Some)
 }
 
 /// Exchanges a code for a client's session. A second use is refused; when it is right in all but
@@ -136,10 +140,13 @@ pub(crate) async fn redeem(
                     if core.now() >= stored.expires {
                         return Ok(Exchange::Refused("the code has expired"));
                     }
-                    let rotates = stored.new.rotates;
+                    let (rotates, of_others) = (stored.new.rotates, client.is_third_party);
                     let NewCode { member, client, root, visitor, scopes, .. } = stored.new;
                     if !is_open(tx, site, &root).await? {
                         return Ok(Exchange::Refused("the session has ended"));
+                    }
+                    if of_others && !consent::allows(tx, &site.id, &member, (&client, scopes.as_ref())).await? {
+                        return Ok(Exchange::Refused("the member has not agreed to it"));
                     }
                     let new = NewSession { member, client: Some(client), root: Some(root), visitor, scopes };
                     let (mut session, refresh) = match session::create(core, tx, site, Kind::Refresh, &new).await {

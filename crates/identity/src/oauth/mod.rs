@@ -4,6 +4,7 @@ mod access;
 mod application;
 pub(crate) mod authorization;
 pub mod code;
+pub(crate) mod consent;
 pub mod info;
 pub(crate) mod instance;
 pub mod pkce;

@@ -206,7 +206,7 @@ async fn end_invitations(tx: &mut Tx<'_>, site: &SiteId, folded: &str, now: Mill
 }
 
 /// Ends a person's sessions, at one site or at all, and has their access tokens refused.
-async fn end_sessions(
+pub(crate) async fn end_sessions(
     tx: &mut Tx<'_>,
     person: &UserId,
     site: Option<&SiteId>,

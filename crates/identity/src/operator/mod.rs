@@ -19,9 +19,6 @@ use stoa_kernel::{Caller, Code, Email, Fault, Millis, Result, Role, Secret, Sess
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Row, Site, boxed};
 
-/// An operator's browser stays signed in for this long at most.
-const SESSION_LIFE: Millis = 14 * 24 * 60 * 60 * 1000;
-
 /// A person who runs at least one site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operator {
@@ -90,19 +87,6 @@ impl Identity {
         sign_in(&self.core, site, email, secret, from).await
     }
 
-    /// Opens the session that [`Identity::operator_sign_in`] or an invitation allowed; the secret is the cookie.
-    ///
-    /// # Errors
-    /// [`Code::PasswordWrong`] when the password has become another one since.
-    pub async fn operator_session_create(
-        &self,
-        site: &SiteId,
-        operator: &Operator,
-        role: Role,
-    ) -> Result<(OperatorSession, Secret)> {
-        create_session(&self.core, site, operator, role).await
-    }
-
     /// The session that a cookie stands for, with the role as it is today; `None` when there is none.
     pub async fn operator_session_by_cookie(&self, cookie: &str) -> Result<Option<OperatorSession>> {
         session_by_cookie(&self.core, cookie).await
@@ -138,43 +122,6 @@ pub(crate) async fn sign_in(
     known.operator.password = Some(Fingerprint::of(known.password_hash.as_deref()));
     let role = role_at(core, &known.operator.id, site).await?.ok_or_else(refused)?;
     Ok(OperatorSession { id: SessionId::from(core.world().uuid()), site: site.clone(), operator: known.operator, role })
-}
-
-/// What [`Identity::operator_session_create`] does.
-pub(crate) async fn create_session(
-    core: &Core,
-    site: &SiteId,
-    operator: &Operator,
-    role: Role,
-) -> Result<(OperatorSession, Secret)> {
-    let site = core.store().site(site).await?;
-    let secret = token::opaque(core.world(), Kind::Operator, site.number);
-    let id = SessionId::from(core.world().uuid());
-    let person = Operator::new(operator.id.clone(), operator.email.as_str());
-    let session = OperatorSession { id, site: site.id.clone(), operator: person, role };
-    let written = core.store().catalog().write_with(
-        (session.clone(), TokenHash::of(secret.expose()), core.now(), operator.password.clone()),
-        |tx, (session, hash, now, shown)| {
-            boxed!({
-                if let Some(shown) = shown {
-                    let sql = "select password_hash from stoa.person where id = $1";
-                    let values = params![&session.operator.id];
-                    let stored: Option<Option<String>> = tx.row(sql, &values, |row| row.get(0)).await?;
-                    // A link was used while this one was checked: sessions opened by it have ended.
-                    if Fingerprint::of(stored.flatten().as_deref()) != *shown {
-                        return Err(Fault::new(Code::PasswordWrong));
-                    }
-                }
-                let sql = "insert into stoa.person_session (id, hash, person, site, created, used, expires) \
-                       values ($1, $2, $3, $4, $5, $5, $6)";
-                let OperatorSession { id, site, operator, .. } = session;
-                tx.send(sql, params![id, hash, &operator.id, site, *now, now + SESSION_LIFE]).await?;
-                Ok(())
-            })
-        },
-    );
-    written.await?;
-    Ok((session, secret))
 }
 
 /// What [`Identity::operator_session_by_cookie`] does.

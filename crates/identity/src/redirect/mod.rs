@@ -14,6 +14,7 @@ use crate::{
     defence::throttle::AttemptKind,
     log::PeopleEntry,
     oauth::authorization,
+    provider::connection,
     redirect::plan::{Logout, Plan},
     session,
     token::{self, Kind},
@@ -22,7 +23,7 @@ pub use pages::Pages;
 use request::{Intent, RedirectRequest};
 use serde_json::{Value, json};
 use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Caller, ClientId, EntryKind, EventActor, Fault, Millis, Result, Secret, TokenHash};
+use stoa_kernel::{Caller, ClientId, EntryKind, EventActor, Fault, Millis, Result, Secret, TokenHash, Violation};
 use stoa_sql::params;
 use stoa_store::{Site, boxed};
 
@@ -97,6 +98,13 @@ impl Identity {
             Intent::Auth(mut auth) => {
                 let client = client::of_site(core, site, &auth.client).await?;
                 let session_token = auth.session_token.take();
+                if let Some(idp) = auth.idp.take() {
+                    // Showing the password page in its place would sign in other people than are asked for.
+                    let found = connection::named(site, &idp).await?;
+                    let why = "this site signs in with no such provider";
+                    let refused = || Violation::new("auth.authRequest.idp", "FIELD_NOT_ALLOWED", why);
+                    auth.idp = Some(found.ok_or_else(|| Fault::invalid(vec![refused()]))?.id);
+                }
                 let origin = context.origin.or(request.origin.as_deref());
                 let visitor = match context.caller {
                     Caller::Visitor { id, .. } => Some(id.clone()),

@@ -89,6 +89,7 @@ impl RedirectRequest {
         let post_flow_url = callbacks.all.iter().find(|it| it.0 == "postFlowUrl").map(|it| it.1.clone());
         let callbacks = Callbacks { post_flow_url, ..callbacks };
         let origin = fields.optional(body, &["origin"], 2048);
+        fields.preferences(&body["preferences"]);
         let parameters = fields.parameters(&body["preferences"]["additionalQueryParameters"]);
         match intent {
             Some(intent) if fields.0.is_empty() => Ok(Self { intent, callbacks, origin, parameters }),
@@ -224,15 +225,11 @@ fn auth(fields: &mut Fields, body: &Value) -> AuthRequest {
         None => fields.refuse("auth.authRequest.codeChallengeMethod", "REQUIRED_FIELD", "is required"),
         Some(_) => fields.refuse("auth.authRequest.codeChallengeMethod", "INVALID_ENUM_VALUE", "must be S256"),
     }
-    // Showing the password page in its place would sign in other people than are asked for.
-    if fields.optional(body, &at("idp"), 100).is_some_and(|it| !it.is_empty()) {
-        fields.refuse("auth.authRequest.idp", "FIELD_NOT_ALLOWED", "this site signs in with no other provider");
-    }
     let mut prompt = Prompt::Auto;
     for path in [&["auth", "authRequest", "prompt"][..], &["auth", "prompt"], &["prompt"]] {
         if let Some(text) = fields.optional(body, path, 100).filter(|it| !it.is_empty()) {
             prompt = Prompt::parse(&text).unwrap_or_else(|| {
-                fields.refuse(path.join("."), "INVALID_ENUM_VALUE", "must be login or none");
+                fields.refuse(path.join("."), "INVALID_ENUM_VALUE", "must be login, consent or none");
                 prompt
             });
         }
@@ -244,6 +241,7 @@ fn auth(fields: &mut Fields, body: &Value) -> AuthRequest {
         state,
         challenge,
         nonce: fields.optional(body, &at("nonce"), 512),
+        idp: fields.optional(body, &at("idp"), 100).filter(|it| !it.is_empty()),
         scopes: scopes(fields, body, &at("scope")),
         prompt,
         session_token: fields.optional(body, &at("sessionToken"), 2048).filter(|it| !it.is_empty()).map(Secret::new),
@@ -286,6 +284,26 @@ impl Fields {
             _ => {
                 self.refuse(path.join("."), "FORMAT", "must be a string");
                 None
+            }
+        }
+    }
+
+    /// Preferences that are not built are taken as clients send them by default, and refused otherwise.
+    fn preferences(&mut self, value: &Value) {
+        let map = match value {
+            Value::Null => return,
+            Value::Object(map) => map,
+            _ => return self.refuse("preferences", "FORMAT", "must be an object"),
+        };
+        for (name, value) in map {
+            let default = match name.as_str() {
+                "additionalQueryParameters" => continue,
+                "useGenericWixPages" | "maintainIdentity" => Value::Bool(true),
+                "checkIfPublish" | "createShortUrl" => Value::Bool(false),
+                _ => Value::Null,
+            };
+            if !value.is_null() && *value != default {
+                self.refuse(format!("preferences.{name}"), "FIELD_NOT_ALLOWED", "this preference is not built");
             }
         }
     }
@@ -377,11 +395,12 @@ mod tests {
     }
 
     #[test]
-    fn provider_is_refused_by_name() {
+    fn provider_is_read() {
         let google = json!("0e6a50f5-b523-4e29-990d-f37fa2ffdd69");
-        let field = "auth.authRequest.idp".to_owned();
-        assert_eq!(fields_of(with("idp", google)), [(field.clone(), "FIELD_NOT_ALLOWED")]);
-        assert_eq!(fields_of(with("idp", json!(5))), [(field, "FORMAT")]);
+        let request = RedirectRequest::parse(&with("idp", google.clone())).expect("good");
+        let Intent::Auth(auth) = request.intent else { panic!("auth") };
+        assert_eq!(auth.idp.as_deref(), google.as_str());
+        assert_eq!(fields_of(with("idp", json!(5))), [("auth.authRequest.idp".to_owned(), "FORMAT")]);
         for none in [Value::Null, json!("")] {
             assert!(RedirectRequest::parse(&with("idp", none)).is_ok());
         }
@@ -431,6 +450,25 @@ mod tests {
         {
             assert_eq!(fields_of(more(parameters))[0].1, rule);
         }
+    }
+
+    #[test]
+    fn preferences_are_honoured_or_refused_by_name() {
+        let with = |preferences: Value| json!({ "login": {}, "preferences": preferences });
+        let usual = json!({ "useGenericWixPages": true, "maintainIdentity": true, "checkIfPublish": false,
+            "createShortUrl": null, "additionalQueryParameters": {} });
+        assert!(RedirectRequest::parse(&with(usual)).is_ok());
+        for (name, value) in [
+            ("useGenericWixPages", json!(false)),
+            ("maintainIdentity", json!(false)),
+            ("checkIfPublish", json!(true)),
+            ("createShortUrl", json!(true)),
+            ("customMemberPaths", json!({ "accountPagePath": "/a" })),
+        ] {
+            let found = fields_of(with(json!({ name: value })));
+            assert_eq!(found, [(format!("preferences.{name}"), "FIELD_NOT_ALLOWED")]);
+        }
+        assert_eq!(fields_of(with(json!(7))), [("preferences".to_owned(), "FORMAT")]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Rotation of the keys with which is sealed what must be read again (decision 26): messages that wait, secrets of
-//! captcha providers, private keys of applications, secrets of webhook endpoints and of members' authenticators.
+//! captcha and identity providers, private keys of applications, secrets of webhook endpoints and of members' authenticators.
 //!
 //! A rotation makes a new key for each purpose at once, and what is under older keys is then sealed again piece by piece.
 //! Until then it is read with the key that it names. So a rotation may be cut off anywhere: what is done stays, and who
@@ -14,7 +14,8 @@ use crate::{
     Core, Identity, app_key,
     defence::captcha_provider,
     encryption::{self, Purpose},
-    factor, mail,
+    factor::{self, Realm},
+    mail, provider,
     token::{
         key_lease::{self, KeyLease, KeyTask},
         revocation,
@@ -61,6 +62,7 @@ pub struct Left {
     pub captcha_secrets: u64,
     pub webhook_secrets: u64,
     pub factor_secrets: u64,
+    pub provider_secrets: u64,
 }
 
 impl Identity {
@@ -112,7 +114,8 @@ impl Identity {
     /// # Errors
     /// What the catalogue answers.
     pub async fn seal_catalog(&self) -> Result<u64> {
-        app_key::reseal(&self.core).await
+        let keys = app_key::reseal(&self.core).await?;
+        Ok(keys + factor::reseal(&self.core, Realm::of_operators(&self.core)).await?)
     }
 
     /// The same for what a site has.
@@ -123,7 +126,10 @@ impl Identity {
         let messages = mail::reseal(&self.core, site).await?;
         let captcha = u64::from(captcha_provider::reseal(&self.core, site).await?);
         let webhooks = webhook::reseal(&self.core, site).await?;
-        Ok(messages + captcha + webhooks + factor::reseal(&self.core, site).await?)
+        let providers = provider::reseal(&self.core, site).await?;
+        let factors =
+            factor::reseal(&self.core, Realm::of_site(site)).await? + factor::push::reseal(&self.core, site).await?;
+        Ok(messages + captcha + webhooks + providers + factors)
     }
 
     /// Says that all that was under older keys has been sealed again.
@@ -168,12 +174,13 @@ impl Identity {
         read.await
     }
 
-    /// How many private keys of applications are under older keys.
+    /// How many private keys of applications are under older keys, and how many secrets of authenticators of those who run sites.
     ///
     /// # Errors
     /// What the catalogue answers.
-    pub async fn seal_left_catalog(&self) -> Result<u64> {
-        app_key::left(&self.core).await
+    pub async fn seal_left_catalog(&self) -> Result<(u64, u64)> {
+        let factors = factor::left(&self.core, Realm::of_operators(&self.core)).await?;
+        Ok((app_key::left(&self.core).await?, factors))
     }
 
     /// What a site has under older keys.
@@ -185,8 +192,10 @@ impl Identity {
         let captcha_secrets = u64::from(captcha_provider::is_left(&self.core, site).await?);
         let webhook_secrets = webhook::left(&self.core, site).await?;
         let (messages, factor_secrets) =
-            (u64::try_from(messages).unwrap_or_default(), factor::left(&self.core, site).await?);
-        Ok(Left { messages, captcha_secrets, webhook_secrets, factor_secrets })
+            (u64::try_from(messages).unwrap_or_default(), factor::left(&self.core, Realm::of_site(site)).await?);
+        let factor_secrets = factor_secrets + factor::push::left(&self.core, site).await?;
+        let provider_secrets = provider::left(&self.core, site).await?;
+        Ok(Left { messages, captcha_secrets, webhook_secrets, factor_secrets, provider_secrets })
     }
 
     /// Deletes the keys that seal nothing any more, and answers how many there were. Who asks has made sure that nothing

@@ -14,10 +14,12 @@
 
 pub(crate) mod impersonation;
 mod list;
+mod place;
 pub(crate) mod visitor_merge;
 
 pub use impersonation::Impersonation;
 pub use list::{Ending, ListedImpersonation, SignedIn};
+pub use place::{Place, Places};
 
 use crate::{
     Core, Identity,

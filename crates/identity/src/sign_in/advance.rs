@@ -1,7 +1,9 @@
 //! The one decision of a sign-in: what comes next for a member who has shown who they are.
 
 use crate::{
-    Core, audit, factor, mail,
+    Core, audit,
+    factor::{self, FactorType},
+    mail,
     member::{self, Member, Move, Status, access::MemberWrite},
     password::Fingerprint,
     policy, session,
@@ -107,7 +109,17 @@ async fn asks_for_factor(
     member: &Member,
     origin: Origin<'_>,
 ) -> Result<Option<Outcome>> {
-    let has_one = match factor::generation(tx, &site.id, &member.id).await? {
+    // It counted inside this transaction, so the member has it, and it is what a site requires: nothing more is asked.
+    if let SecondFactor::Shown { is_authenticator: true, .. } = origin.second {
+        return Ok(None);
+    }
+    let by_password = origin.by_provider && factor::password_is_asked(tx, &site.id, member).await?;
+    let generation = match factor::generation(tx, &site.id, &member.id).await? {
+        // The password alone is none beside a password.
+        None if by_password => Some(factor::locked_generation(tx, &site.id, &member.id).await?),
+        generation => generation,
+    };
+    let has_one = match generation {
         Some(generation) => {
             let has_shown = match origin.second {
                 SecondFactor::Shown { .. } => true,
@@ -118,10 +130,10 @@ async fn asks_for_factor(
                 SecondFactor::Nothing => false,
             };
             if !has_shown {
-                let factors = factor::offered(core, tx, &site.id, member).await?;
-                return pending::challenge(core, site, member, generation, factors, origin.visitor).map(Some);
+                let factors = offered(core, tx, site, member, by_password).await?;
+                return pending::challenge(core, site, member, generation, factors, origin).map(Some);
             }
-            if factor::has_authenticator(tx, &site.id, &member.id).await? {
+            if factor::has_authenticator(core, tx, &site.id, &member.id).await? {
                 return Ok(None);
             }
             true
@@ -135,6 +147,25 @@ async fn asks_for_factor(
     }
     let generation = factor::locked_generation(tx, &site.id, &member.id).await?;
     Ok(Some(pending::enrolment(core, member, (generation, has_one), origin, until)))
+}
+
+/// What may be shown, with the password where it counts. Where there is nothing else there are no recovery codes either.
+async fn offered(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    member: &Member,
+    by_password: bool,
+) -> Result<Vec<FactorType>> {
+    let mut factors = factor::offered(core, tx, &site.id, member).await?;
+    if by_password {
+        if factor::generation(tx, &site.id, &member.id).await?.is_none() {
+            factors.clear();
+        }
+        let before_codes = factors.iter().position(|it| *it == FactorType::RecoveryCode).unwrap_or(factors.len());
+        factors.insert(before_codes, FactorType::Password);
+    }
+    Ok(factors)
 }
 
 /// Has what the transaction of a sign-in left to be sent delivered.

@@ -14,7 +14,7 @@ pub(crate) const ENROLMENT: Millis = 30 * 60_000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Challenge {
     pub(crate) member: MemberId,
-    /// Of the hash of the password that was right.
+    /// Of the hash of the password that was right, or that the member has who was shown otherwise.
     pub(crate) password: Fingerprint,
     /// That of the member's factors.
     pub(crate) generation: i64,
@@ -24,7 +24,7 @@ pub struct Challenge {
     /// What could be shown when the sign-in asked; where it counts it is read again.
     #[serde(default = "without_email")]
     pub(crate) factors: Vec<FactorType>,
-    /// The name of the codes that were sent for it.
+    /// The name of the codes that were sent for it, and of questions to the member's browsers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) mailed: Option<String>,
     /// Whether a second factor was shown, which is none that the site requires: the member sets one up beside it.
@@ -33,6 +33,9 @@ pub struct Challenge {
     /// Whether the member who has shown it isn't to be asked again in the browser where the sign-in ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) remembers: bool,
+    /// Whether it was an identity provider that has shown who they are, so that the password can be shown beside it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) by_provider: bool,
 }
 
 /// Of a sign-in that began before there were codes by e-mail.
@@ -53,6 +56,28 @@ impl Challenge {
             mailed: None,
             has_shown: false,
             remembers: false,
+            by_provider: false,
+        }
+    }
+
+    /// When the sign-in began that waits for a second factor. UTC milliseconds.
+    pub(crate) fn begun(&self) -> Millis {
+        self.until - LIFE
+    }
+
+    /// Of somebody who runs sites, whose first factor was shown (`sign_in::operator_factor`). It stands in a flow and in nothing else.
+    pub(crate) fn of_operator(member: MemberId, password: Fingerprint, generation: i64, until: Millis) -> Self {
+        Self {
+            member,
+            password,
+            generation,
+            visitor: None,
+            until,
+            factors: Vec::new(),
+            mailed: None,
+            has_shown: false,
+            remembers: false,
+            by_provider: false,
         }
     }
 }

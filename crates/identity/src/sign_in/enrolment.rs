@@ -24,7 +24,7 @@ use crate::{
     },
 };
 use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{ClientId, Code, Fault, MemberId, Result, Secret};
+use stoa_kernel::{ClientId, Code, Fault, MemberId, Result, Secret, SiteId};
 use stoa_store::{Site, Tx, boxed};
 
 /// A sign-in that waits, and where it is gone on with.
@@ -38,7 +38,7 @@ impl Waiting {
     /// What was shown before.
     fn second(&self) -> SecondFactor<'static> {
         match self.challenge.has_shown {
-            true => SecondFactor::Shown { remembers: self.challenge.remembers },
+            true => SecondFactor::Shown { remembers: self.challenge.remembers, is_authenticator: false },
             false => SecondFactor::Nothing,
         }
     }
@@ -68,18 +68,21 @@ pub struct CallOrigin<'a> {
     pub address: IpAddr,
     /// The front end whose visitor token it has: the one whose pages it is sent to where a member sets a factor up.
     pub client: Option<&'a ClientId>,
+    /// What its browser says it is.
+    pub user_agent: Option<&'a str>,
 }
 
 impl<'a> CallOrigin<'a> {
     pub(crate) fn of(attempt: &'a Attempt) -> Self {
-        Self { address: attempt.address, client: attempt.client.as_ref() }
+        let user_agent = attempt.hints.user_agent.as_deref();
+        Self { address: attempt.address, client: attempt.client.as_ref(), user_agent }
     }
 }
 
 impl From<IpAddr> for CallOrigin<'_> {
     /// Of no front end.
     fn from(address: IpAddr) -> Self {
-        Self { address, client: None }
+        Self { address, client: None, user_agent: None }
     }
 }
 
@@ -91,7 +94,7 @@ pub(crate) async fn for_call(
     core: &Arc<Core>,
     site: &Arc<Site>,
     outcome: Outcome,
-    CallOrigin { address, client }: CallOrigin<'_>,
+    CallOrigin { address, client, .. }: CallOrigin<'_>,
 ) -> Result<Outcome> {
     let outcome = match outcome {
         Outcome::RequireEnrolment { challenge, until: Some(_), .. } => {
@@ -157,19 +160,20 @@ pub(crate) async fn begin(core: &Arc<Core>, site: &Arc<Site>, waiting: Waiting) 
     Ok(begun)
 }
 
-/// The step of time of an authenticator's first code. `None` when it is another member's or its key is gone.
+/// The step of time of an authenticator's first code, in the realm of the site's members or of those who run it. `None` when
+/// it is another member's or its key is gone.
 ///
 /// # Errors
 /// [`Code::VerificationFailed`] for a wrong code; [`Code::Throttled`].
 pub(crate) async fn first_step(
     core: &Core,
-    site: &Site,
+    (site, realm): (&Site, &SiteId),
     waiting: &Waiting,
     draft: &Draft,
     code: &Secret,
 ) -> Result<Option<i64>> {
     let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, waiting.address, "")?;
-    let step = draft.step_of(core, &site.id, &waiting.challenge.member, code).await?;
+    let step = draft.step_of(core, realm, &waiting.challenge.member, code).await?;
     core.throttle.refund(permit);
     Ok(step)
 }
@@ -189,14 +193,15 @@ pub(crate) enum New {
 ///
 /// # Errors
 /// [`Code::VerificationFailed`] whatever is wrong with it; [`Code::Throttled`].
-pub(crate) fn new_passkey(core: &Core, site: &Site, waiting: &Waiting, presented: &PresentedNew) -> Result<NewPasskey> {
-    let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, waiting.address, "")?;
+pub(crate) fn new_passkey(
+    core: &Core,
+    (site, realm): (&Site, &SiteId),
+    waiting: &Waiting,
+    presented: Option<&PresentedNew>,
+) -> Result<NewPasskey> {
     let Challenge { member, generation, .. } = &waiting.challenge;
     let for_use = passkey::Use::SignInEnrolment { member, generation: *generation };
-    let new = passkey::verify_new(core, &site.id, presented, for_use);
-    let new = new.ok_or_else(|| Fault::new(Code::VerificationFailed))?;
-    core.throttle.refund(permit);
-    Ok(new)
+    factor::check_new_passkey(core, (&site.id, realm), presented, for_use, waiting.address)
 }
 
 /// Has a factor that was shown for the first time count from now on, also when the site has come to let its members choose.
@@ -246,7 +251,7 @@ pub(crate) async fn finish(core: &Arc<Core>, site: &Arc<Site>, waiting: Waiting)
             if factor::generation(tx, &site.id, &member.id).await? != Some(waiting.challenge.generation) {
                 return Ok(None);
             }
-            let shown = SecondFactor::Shown { remembers: waiting.challenge.remembers };
+            let shown = SecondFactor::Shown { remembers: waiting.challenge.remembers, is_authenticator: false };
             go_on(core, tx, site, member, waiting, shown).await.map(Some)
         })
     });
@@ -257,7 +262,9 @@ pub(crate) async fn finish(core: &Arc<Core>, site: &Arc<Site>, waiting: Waiting)
 /// session of another client.
 pub(crate) async fn is_due(core: &Core, tx: &mut Tx<'_>, site: &Site, member: &MemberId) -> Result<bool> {
     let policy = policy::read(tx, &site.id).await?;
-    if policy.second_factor != SecondFactorPolicy::Required || factor::has_authenticator(tx, &site.id, member).await? {
+    if policy.second_factor != SecondFactorPolicy::Required
+        || factor::has_authenticator(core, tx, &site.id, member).await?
+    {
         return Ok(false);
     }
     let Some(member) = member::get(tx, &site.id, member).await? else { return Ok(false) };
@@ -280,7 +287,8 @@ async fn go_on(
     second: SecondFactor<'_>,
 ) -> Result<Outcome> {
     let (visitor, address) = (waiting.challenge.visitor.as_ref(), Some(waiting.address));
-    advance::advance(core, tx, site, member, Origin { visitor, address, second, app: None }).await
+    let by_provider = waiting.challenge.by_provider;
+    advance::advance(core, tx, site, member, Origin { visitor, address, second, app: None, by_provider }).await
 }
 
 /// The member, when the sign-in still waits for one without an authenticator; locks their guard, so that of many at once one acts.
@@ -288,7 +296,7 @@ async fn still_waits(core: &Core, tx: &mut Tx<'_>, site: &Site, waiting: &Waitin
     let Some(member) = with_password(core, tx, site, waiting).await? else { return Ok(None) };
     let challenge = &waiting.challenge;
     let is_same = factor::locked_generation(tx, &site.id, &member.id).await? == challenge.generation
-        && !factor::has_authenticator(tx, &site.id, &member.id).await?
+        && !factor::has_authenticator(core, tx, &site.id, &member.id).await?
         && (challenge.has_shown || factor::generation(tx, &site.id, &member.id).await?.is_none());
     Ok(is_same.then_some(member))
 }

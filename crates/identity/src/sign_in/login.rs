@@ -13,6 +13,7 @@ use crate::{
     member::{self, Member, Move, Status, access::MemberWrite, profile::Profile, row},
     password::{Match, Share},
     policy,
+    provider::link,
     session::{self, SessionSelector},
     sign_in::{
         advance,
@@ -138,6 +139,7 @@ impl Identity {
                 let member = row::get(tx, site, id).await?.filter(Member::is_there);
                 let mut member = member.ok_or_else(|| Fault::new(Code::NotFound))?;
                 member.must_reset = true;
+                link::drop_unsure(tx, site, &mut member, core.now()).await?;
                 row::write_password(tx, write, site, &member).await?;
                 let entry = audit::Entry::by(caller, audit::Event::PasswordRefused, id);
                 audit::record(core, tx, site, entry).await?;
@@ -239,7 +241,7 @@ pub(crate) async fn login(
                     }
                     let (visitor, address) = (attempt.visitor.as_ref(), Some(attempt.address));
                     let second = SecondFactor::of_browser(attempt.hints.cookie.as_deref());
-                    let origin = Origin { visitor, address, second, app: None };
+                    let origin = Origin { visitor, address, second, ..Origin::default() };
                     advance::advance(core, tx, site, member, origin).await
                 })
             },
@@ -292,6 +294,10 @@ async fn sign_on_in(core: &Core, tx: &mut Tx<'_>, site: &Site, vouched: &Vouched
         // Who set the password may have added them.
         factor::drop_all(core, tx, &site.id, &vouched.app, &member.id).await?;
         notice::password_dropped(core, tx, &site.id, &member).await?;
+    }
+    if is_first {
+        // Others may have made the account by a provider that let them name this address.
+        link::drop_since(tx, &site.id, &mut member, 0).await?;
     }
     member.email_verified |= vouched.is_verified;
     Move::Vouch.apply(&mut member);

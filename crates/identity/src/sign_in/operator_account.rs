@@ -3,18 +3,20 @@
 
 use crate::{
     Core, Identity, audit,
-    defence::attempt::{self, Account, Attempt},
+    defence::attempt::{self, Attempt},
     mail::{self, Message, QueuedMessage, Task, enqueue},
-    operator::{self, Operator, OperatorSession},
+    operator::{Operator, OperatorSession},
     session::Ending,
     sign_in::{
         login,
         new_password::{self, Person},
+        operator_factor::proof,
+        operator_password,
     },
     token::revocation,
 };
 use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Code, Email, Fault, Millis, Result, Secret, SessionId, SiteId, UserId};
+use stoa_kernel::{Code, Fault, Millis, Result, Secret, SessionId, SiteId, UserId};
 use stoa_sql::params;
 use stoa_store::{ReaderPool, Site, Tx, boxed};
 
@@ -29,6 +31,8 @@ pub struct OperatorBrowser {
     pub site_name: String,
     /// For example `Firefox · Linux`; absent when it is not known.
     pub device: Option<String>,
+    /// The network address from which it began; absent of those that an earlier version made.
+    pub address: Option<String>,
     pub created: Millis,
     /// It is the one that asks.
     pub is_current: bool,
@@ -39,7 +43,7 @@ impl Identity {
     pub async fn operator_browsers(&self, session: &OperatorSession) -> Result<Vec<OperatorBrowser>> {
         let (person, current, now) = (session.operator.id.clone(), session.id.clone(), self.core.now());
         let idle_since = now - self.core.config().operator_idle;
-        let sql = "select s.id, s.site, t.name, s.device, s.created from stoa.person_session s \
+        let sql = "select s.id, s.site, t.name, s.device, s.created, s.address from stoa.person_session s \
                    join stoa.person_role r on r.person = s.person and r.site = s.site \
                    join stoa.site t on t.id = s.site \
                    where s.person = $1 and s.ended is null and s.expires > $2 \
@@ -51,8 +55,8 @@ impl Identity {
                 let rows = tx.rows(sql, &values, |row| {
                     let (id, site) = (SessionId::from(row.text(0)?), SiteId::from(row.text(1)?));
                     let is_current = id == current;
-                    let (site_name, device, created) = (row.get(2)?, row.get(3)?, row.get(4)?);
-                    Ok(OperatorBrowser { id, site, site_name, device, created, is_current })
+                    let (site_name, device, created, address) = (row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?);
+                    Ok(OperatorBrowser { id, site, site_name, device, address, created, is_current })
                 });
                 Ok(rows.await?)
             })
@@ -90,10 +94,11 @@ impl Identity {
         revocation::announce_sessions(core, &written.await?).await
     }
 
-    /// Sets an operator's password, who shows the one that was. All other sessions end, and all recovery links.
+    /// Sets an operator's password, who shows the one that was, and has lately shown in this session a second factor where they have
+    /// one. All other sessions end, and all recovery links.
     ///
     /// # Errors
-    /// [`Code::Validation`] for the new password; [`Code::PasswordWrong`] for the old one; [`Code::Throttled`].
+    /// [`Code::ProofNeeded`]; [`Code::Validation`] for the new password; [`Code::PasswordWrong`] for the old one; [`Code::Throttled`].
     pub async fn operator_password_change(
         &self,
         session: &OperatorSession,
@@ -102,12 +107,13 @@ impl Identity {
         new: &Secret,
     ) -> Result<()> {
         let (core, operator) = (&self.core, &session.operator);
+        proof::require_of_enrolled(core, &operator.id, &session.id).await?;
         let site = core.store().site(&session.site).await?;
         let person = Person { email: &operator.email, profile: None };
         if let Some(violation) = new_password::violation_for(core, &site, person, new, "password").await? {
             return Err(Fault::invalid(vec![violation]));
         }
-        let stored = confirm(core, &site, operator, attempt, old).await?;
+        let stored = operator_password::confirm(core, &site, operator, attempt, old).await?;
         let share = core.passwords.share(attempt.address, site.id.as_str(), &operator.device_subject());
         let hash = login::hash_password(core, share, new, "password").await?;
         let (now, end) = (core.now(), revocation::end(core));
@@ -124,44 +130,6 @@ impl Identity {
         });
         finish(core, &site, operator, written.await?, attempt.address).await
     }
-}
-
-/// Whether an operator knows their password, counted as a sign-in unless they do; answers what is stored of it.
-///
-/// # Errors
-/// [`Code::PasswordWrong`]; [`Code::Throttled`].
-pub(crate) async fn confirm(
-    core: &Arc<Core>,
-    site: &Site,
-    operator: &Operator,
-    attempt: &Attempt,
-    password: &Secret,
-) -> Result<String> {
-    let email = Email::parse(&operator.email).ok_or_else(|| Fault::internal("a stored address is none"))?;
-    let permit = attempt::sign_in(core, site, attempt, Account::Operator(&email)).await?;
-    let share = core.passwords.share(attempt.address, site.id.as_str(), &operator.device_subject());
-    let known = operator::find_by_email(core, &email).await?.and_then(|it| it.password_hash);
-    let stored = known.ok_or_else(|| Fault::new(Code::PasswordWrong))?;
-    operator::confirm_password(core, share, password, &stored).await?;
-    core.throttle.refund(permit);
-    // A right password is no failed sign-in, but it cost a hash, and so may what follows.
-    login::password_attempt(core, &site.id, &operator.device_subject())?;
-    Ok(stored)
-}
-
-/// The same of the operator with an id.
-///
-/// # Errors
-/// As for [`confirm`]; [`Code::Forbidden`] where there is no such person any more.
-pub(crate) async fn confirm_by_id(
-    core: &Arc<Core>,
-    site: &Site,
-    id: &UserId,
-    attempt: &Attempt,
-    password: &Secret,
-) -> Result<()> {
-    let operator = operator::find(core, id).await?.ok_or_else(|| Fault::new(Code::Forbidden))?;
-    confirm(core, site, &operator, attempt, password).await.map(drop)
 }
 
 /// What a new password has changed.

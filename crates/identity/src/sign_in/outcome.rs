@@ -2,14 +2,14 @@
 //! (docs/protocol/identity.md §10.1).
 
 use crate::{
-    factor::{FactorType, passkey},
+    factor::{FactorType, Question, passkey},
     member::Member,
     policy::Field,
     sign_in::challenge::Challenge,
 };
 use serde_json::{Value, json};
 use std::net::IpAddr;
-use stoa_kernel::{Caller, Millis, Secret, VisitorId};
+use stoa_kernel::{Caller, MemberId, Millis, Secret, VisitorId};
 
 /// What comes next in a sign-in.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +50,8 @@ pub enum ChallengeData {
     Hint(String),
     /// What a passkey is to sign.
     Passkey(passkey::Request),
+    /// What the member's browsers are asked.
+    Push(Question),
 }
 
 impl Outcome {
@@ -97,6 +99,9 @@ impl Outcome {
                 if let Some(data) = data {
                     answer["mfaChallengeData"]["verificationChallengeData"] = match data {
                         ChallengeData::Hint(hint) => json!({ "hint": hint }),
+                        ChallengeData::Push(Question { id, number, .. }) => {
+                            json!({ "hint": number, "pushData": { "transactionId": id } })
+                        }
                         ChallengeData::Passkey(request) => json!({ "webauthnData": request.to_webauthn_data() }),
                     };
                 }
@@ -128,6 +133,14 @@ impl Outcome {
             | Self::StatusCheck { member } => Some(member),
         }
     }
+
+    /// The id of whom it is about, also where nothing is told of them; `None` while only an address is known.
+    pub(crate) fn member_id(&self) -> Option<&MemberId> {
+        match self {
+            Self::MfaChallenge { challenge, .. } | Self::RequireEnrolment { challenge, .. } => Some(&challenge.member),
+            other => other.member().map(|it| &it.id),
+        }
+    }
 }
 
 /// Where a sign-in comes from.
@@ -140,6 +153,8 @@ pub(crate) struct Origin<'a> {
     /// The app that vouches for the member.
     pub app: Option<&'a Caller>,
     pub second: SecondFactor<'a>,
+    /// Whether an identity provider has shown who they are: the password may be asked for beside it then.
+    pub by_provider: bool,
 }
 
 /// What is known of the second factor of one who signs in.
@@ -159,6 +174,9 @@ pub(crate) enum SecondFactor<'a> {
     Shown {
         /// Whether the member isn't to be asked again in the browser where the sign-in ends.
         remembers: bool,
+        /// Whether it counted in this very transaction and is one of those that a site requires. Otherwise the member's factors are
+        /// looked through for one.
+        is_authenticator: bool,
     },
 }
 
@@ -170,6 +188,6 @@ impl<'a> SecondFactor<'a> {
 
     /// Whether the member isn't to be asked again in the browser where the sign-in ends.
     pub(crate) fn remembers(self) -> bool {
-        matches!(self, Self::Shown { remembers: true } | Self::PutOff { remembers: true, .. })
+        matches!(self, Self::Shown { remembers: true, .. } | Self::PutOff { remembers: true, .. })
     }
 }

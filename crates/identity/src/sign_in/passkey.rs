@@ -7,10 +7,10 @@ use crate::{
     Core, Identity, audit,
     defence::{attempt::Attempt, throttle::AttemptKind},
     factor::{
-        FactorType,
+        self, FactorType, Realm,
         passkey::{self, Presented, RelyingParty, Request, Use, Verified},
     },
-    mail, member,
+    member,
     policy::{self, SecondFactorPolicy},
     sign_in::{
         advance,
@@ -39,7 +39,7 @@ impl Identity {
         };
         let can_show = challenge.factors.contains(&FactorType::Webauthn);
         let request = match at {
-            Some(at) if can_show => asked(&self.core, site, at, &challenge).await?,
+            Some(at) if can_show => asked(&self.core, &Realm::of_site(site), at, &challenge).await?,
             _ => None,
         };
         match request {
@@ -56,7 +56,8 @@ impl Identity {
     }
 }
 
-/// Signs in the member whose passkey was shown, in a flow of this name. An attempt counts for its network until it succeeds.
+/// Signs in the member whose passkey was shown, in a flow of this name; nothing was shown where it hasn't the form of one. An attempt
+/// counts for its network until it succeeds.
 ///
 /// # Errors
 /// [`Code::VerificationFailed`] whatever is wrong with the passkey; [`Code::Throttled`]; [`Code::MemberBlocked`];
@@ -65,19 +66,18 @@ pub(crate) async fn sign_in(
     core: &Arc<Core>,
     site: &Arc<Site>,
     attempt: &Attempt,
-    presented: &Presented,
+    presented: Option<&Presented>,
     flow: &str,
 ) -> Result<Outcome> {
     let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, attempt.address, "")?;
-    let verified = passkey::verify(core, site, presented, Use::FirstFactor { flow }).await?.ok_or_else(wrong)?;
+    let (presented, realm) = (presented.ok_or_else(wrong)?, Realm::of_site(site));
+    let verified = passkey::verify(core, &realm, presented, Use::FirstFactor { flow }).await?.ok_or_else(wrong)?;
     let input = (core.clone(), site.clone(), attempt.clone(), verified);
     let signed_in = site.write_with(input, |tx, (core, site, attempt, verified)| {
         // Not an error, so that the challenge is used up and the audit log kept.
         boxed!(sign_in_with(core, tx, site, attempt, verified).await)
     });
-    let signed_in = signed_in.await?;
-    mail::deliver_soon(core, &site.id).await;
-    let outcome = signed_in?;
+    let outcome = signed_in.await??;
     core.throttle.refund(permit);
     Ok(advance::send_after(core, site, outcome).await)
 }
@@ -91,26 +91,28 @@ async fn sign_in_with(
     verified: &Verified,
 ) -> Result<Result<Outcome>> {
     let Some(member) = member::get(tx, &site.id, verified.member()).await? else { return Ok(Err(wrong())) };
-    if !passkey::take(core, tx, &site.id, verified, attempt.address).await? {
+    if !passkey::take_of_member(core, tx, &site.id, verified, attempt.address).await? {
         return Ok(Err(wrong()));
     }
     // A new password doesn't end this way in, so the log tells it from the others.
     let entry = audit::Entry::by_oneself(&member.id, audit::Event::PasskeyUsed);
     audit::record(core, tx, &site.id, entry.at_address(Some(attempt.address))).await?;
     // The browser is none in which the member need not be asked: nothing was asked for that it could be spared.
-    let second = SecondFactor::Shown { remembers: false };
-    let origin = Origin { visitor: attempt.visitor.as_ref(), address: Some(attempt.address), second, app: None };
+    let is_authenticator = factor::is_of_pages(core, verified.relying_party());
+    let second = SecondFactor::Shown { remembers: false, is_authenticator };
+    let origin =
+        Origin { visitor: attempt.visitor.as_ref(), address: Some(attempt.address), second, ..Origin::default() };
     advance::kept(advance::advance(core, tx, site, member, origin).await)
 }
 
 /// The challenge for a passkey of the member whose sign-in waits. None where the member has none of these pages.
 pub(crate) async fn asked(
     core: &Core,
-    site: &Site,
+    realm: &Realm<'_>,
     at: &RelyingParty,
     challenge: &Challenge,
 ) -> Result<Option<Request>> {
-    passkey::request_of(core, site, at, for_challenge(challenge), &challenge.member).await
+    passkey::request_of(core, realm, at, for_challenge(challenge), &challenge.member).await
 }
 
 /// What a challenge is for that goes with a sign-in which waits.

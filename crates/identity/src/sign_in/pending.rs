@@ -54,10 +54,11 @@ pub(crate) fn challenge(
     member: &Member,
     generation: i64,
     factors: Vec<FactorType>,
-    visitor: Option<&VisitorId>,
+    origin: Origin<'_>,
 ) -> Result<Outcome> {
     let asked = factors.first().copied().unwrap_or(FactorType::RecoveryCode);
-    let challenge = Challenge { factors, ..Challenge::of(member, generation, visitor, core.now() + challenge::LIFE) };
+    let waits = Challenge::of(member, generation, origin.visitor, core.now() + challenge::LIFE);
+    let challenge = Challenge { factors, by_provider: origin.by_provider, ..waits };
     ask(core, &site.id, challenge, asked, None)
 }
 
@@ -71,7 +72,8 @@ pub(crate) fn enrolment(
     until: Option<Millis>,
 ) -> Outcome {
     let waits = Challenge::of(member, generation, origin.visitor, core.now() + challenge::ENROLMENT);
-    let challenge = Challenge { has_shown, remembers: origin.second.remembers(), ..waits };
+    let (remembers, by_provider) = (origin.second.remembers(), origin.by_provider);
+    let challenge = Challenge { has_shown, remembers, by_provider, ..waits };
     Outcome::RequireEnrolment { challenge, until, url: None, takes_passkey: false }
 }
 

@@ -9,6 +9,7 @@ use crate::{
     factor::{self, PasswordSet},
     mail::{self, LinkOptions, Message, Task, enqueue, notice},
     member::{self, Member, Move, Status, access::MemberWrite},
+    provider::link as link_of_provider,
     session::{self, SessionSelector},
     sign_in::{
         advance,
@@ -148,6 +149,11 @@ pub(crate) async fn finish(
                 // A member who had no password until now does not wonder who changed it.
                 let is_change = member.password_hash.is_some();
                 (member.password_hash, member.must_reset) = (Some(hash.clone()), false);
+                match member.email_verified {
+                    // Others may have made the account by a provider that let them name this address.
+                    false => link_of_provider::drop_since(tx, &site.id, &mut member, 0).await?,
+                    true => link_of_provider::drop_unsure(tx, &site.id, &mut member, now).await?,
+                }
                 Move::Verify.apply(&mut member);
                 let write = MemberWrite::shown_to_be(&id);
                 member::write_password(tx, &write, &site.id, &member).await?;

@@ -1,9 +1,9 @@
 //! The second factor of a sign-in (docs/protocol/identity.md §6, MFA verify).
 
 use crate::{
-    Core, Identity,
-    defence::throttle::AttemptKind,
-    factor::{self, FactorType, PasswordSet, Purpose, Shown, Verdict},
+    Core, DeviceHints, Identity,
+    defence::{attempt::Attempt, throttle::AttemptKind},
+    factor::{self, AskedFrom, FactorType, PasswordSet, Purpose, Question, Realm, Shown, Standing, Verdict},
     mail,
     member::{self, Member},
     password::Fingerprint,
@@ -17,7 +17,7 @@ use crate::{
     },
 };
 use std::{net::IpAddr, sync::Arc};
-use stoa_kernel::{Code, Fault, Result, Violation};
+use stoa_kernel::{Code, Fault, Result, Secret, Violation};
 use stoa_store::{Site, Tx, boxed};
 
 /// What `verify` sends.
@@ -33,7 +33,7 @@ pub struct SubmittedFactor {
 impl Identity {
     /// Goes on with a sign-in that waits for a second factor (`POST /v2/{factorType}/verify`). Without a code it answers
     /// the challenge for the factor, under another state token; for one whose codes are sent it sends one, which counts with
-    /// that token.
+    /// that token, and for `PUSH` it asks the member's browsers. While a question waits for its answer it is answered again.
     ///
     /// # Errors
     /// [`Code::StateTokenInvalid`] for a token that is unknown, of another site, too old or finished, or whose member has
@@ -55,16 +55,27 @@ impl Identity {
         };
         let SubmittedFactor { factor, shown, remembers } = submitted;
         match shown {
-            None if factor.is_sent() => {
+            None if factor.is_sent() || factor == FactorType::Push => {
                 let name = challenge.mailed.clone().unwrap_or_else(|| core.world().token::<32>());
-                let sent =
-                    send_code(core, site, ToSend { challenge, factor, name, address }).await?.ok_or_else(gone)?;
-                let hint = sent.to.chars().take(200).collect();
-                pending::ask(core, &site.id, sent.challenge, factor, Some(ChallengeData::Hint(hint)))
+                let to_send = ToSend { challenge, factor, name, from: AskedFrom::of(address, from.user_agent) };
+                let SentCode { challenge, to, question } = send_code(core, site, to_send).await?.ok_or_else(gone)?;
+                let hint = || ChallengeData::Hint(to.chars().take(200).collect());
+                let data = question.map_or_else(hint, ChallengeData::Push);
+                pending::ask(core, &site.id, challenge, factor, Some(data))
             }
             None if challenge.factors.contains(&factor) => pending::ask(core, &site.id, challenge, factor, None),
             None => Err(not_taken()),
             Some(shown) => {
+                if let Shown::Push { transaction } = &shown {
+                    match standing(core, site, &challenge, transaction).await? {
+                        Standing::Waits(question) => {
+                            let data = Some(ChallengeData::Push(question));
+                            return pending::ask(core, &site.id, challenge, factor, data);
+                        }
+                        Standing::Unsent => return Err(factor::unreached()),
+                        Standing::Approved | Standing::Denied | Standing::Over => {}
+                    }
+                }
                 let answer = FactorAnswer { challenge, shown, remembers, address };
                 let outcome = verify(core, site, answer).await?.ok_or_else(gone)?;
                 enrolment::for_call(core, site, outcome, from).await
@@ -80,7 +91,7 @@ pub(crate) struct ToSend {
     pub factor: FactorType,
     /// Under which it counts.
     pub name: String,
-    pub address: IpAddr,
+    pub from: AskedFrom,
 }
 
 /// A code that is on its way.
@@ -90,6 +101,19 @@ pub(crate) struct SentCode {
     pub challenge: Challenge,
     /// Where it went, most of it left out.
     pub to: String,
+    /// What the member's browsers are asked; nothing of a code.
+    pub question: Option<Question>,
+}
+
+/// How a question stands that a sign-in has asked.
+///
+/// # Errors
+/// What the engine answers.
+pub(crate) async fn standing(core: &Core, site: &Site, challenge: &Challenge, id: &str) -> Result<Standing> {
+    match &challenge.mailed {
+        Some(name) if core.now() < challenge.until => factor::standing(core, site, (&challenge.member, name), id).await,
+        _ => Ok(Standing::Over),
+    }
 }
 
 /// Sends a code for a sign-in that waits for a second factor; the one of its kind that was sent under the same name before ends.
@@ -102,19 +126,20 @@ pub(crate) async fn send_code(core: &Arc<Core>, site: &Arc<Site>, to_send: ToSen
     if core.now() >= to_send.challenge.until {
         return Ok(None);
     }
-    let ToSend { challenge, factor, name, address } = to_send;
-    let prepared = factor::prepare(core, site, &challenge.member, (factor, Purpose::SignIn), address).await?;
+    let ToSend { challenge, factor, name, from } = to_send;
+    let prepared = factor::prepare(core, site, &challenge.member, (factor, Purpose::SignIn), &from).await?;
     let put = site.write_with((core.clone(), site.clone(), challenge, name, prepared), |tx, input| {
         boxed!({
             let (core, site, challenge, name, prepared) = input;
             let Some(member) = still_waits(tx, site, challenge).await? else { return Ok(None) };
-            let letter = prepared.put(core, tx, &site.id, &member, name).await?.ok_or_else(not_taken)?;
+            let letter =
+                prepared.put(core, tx, site, &member, (name, Some(challenge.begun()))).await?.ok_or_else(not_taken)?;
             Ok(Some((Challenge { mailed: Some(name.clone()), ..challenge.clone() }, letter)))
         })
     });
     let Some((challenge, letter)) = put.await? else { return Ok(None) };
-    let to = letter.send(core, site).await?;
-    Ok(Some(SentCode { challenge, to }))
+    let (to, question) = letter.send(core, site).await?;
+    Ok(Some(SentCode { challenge, to, question }))
 }
 
 fn not_taken() -> Fault {
@@ -125,8 +150,12 @@ fn not_taken() -> Fault {
 /// The member, when password and factors are those that the challenge is of.
 async fn still_waits(tx: &mut Tx<'_>, site: &Site, challenge: &Challenge) -> Result<Option<Member>> {
     let Some(member) = member::get(tx, &site.id, &challenge.member).await? else { return Ok(None) };
+    let generation = match challenge.by_provider && factor::password_is_asked(tx, &site.id, &member).await? {
+        true => Some(factor::locked_generation(tx, &site.id, &member.id).await?),
+        false => factor::generation(tx, &site.id, &member.id).await?,
+    };
     let is_same = Fingerprint::of(member.password_hash.as_deref()) == challenge.password
-        && factor::generation(tx, &site.id, &member.id).await? == Some(challenge.generation);
+        && generation == Some(challenge.generation);
     Ok(is_same.then_some(member))
 }
 
@@ -148,9 +177,13 @@ pub(crate) async fn verify(core: &Arc<Core>, site: &Arc<Site>, answer: FactorAns
         return Ok(None);
     }
     let challenge = &answer.challenge;
+    if let Shown::Code { factor: FactorType::Password, code } = &answer.shown {
+        return verify_password(core, site, &answer, code).await;
+    }
     let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, answer.address, "")?;
     let (sent, for_use) = (challenge.mailed.as_deref(), passkey::for_challenge(challenge));
-    let compared = factor::compare(core, site, &challenge.member, &answer.shown, sent, for_use).await?;
+    let compared =
+        factor::compare(core, &Realm::of_site(site), &challenge.member, &answer.shown, sent, for_use).await?;
     let (factor, address) = (answer.shown.factor(), answer.address);
     let verified = site.write_with((core.clone(), site.clone(), answer, compared), |tx, input| {
         boxed!({
@@ -159,13 +192,53 @@ pub(crate) async fn verify(core: &Arc<Core>, site: &Arc<Site>, answer: FactorAns
             verify_in(core, tx, site, answer, compared).await
         })
     });
-    let verified = verified.await??;
-    if verified.is_some() {
-        core.throttle.refund(permit);
-        factor::shown(core, site, factor, address);
+    let Some(outcome) = verified.await?? else { return Ok(None) };
+    core.throttle.refund(permit);
+    factor::shown(core, site, factor, address);
+    // The member is told of it (`factor::count`).
+    if factor == FactorType::RecoveryCode && matches!(outcome, Outcome::Success { .. }) {
+        mail::deliver_soon(core, &site.id).await;
     }
-    mail::deliver_soon(core, &site.id).await;
-    Ok(verified)
+    Ok(Some(advance::send_after(core, site, outcome).await))
+}
+
+/// The same of a password, which counts as an attempt at one and beside an identity provider alone: who has signed in by it has shown
+/// nothing more.
+async fn verify_password(
+    core: &Arc<Core>,
+    site: &Arc<Site>,
+    answer: &FactorAnswer,
+    password: &Secret,
+) -> Result<Option<Outcome>> {
+    let FactorAnswer { challenge, address, .. } = answer;
+    if !challenge.by_provider || !challenge.factors.contains(&FactorType::Password) {
+        return Err(not_taken());
+    }
+    let wrong = || Fault::new(Code::VerificationFailed);
+    let (visitor, hints) = (challenge.visitor.clone(), DeviceHints::default());
+    let attempt = Attempt { address: *address, visitor, client: None, hints, captcha: None };
+    let compared = factor::compare_password(core, site, &challenge.member, &attempt, password).await;
+    let (permit, stored) = match compared {
+        Err(fault) if matches!(fault.code(), Code::PasswordWrong | Code::NotFound) => return Err(wrong()),
+        compared => compared?,
+    };
+    let verified = site.write_with((core.clone(), site.clone(), answer.clone(), stored), |tx, input| {
+        boxed!({
+            let (core, site, answer, stored) = input;
+            let FactorAnswer { challenge, remembers, address, .. } = answer;
+            let Some(member) = still_waits(tx, site, challenge).await? else { return Ok(None) };
+            if member.password_hash != *stored || !factor::password_is_asked(tx, &site.id, &member).await? {
+                return Err(Fault::new(Code::VerificationFailed));
+            }
+            let second = SecondFactor::Shown { remembers: *remembers, is_authenticator: false };
+            let (visitor, address) = (challenge.visitor.as_ref(), Some(*address));
+            let origin = Origin { visitor, address, second, app: None, by_provider: true };
+            advance::advance(core, tx, site, member, origin).await.map(Some)
+        })
+    });
+    let Some(outcome) = verified.await? else { return Ok(None) };
+    core.throttle.refund(permit);
+    Ok(Some(advance::send_after(core, site, outcome).await))
 }
 
 /// The inner error refuses what was shown and keeps what was written.
@@ -182,9 +255,12 @@ async fn verify_in(
         return Ok(Err(fault));
     }
     // The sign-in has shown the password, and now what whoever has set it in a session need not have: a code to the address is
-    // not asked for on top of it.
-    factor::password_was_set(core, tx, &site.id, &member.id, PasswordSet::Confirmed).await?;
-    let second = SecondFactor::Shown { remembers: *remembers };
-    let origin = Origin { visitor: challenge.visitor.as_ref(), address: Some(*address), second, app: None };
+    // not asked for on top of it. One that began at a provider has shown no password.
+    if !challenge.by_provider {
+        factor::password_was_set(core, tx, &site.id, &member.id, PasswordSet::Confirmed).await?;
+    }
+    let second = SecondFactor::Shown { remembers: *remembers, is_authenticator: compared.is_authenticator(core) };
+    let (visitor, by_provider) = (challenge.visitor.as_ref(), challenge.by_provider);
+    let origin = Origin { visitor, address: Some(*address), second, app: None, by_provider };
     Ok(advance::kept(advance::advance(core, tx, site, member, origin).await)?.map(Some))
 }

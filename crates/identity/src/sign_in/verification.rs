@@ -154,8 +154,10 @@ async fn check_in(core: &Core, tx: &mut Tx<'_>, site: &Site, submitted: Submitte
         }
         return Ok(Ok(Outcome::StatusCheck { member }));
     }
-    // The sign-in has shown the password, and now the address.
-    factor::password_was_set(core, tx, &site.id, &stored.member, PasswordSet::Confirmed).await?;
+    // The sign-in has shown the password, and now the address. That of a member of a provider may have begun there, with no password.
+    if member.connections.is_empty() {
+        factor::password_was_set(core, tx, &site.id, &stored.member, PasswordSet::Confirmed).await?;
+    }
     let origin = Origin { visitor: stored.visitor.as_ref(), address: Some(address), ..Origin::default() };
     advance::kept(advance::advance(core, tx, site, member, origin).await)
 }

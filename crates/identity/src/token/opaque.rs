@@ -35,6 +35,8 @@ pub enum Kind {
     Keep,
     /// A link with which a member takes another address of the account back.
     Undo,
+    /// What a browser that a member enrolled is asked by.
+    Question,
     /// A redirect session.
     Redirect,
     /// An invitation to run a site.
@@ -60,6 +62,7 @@ impl Kind {
             Self::Approval => 'a',
             Self::Keep => 'e',
             Self::Undo => 'u',
+            Self::Question => 'q',
             Self::Redirect => 'd',
             Self::Invite => 'i',
             Self::Operator => 'p',
@@ -97,6 +100,14 @@ pub fn site_number(kind: Kind, text: &str) -> Option<i64> {
 /// What [`Identity::site_of`] does.
 pub(crate) async fn site_of(core: &Core, kind: Kind, text: &str) -> Result<Arc<Site>> {
     let number = site_number(kind, text).ok_or_else(|| Fault::new(Code::SiteUnknown))?;
+    site_of_number(core, number).await
+}
+
+/// The site with this internal number, opened.
+///
+/// # Errors
+/// [`Code::SiteUnknown`].
+pub(crate) async fn site_of_number(core: &Core, number: i64) -> Result<Arc<Site>> {
     let id = match core.sites.get(&number) {
         Some(id) => id,
         None => {

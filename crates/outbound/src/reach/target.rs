@@ -68,6 +68,11 @@ impl Target {
         self.url.query().is_some()
     }
 
+    /// What calls of one host have in common.
+    pub(crate) fn host_name(&self) -> String {
+        self.host.to_string()
+    }
+
     pub(super) fn host(&self) -> &Host {
         &self.host
     }

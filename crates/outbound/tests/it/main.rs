@@ -8,6 +8,7 @@ mod name_server;
 mod names;
 mod peer;
 mod tls;
+mod web_push;
 
 use name_server::NameServer;
 use std::time::Duration;

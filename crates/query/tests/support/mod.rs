@@ -4,6 +4,7 @@
 
 pub mod values;
 
+use rusqlite::config::DbConfig;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use std::collections::hash_map::RandomState;
@@ -45,6 +46,8 @@ impl OnSqlite {
     pub fn open() -> Self {
         let connection = rusqlite::Connection::open_in_memory().expect("SQLite opens");
         connection.execute_batch("attach ':memory:' as stoa").expect("a second database");
+        // As the store's connections plan (decision 64).
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).expect("an option");
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
         for it in stoa_sql::functions::FUNCTIONS {
             let call = move |context: &Context<'_>| {

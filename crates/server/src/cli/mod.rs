@@ -35,7 +35,8 @@ pub use member::{Member, MemberVerb};
 pub use owner::{Owner, OwnerVerb, RoleName};
 pub use seal::SealVerb;
 pub use site::{
-    AutoIndexState, CaptchaSet, CaptchaVerb, Face, ImpersonationAccess, SecondFactors, SiteMailVerb, SiteVerb,
+    AutoIndexState, CaptchaSet, CaptchaVerb, Face, ImpersonationAccess, OperatorFactors, ProviderAdd, ProviderUpdate,
+    SecondFactors, SiteMailVerb, SiteProviderVerb, SiteVerb,
 };
 pub use tokens::TokensVerb;
 pub use transfer::{Export, Format, Import};

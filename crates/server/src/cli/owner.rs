@@ -52,6 +52,13 @@ pub enum OwnerVerb {
         /// Address of the person
         email: String,
     },
+    /// Remove all second factors of a person who has lost them, for all sites, and end their sessions; the password alone then signs in
+    #[command(after_help = "Examples:\n  stoa owner reset-factors ada@example.org\n  \
+                            stoa owner reset-factors ada@example.org --site Mine --json")]
+    ResetFactors {
+        /// Address of the person
+        email: String,
+    },
     /// Refuse a person's password from now on, on all sites, and print a one-time link for another one
     #[command(after_help = "Examples:\n  stoa owner reset-password ada@example.org\n  \
                             stoa owner reset-password ada@example.org --site Mine --json")]

@@ -104,6 +104,18 @@ pub enum SiteVerb {
         #[command(flatten)]
         site: SiteChoice,
     },
+    /// Say whether those who run this site need a second factor for it; those who have one are asked for it in any case
+    #[command(after_help = "Examples:\n  stoa site operator-factors required --grace 14d\n  \
+                            stoa site operator-factors optional --site Mine --json")]
+    OperatorFactors {
+        /// With `required` none of them signs in without; one who has none sets it up while signing in
+        state: OperatorFactors,
+        /// For how many days they may put off what is required, such as 14d; 0d for not at all
+        #[arg(long, value_name = "DAYS", value_parser = days)]
+        grace: Option<u32>,
+        #[command(flatten)]
+        site: SiteChoice,
+    },
     /// Say for how long an account of this site stays that its member wants to be deleted, who can keep it until then
     #[command(after_help = "Examples:\n  stoa site account-deletion 30d\n  stoa site account-deletion 0d --json")]
     AccountDeletion {
@@ -130,6 +142,8 @@ pub enum SiteVerb {
     Captcha(Captcha),
     /// Say in whose name the messages of a site are sent, and in which domains it may have an address
     Mail(SiteMail),
+    /// Let members sign in by identity providers (OpenID Connect)
+    Provider(SiteProvider),
 }
 
 /// How the account pages of a site look.
@@ -200,6 +214,94 @@ pub enum SiteMailVerb {
 }
 
 #[derive(Debug, Args, Serialize, Deserialize)]
+pub struct SiteProvider {
+    #[command(flatten)]
+    pub site: SiteChoice,
+    #[command(subcommand)]
+    pub verb: SiteProviderVerb,
+}
+
+#[derive(Debug, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SiteProviderVerb {
+    /// Print the site's connections to providers, without their secrets
+    #[command(after_help = "Examples:\n  stoa site provider list\n  stoa site provider list --site Mine --json")]
+    List,
+    /// Connect the site to a provider, at which this server has to be registered with the address that is printed
+    #[command(after_help = "Examples:\n  \
+        stoa site provider add google --issuer https://accounts.google.com --client-id ID --client-secret-file secret.txt --label Google\n  \
+        stoa site provider add staff --issuer https://login.example.org --client-id ID --client-secret-file - --creates-members false")]
+    Add(ProviderAdd),
+    /// Change a connection; what isn't named stays
+    #[command(after_help = "Examples:\n  stoa site provider update google --label Google\n  \
+                            stoa site provider update staff --enabled false --site Mine")]
+    Update(ProviderUpdate),
+    /// Remove a connection, and by whom the provider knows members; those who have no password set one by a recovery link
+    #[command(
+        after_help = "Examples:\n  stoa site provider remove google\n  stoa site provider remove staff --site Mine --json"
+    )]
+    Remove {
+        /// Its name or id
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+}
+
+#[derive(Debug, Args, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderAdd {
+    /// A word of small letters, digits and `-` for these commands
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Address of the provider, as its discovery document has it
+    #[arg(long, value_name = "URL")]
+    pub issuer: String,
+    /// Id of the client that the provider has for this site
+    #[arg(long, value_name = "ID")]
+    pub client_id: String,
+    /// File with the client's secret, `-` for standard input; never shown again
+    #[serde(skip)]
+    #[arg(long, value_name = "FILE")]
+    pub client_secret_file: PathBuf,
+    /// What members call the provider [default: NAME]
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+    /// Whether people who are unknown get an account [default: true]
+    #[arg(long, value_name = "BOOL")]
+    pub creates_members: Option<bool>,
+    /// Whether the provider's word that an address is verified is enough to sign in to the account that has shown the same address
+    #[arg(long)]
+    pub links_by_email: bool,
+}
+
+#[derive(Debug, Args, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderUpdate {
+    /// Its name or id
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Another id of the client
+    #[arg(long, value_name = "ID")]
+    pub client_id: Option<String>,
+    /// File with another secret, `-` for standard input
+    #[serde(skip)]
+    #[arg(long, value_name = "FILE")]
+    pub client_secret_file: Option<PathBuf>,
+    /// What members call the provider
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+    /// Whether people who are unknown get an account
+    #[arg(long, value_name = "BOOL")]
+    pub creates_members: Option<bool>,
+    /// Whether a verified address is enough
+    #[arg(long, value_name = "BOOL")]
+    pub links_by_email: Option<bool>,
+    /// Whether members can use it
+    #[arg(long, value_name = "BOOL")]
+    pub enabled: Option<bool>,
+}
+
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub struct Captcha {
     #[command(flatten)]
     pub site: SiteChoice,
@@ -260,6 +362,13 @@ fn score(text: &str) -> Result<f64, String> {
 #[serde(rename_all = "camelCase")]
 pub enum SecondFactors {
     Off,
+    Optional,
+    Required,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum OperatorFactors {
     Optional,
     Required,
 }

@@ -20,6 +20,7 @@ mod owner;
 mod seal;
 mod site;
 mod site_mail;
+mod site_provider;
 mod terminal;
 mod tokens;
 mod webhook;
@@ -88,6 +89,7 @@ fn is_always_json(verb: &Verb) -> bool {
 fn input_of(verb: &Verb) -> Result<Option<Box<dyn Read + Send>>, Failure> {
     let file = match verb {
         Verb::Site(SiteVerb::Captcha(it)) => captcha::file(&it.verb),
+        Verb::Site(SiteVerb::Provider(it)) => site_provider::file(&it.verb),
         Verb::Mail(it) => mail::file(&it.verb),
         Verb::Collection(it) => collection::file(&it.verb),
         Verb::Item(it) => item::file(&it.verb),
@@ -128,6 +130,9 @@ pub fn run(
     match verb {
         Verb::Site(SiteVerb::Captcha(it)) => {
             runtime.block_on(captcha::run(services, &*choose(&it.site)?, &it.verb, input))
+        }
+        Verb::Site(SiteVerb::Provider(it)) => {
+            runtime.block_on(site_provider::run(services, &choose(&it.site)?, &it.verb, input))
         }
         Verb::Site(SiteVerb::Mail(it)) => runtime.block_on(site_mail::run(services, &*choose(&it.site)?, &it.verb)),
         Verb::Site(it) => runtime.block_on(site::run(services, it)),

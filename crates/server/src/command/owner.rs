@@ -3,7 +3,7 @@
 use crate::{
     cli::{OwnerVerb, RoleName},
     failure::Failure,
-    services::{INVITATION, Services},
+    services::{INVITATION, Services, operator},
 };
 use serde_json::{Value, json};
 use stoa_identity::operator::manage::{Invited, OperatorEntry};
@@ -35,6 +35,10 @@ pub async fn run(services: &Services, site: &Site, verb: &OwnerVerb) -> Result<V
         OwnerVerb::SignOut { email } => {
             let ended = identity.operator_sessions_end(&site.id, &parse(email)?).await?;
             Ok(json!({ "email": email, "sessionsEnded": ended }))
+        }
+        OwnerVerb::ResetFactors { email } => {
+            let removed = identity.operator_factors_reset(&site.id, &operator(), &parse(email)?).await?;
+            Ok(json!({ "email": email, "removed": removed }))
         }
         OwnerVerb::ResetPassword { email } => {
             let (email, url) = (parse(email)?, services.url());

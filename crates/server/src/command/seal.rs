@@ -31,7 +31,8 @@ async fn status(services: &Services) -> Result<Value, Failure> {
     let mut status = json!({
         "state": if has_finished && left.total() == 0 { "COMPLETE" } else { "ROTATING" },
         "left": { "messages": left.messages, "captchaSecrets": left.captcha_secrets, "appKeys": left.app_keys,
-            "webhookSecrets": left.webhook_secrets, "factorSecrets": left.factor_secrets, "items": left.items },
+            "webhookSecrets": left.webhook_secrets, "factorSecrets": left.factor_secrets,
+            "providerSecrets": left.provider_secrets, "items": left.items },
         "keys": keys.iter().map(view).collect::<Value>(),
     });
     if let Some(Rotation { id, started, finished }) = rotation {
@@ -78,18 +79,26 @@ struct Left {
     app_keys: u64,
     webhook_secrets: u64,
     factor_secrets: u64,
+    provider_secrets: u64,
     items: u64,
 }
 
 impl Left {
     fn total(&self) -> u64 {
-        self.messages + self.captcha_secrets + self.app_keys + self.webhook_secrets + self.factor_secrets + self.items
+        self.messages
+            + self.captcha_secrets
+            + self.app_keys
+            + self.webhook_secrets
+            + self.factor_secrets
+            + self.provider_secrets
+            + self.items
     }
 }
 
 async fn left(services: &Services) -> Result<Left, Failure> {
     let (identity, content) = (&services.identity, &services.content);
-    let mut left = Left { app_keys: identity.seal_left_catalog().await?, ..Left::default() };
+    let (app_keys, factor_secrets) = identity.seal_left_catalog().await?;
+    let mut left = Left { app_keys, factor_secrets, ..Left::default() };
     for id in sealing::site_ids(services).await? {
         let Some(site) = sealing::open(services, &id).await? else { continue };
         let of_site = identity.seal_left(&site).await?;
@@ -97,6 +106,7 @@ async fn left(services: &Services) -> Result<Left, Failure> {
         left.captcha_secrets += of_site.captcha_secrets;
         left.webhook_secrets += of_site.webhook_secrets;
         left.factor_secrets += of_site.factor_secrets;
+        left.provider_secrets += of_site.provider_secrets;
         left.items += content.seal_left(&site).await?;
     }
     Ok(left)

@@ -2,7 +2,7 @@
 
 use super::terminal::Terminal;
 use crate::{
-    cli::{AutoIndexState, Face, ImpersonationAccess, SecondFactors, SiteVerb, Verb},
+    cli::{AutoIndexState, Face, ImpersonationAccess, OperatorFactors, SecondFactors, SiteVerb, Verb},
     failure::Failure,
     print::{count, print},
     services::{Services, choose, operator},
@@ -13,7 +13,7 @@ use stoa_identity::{
     Impersonation,
     face::FaceSetting,
     member::{Audience, MemberFilter, MemberQuery},
-    policy::{PolicyChange, SecondFactorPolicy},
+    policy::{OperatorFactorPolicy, PolicyChange, SecondFactorPolicy},
 };
 use stoa_kernel::{Code, date::iso_from_millis};
 use stoa_store::{SITE_KEPT, SiteChange, SiteRecord};
@@ -109,6 +109,21 @@ pub async fn run(services: &Services, verb: &SiteVerb) -> Result<Value, Failure>
             }
             Ok(view)
         }
+        SiteVerb::OperatorFactors { state, grace, site } => {
+            let site = services.choose_site(site.site.as_deref()).await?;
+            let factors = match state {
+                OperatorFactors::Optional => OperatorFactorPolicy::Optional,
+                OperatorFactors::Required => OperatorFactorPolicy::Required,
+            };
+            let change = json!({ "operatorSecondFactor": factors.name(), "operatorSecondFactorGraceDays": grace });
+            let change = PolicyChange::parse(&json!({ "signOnPolicy": change }))?;
+            let policy = services.identity.policy_update(&site, &operator(), change).await?;
+            let mut view = json!({ "operatorSecondFactor": policy.operator_second_factor.name() });
+            if let Some(days) = policy.operator_second_factor_grace_days {
+                view["operatorSecondFactorGraceDays"] = json!(days);
+            }
+            Ok(view)
+        }
         SiteVerb::AccountDeletion { days, site } => {
             let site = services.choose_site(site.site.as_deref()).await?;
             let change = PolicyChange::parse(&json!({ "signOnPolicy": { "accountDeletionDays": days } }))?;
@@ -131,6 +146,7 @@ pub async fn run(services: &Services, verb: &SiteVerb) -> Result<Value, Failure>
         }
         SiteVerb::Captcha(_) => Err("this command is about a captcha".into()),
         SiteVerb::Mail(_) => Err("this command is about mail".into()),
+        SiteVerb::Provider(_) => Err("this command is about providers".into()),
     }
 }
 

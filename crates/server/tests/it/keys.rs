@@ -209,10 +209,10 @@ fn sealing_keys(engine: Engine) {
     let (claims, before) = (claims(&deployment), exported(&deployment));
     let token = sign(&deployment, deployment.data(), &claims, &[]);
     let status = || deployment.json(&["seal", "status"]);
-    let none = json!({ "messages": 0, "captchaSecrets": 0, "appKeys": 0, "webhookSecrets": 0, "factorSecrets": 0, "items": 0 });
+    let none = json!({ "messages": 0, "captchaSecrets": 0, "appKeys": 0, "webhookSecrets": 0, "factorSecrets": 0, "providerSecrets": 0, "items": 0 });
     let first = status();
     assert_eq!((&first["state"], &first["left"], first.get("rotation")), (&json!("COMPLETE"), &none, None));
-    assert_eq!(first["keys"].as_array().unwrap().len(), 5);
+    assert_eq!(first["keys"].as_array().unwrap().len(), 6);
     assert_eq!(deployment.json(&["seal", "forget"]), json!({ "forgotten": 0 }));
 
     for with_server in [false, true] {

@@ -29,6 +29,7 @@ mod mixed;
 mod nodes;
 mod outbox;
 mod owners;
+mod places;
 mod process;
 mod realtime;
 mod rotation;

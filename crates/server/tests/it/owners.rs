@@ -55,8 +55,7 @@ fn seat(deployment: &Deployment, site: &str, people: &[(&str, &str)]) {
                     tx.execute(sql, &params![name, site, role]).await?;
                     let sql = "insert into stoa.person_session (id, hash, person, site, created, expires) \
                                values ($1, $2, $3, $4, 1, $5) on conflict (id) do nothing";
-                    let hash = name.as_bytes().to_vec();
-                    tx.execute(sql, &params![name, hash, name, site, i64::MAX]).await?;
+                    tx.execute(sql, &params![name, name.as_bytes().to_vec(), name, site, i64::MAX]).await?;
                 }
                 Ok(())
             })

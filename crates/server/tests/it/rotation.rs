@@ -75,9 +75,9 @@ fn replaced_by_age(engine: Engine) {
     for key in tokens.as_array().unwrap() {
         assert_eq!(key["state"], if is_old(key) { "SIGNS" } else { "VERIFIES" }, "shown first: {tokens}");
     }
-    assert_eq!((&seal["state"], seal["keys"].as_array().map(Vec::len)), (&json!("COMPLETE"), Some(10)), "{seal}");
+    assert_eq!((&seal["state"], seal["keys"].as_array().map(Vec::len)), (&json!("COMPLETE"), Some(12)), "{seal}");
     let due = seal["keys"].as_array().unwrap().iter().filter(|it| it["rotates"].is_string());
-    assert_eq!(due.count(), 5, "{seal}");
+    assert_eq!(due.count(), 6, "{seal}");
     assert!(server.stop());
 
     // An hour later.

@@ -10,14 +10,14 @@ pub(crate) use reader::Readers;
 pub(crate) use writer::Writer;
 
 use crate::{Error, Fold, InsertRows, Row};
-use rusqlite::{Connection, OpenFlags, Statement, ToSql, types::ToSqlOutput, types::ValueRef};
+use rusqlite::{Connection, OpenFlags, Statement, ToSql, config::DbConfig, types::ToSqlOutput, types::ValueRef};
 use std::path::Path;
 use stoa_sql::{Value, probe};
 
-/// A connection lent to one transaction or read.
 /// What is deleted is overwritten in pages that are written anyway.
 const FAST: &str = "fast";
 
+/// A connection lent to one transaction or read.
 pub(crate) struct SqliteTx<'t> {
     conn: &'t mut Connection,
     /// Rows that its statements changed.
@@ -150,6 +150,9 @@ fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let conn = Connection::open_with_flags(path, flags).map_err(|it| Error::from_sqlite(&it))?;
     name_main_database(&conn)?;
     register_functions(&conn)?;
+    // A plan follows from the text alone. Otherwise SQLite parses a statement again at each use when a value that is bound to
+    // it could tell it more: that of a limit, or of a column that no index finds (decision 64).
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(|it| Error::from_sqlite(&it))?;
     conn.set_prepared_statement_cache_capacity(256);
     Ok(conn)
 }
@@ -204,5 +207,26 @@ struct Returned(Value);
 impl ToSql for Returned {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(bound(&self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::StatementStatus;
+    use stoa_sql::params;
+
+    #[test]
+    fn statement_is_parsed_once_whatever_is_bound() {
+        let directory = tempfile::tempdir().unwrap();
+        let conn = open_for_migration(&directory.path().join("file")).unwrap();
+        conn.execute_batch("create table t (id text primary key, kind text, n integer)").unwrap();
+        let sql = "select n from t where id > $1 and kind = $2 order by n limit $3";
+        for n in 0..5_i64 {
+            let mut statement = prepare(&conn, sql).unwrap();
+            bind(&mut statement, &params!["a", n.to_string(), n]).unwrap();
+            assert!(statement.raw_query().next().unwrap().is_none());
+            assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+        }
     }
 }

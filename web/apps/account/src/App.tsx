@@ -11,14 +11,11 @@ import { StepPage, WaysOut } from './steps/StepPage.tsx';
 import { type Catalogue, loadCatalogue, pickLanguage, rememberLanguage } from './text/languages.ts';
 
 /** Few people open these; the others need not load them. */
-const WithLaterTexts = lazy(() => import('./page/WithLaterTexts.tsx').then((it) => ({ default: it.WithLaterTexts })));
 const AddressPage = lazy(() => import('./page/AddressPage.tsx').then((it) => ({ default: it.AddressPage })));
-const RefusalPage = lazy(() => import('./page/AddressPage.tsx').then((it) => ({ default: it.RefusalPage })));
 const AccountGate = lazy(() => import('./my/AccountGate.tsx').then((it) => ({ default: it.AccountGate })));
 const OwnerPage = lazy(() => import('./my/OwnerPage.tsx').then((it) => ({ default: it.OwnerPage })));
-const ApprovalPage = lazy(() => import('./page/ApprovalPage.tsx').then((it) => ({ default: it.ApprovalPage })));
-const KeepPage = lazy(() => import('./page/KeepPage.tsx').then((it) => ({ default: it.KeepPage })));
-const InstallPage = lazy(() => import('./page/InstallPage.tsx').then((it) => ({ default: it.InstallPage })));
+const TokenPage = lazy(() => import('./page/TokenPage.tsx').then((it) => ({ default: it.TokenPage })));
+const InstallPage = lazy(() => import('./my/InstallPage.tsx').then((it) => ({ default: it.InstallPage })));
 
 export interface AppProps {
   /** Loaded before the first drawing, so that no page flickers from one language to another. */
@@ -108,14 +105,11 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
   );
 
   function page() {
-    if (route.to === 'approve')
-      return later(
-        withTexts(<ApprovalPage key={route.token} token={route.token} language={language} onSite={setSite} />),
-      );
-    if (route.to === 'keep')
-      return later(withTexts(<KeepPage key={route.token} token={route.token} language={language} onSite={setSite} />));
-    if (route.to === 'security') return later(withTexts(<OwnerPage language={language} onSite={setSite} />));
-    if (route.to === 'install') return later(withTexts(<InstallPage address={route.address} onSite={setSite} />));
+    if ('token' in route && route.to !== 'flow')
+      return later(<TokenPage key={route.token} {...route} language={language} onSite={setSite} />);
+    if (route.to === 'security') return later(<OwnerPage language={language} onSite={setSite} />);
+    if (route.to === 'install')
+      return later(<InstallPage address={route.address} language={language} onSite={setSite} />);
     if (route.to === 'account') {
       const returnUrl = location.origin + accountUrl(route.section);
       return later(
@@ -129,10 +123,9 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
         />,
       );
     }
-    if (route.to === 'noInvite') return later(<AddressPage title={text.inviteTitle}>{text.inviteText}</AddressPage>);
-    if (route.to === 'unknown')
-      return later(<AddressPage title={text.unknownPageTitle}>{text.unknownPageText}</AddressPage>);
-    if (route.to === 'error') return later(<RefusalPage code={route.code} clientId={route.clientId} />);
+    if (route.to === 'noInvite') return later(<AddressPage title={text.inviteTitle} text={text.inviteText} />);
+    if (route.to === 'unknown') return later(<AddressPage title={text.unknownPageTitle} text={text.unknownPageText} />);
+    if (route.to === 'error') return later(<AddressPage code={route.code} clientId={route.clientId} />);
     if (flow.view)
       return <StepPage view={flow.view} flow={flow} linkIsOver={route.to === 'start' && route.linkIsOver} />;
     if (flow.failure) return <FailurePage failure={flow.failure} start={flow.start} onRetry={flow.refresh} />;
@@ -141,9 +134,5 @@ export function App({ language: first, catalogue: firstCatalogue, languageIsGues
 
   function later(page: ReactNode) {
     return <Suspense fallback={<LoadingState level={1} label={text.loading} />}>{page}</Suspense>;
-  }
-
-  function withTexts(page: ReactNode) {
-    return <WithLaterTexts language={language}>{page}</WithLaterTexts>;
   }
 }

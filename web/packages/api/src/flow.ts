@@ -82,7 +82,7 @@ accentSurface: string, };
 /**
  * One question to the person, or the end of the flow.
  */
-export type Step = { "type": "SIGN_IN", email: string | null, canSignUp: boolean, canRecover: boolean, passkey: PasskeyChallenge | null, } | { "type": "SIGN_UP", email: string | null, fields: Array<ProfileField>, passwordMinLength: number, } | { "type": "VERIFY_EMAIL", emailHint: string, resendAfterSeconds: number, } | { "type": "AWAIT_APPROVAL", emailHint: string, } | { "type": "MISSING_FIELDS", fields: Array<ProfileField>, } | { "type": "SECOND_FACTOR", factors: Array<FactorType>, rememberDays: number, sentTo: string | null, sentBy: FactorType | null, resendAfterSeconds: number, passkey: PasskeyChallenge | null, } | { "type": "OFFER_FACTOR", until: string | null, } | { "type": "ENROL_FACTOR", secret: string, uri: string, until: string | null, passkey: PasskeyChallenge | null, } | { "type": "RECOVERY_CODES", codes: Array<string>, } | { "type": "RECOVER_REQUEST", email: string | null, } | { "type": "RECOVER_SENT", emailHint: string, } | { "type": "NEW_PASSWORD", emailHint: string | null, passwordMinLength: number, } | { "type": "CONFIRM_SIGN_OUT", displayName: string | null, } | { "type": "REDIRECT", url: string, } | { "type": "POST_MESSAGE", origin: string, code: string | null, state: string, error: string | null, errorDescription: string | null, } | { "type": "DONE", message: DoneMessage, } | { "type": "FAILED", code: string, message: string, };
+export type Step = { "type": "SIGN_IN", email: string | null, canSignUp: boolean, canRecover: boolean, passkey: PasskeyChallenge | null, providers: Array<Provider>, } | { "type": "SIGN_UP", email: string | null, fields: Array<ProfileField>, passwordMinLength: number, providers: Array<Provider>, } | { "type": "LINK_PROVIDER", provider: string, email: string, canRecover: boolean, } | { "type": "PROVIDER_FAILED", provider: Provider, reason: ProviderFailure, } | { "type": "VERIFY_EMAIL", emailHint: string, resendAfterSeconds: number, } | { "type": "AWAIT_APPROVAL", emailHint: string, } | { "type": "MISSING_FIELDS", fields: Array<ProfileField>, } | { "type": "SECOND_FACTOR", factors: Array<FactorType>, rememberDays: number, sentTo: string | null, sentBy: FactorType | null, resendAfterSeconds: number, passkey: PasskeyChallenge | null, } | { "type": "AWAIT_PUSH", number: string, expiresDate: string, } | { "type": "OFFER_FACTOR", until: string | null, } | { "type": "ENROL_FACTOR", secret: string, uri: string, until: string | null, passkey: PasskeyChallenge | null, } | { "type": "RECOVERY_CODES", codes: Array<string>, } | { "type": "RECOVER_REQUEST", email: string | null, } | { "type": "RECOVER_SENT", emailHint: string, } | { "type": "NEW_PASSWORD", emailHint: string | null, passwordMinLength: number, } | { "type": "CONSENT", appName: string, host: string, account: string, scopes: Array<string>, } | { "type": "CONFIRM_SIGN_OUT", displayName: string | null, } | { "type": "REDIRECT", url: string, } | { "type": "POST_MESSAGE", origin: string, code: string | null, state: string, error: string | null, errorDescription: string | null, } | { "type": "DONE", message: DoneMessage, } | { "type": "FAILED", code: string, message: string, };
 
 /**
  * What a browser is asked to have a passkey sign. Each view has another one.
@@ -102,17 +102,35 @@ options: string,
  */
 expiresDate: string, };
 
+/**
+ * An identity provider by which members sign in.
+ */
+export type Provider = { 
+/**
+ * A GUID, which goes back with the choice.
+ */
+id: string, 
+/**
+ * What people call it.
+ */
+label: string, };
+
+/**
+ * Why a provider signed no one in.
+ */
+export type ProviderFailure = "DECLINED" | "UNAVAILABLE" | "NO_EMAIL" | "NO_ACCOUNT" | "REFUSED";
+
 export type DoneMessage = "SIGNED_IN" | "SIGNED_OUT" | "PASSWORD_CHANGED" | "OWNER_READY";
 
 /**
  * What can be shown as second factor, by the names of docs/protocol/identity.md §10.4; the strongest first.
  */
-export type FactorType = "WEBAUTHN" | "TOTP" | "EMAIL" | "SMS" | "CALL" | "RECOVERY_CODE";
+export type FactorType = "WEBAUTHN" | "TOTP" | "PUSH" | "EMAIL" | "SMS" | "CALL" | "PASSWORD" | "RECOVERY_CODE";
 
 /**
  * What the page sends.
  */
-export type FlowInput = { "type": "SIGN_IN", email: string, password: string, captcha: string | null, } | { "type": "SIGN_UP", email: string, password: string, profile: ProfileInput, captcha: string | null, } | { "type": "SWITCH", to: FlowKind, email: string | null, } | { "type": "VERIFY_EMAIL", code: string, } | { "type": "RESEND", factor?: FactorType, } | { "type": "MISSING_FIELDS", profile: ProfileInput, } | { "type": "SECOND_FACTOR", factor: FactorType, code: string, 
+export type FlowInput = { "type": "SIGN_IN", email: string, password: string, captcha: string | null, } | { "type": "SIGN_UP", email: string, password: string, profile: ProfileInput, captcha: string | null, } | { "type": "PROVIDER", id: string, } | { "type": "LINK_PROVIDER", password: string, captcha: string | null, } | { "type": "SWITCH", to: FlowKind, email: string | null, } | { "type": "VERIFY_EMAIL", code: string, } | { "type": "RESEND", factor?: FactorType, } | { "type": "MISSING_FIELDS", profile: ProfileInput, } | { "type": "SECOND_FACTOR", factor: FactorType, code: string, 
 /**
  * Not to ask again in this browser for a while.
  */
@@ -128,7 +146,7 @@ remember: boolean, } | { "type": "ENROL_FACTOR" } | { "type": "CONFIRM_FACTOR", 
 /**
  * JSON text of `PublicKeyCredential.toJSON()`.
  */
-credential: string, } | { "type": "LATER" } | { "type": "CODES_KEPT" } | { "type": "RECOVER_REQUEST", email: string, } | { "type": "NEW_PASSWORD", password: string, } | { "type": "CONFIRM_SIGN_OUT" } | { "type": "BACK" } | { "type": "CANCEL" };
+credential: string, } | { "type": "LATER" } | { "type": "CODES_KEPT" } | { "type": "RECOVER_REQUEST", email: string, } | { "type": "NEW_PASSWORD", password: string, } | { "type": "ALLOW" } | { "type": "DECLINE" } | { "type": "CONFIRM_SIGN_OUT" } | { "type": "BACK" } | { "type": "CANCEL" };
 
 export type ProfileInput = { firstName: string | null, lastName: string | null, nickname: string | null, };
 

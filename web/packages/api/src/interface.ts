@@ -2437,6 +2437,7 @@ export type MemberSignOnRequest = {
   profile?: IdentityProfileInput;
   /** Whether the application has seen that the address is the member's. */
   verifyEmail?: boolean | null;
+  mergeExistingContact?: true | null;
 };
 
 export type MemberSignOnResponse = {
@@ -2509,8 +2510,15 @@ export type Identity = {
   revision: Revision;
   createdDate: string;
   updatedDate: string;
-  /** Always empty. */
-  connections: Array<unknown>;
+  /** By what the member is known to identity providers. */
+  connections: Array<{
+    idpConnection: {
+      /** Of the site's connection. */
+      idpConnectionId: string;
+      /** The subject that the provider names. */
+      idpUserId: string;
+    };
+  }>;
   identityProfile: IdentityProfile;
   metadata: {
     /** Always empty. */
@@ -2795,15 +2803,17 @@ export type AuthRequest = {
   codeChallengeMethod: 'S256';
   nonce?: string | null;
   scope?: string | null;
-  prompt?: 'login' | 'none' | '' | null;
+  prompt?: 'login' | 'consent' | 'none' | '' | null;
   sessionToken?: string | null;
+  /** The id of a connection to an identity provider. */
+  idp?: string | null;
 };
 
 /** One intent: `auth`, `login`, `logout`, or one of the site's own pages. */
 export type RedirectSessionCreateRequest = {
   auth?: {
     authRequest: AuthRequest;
-    prompt?: 'login' | 'none' | '' | null;
+    prompt?: 'login' | 'consent' | 'none' | '' | null;
   } | null;
   login?: Record<string, unknown> | null;
   logout?: {
@@ -2837,7 +2847,7 @@ export type RedirectSessionCreateRequest = {
   memberAccountPage?: {
     section?: 'ACCOUNT_INFO' | 'BOOKINGS' | 'ORDERS' | 'SUBSCRIPTIONS' | 'EVENTS' | null;
   } | null;
-  prompt?: 'login' | 'none' | '' | null;
+  prompt?: 'login' | 'consent' | 'none' | '' | null;
   /** Addresses of the client. */
   callbacks?: {
     postFlowUrl?: string | null;
@@ -2851,6 +2861,10 @@ export type RedirectSessionCreateRequest = {
   origin?: string | null;
   preferences?: {
     additionalQueryParameters?: Record<string, string | null> | null;
+    useGenericWixPages?: true | null;
+    maintainIdentity?: true | null;
+    checkIfPublish?: false | null;
+    createShortUrl?: false | null;
   } | null;
 };
 
@@ -2946,11 +2960,19 @@ export type Session = {
   clientNames?: Array<string>;
   /** The browser in which it began, `Firefox · Linux`; absent where no browser on the account pages did. */
   device?: string;
+  place?: Place;
   /** The network address from which it began. */
   address?: string;
   /** Whether it is the one that asks. */
   isCurrent: boolean;
   impersonation?: SessionImpersonation;
+};
+
+/** Where the network address is, as far as the server has a file of places that knows. Names are in the first language of `Accept-Language`, or else in English. */
+export type Place = {
+  city?: string;
+  /** Two letters of ISO 3166-1. */
+  country?: string;
 };
 
 /** Present where the member isn't signed in: an owner of the site acts as the member. */
@@ -2990,7 +3012,7 @@ export type ApplicationListResponse = {
   applications: Array<Application>;
 };
 
-/** A client that others than those who run the site wrote, in which the member is signed on. */
+/** A client that others than those who run the site wrote, to which the member has agreed or in which they are signed on. */
 export type Application = {
   /** Of the client. */
   id: string;
@@ -3052,9 +3074,24 @@ export type MemberExport = {
     createdDate: string;
     lastUsedDate?: string;
   }>;
+  /** Identity providers by which the member signs in. */
+  connections: Array<MemberConnection>;
   recoveryCodesLeft: number;
   rememberedBrowsers: number;
+  /** Addresses that the account had before, and that a link takes back until then. */
+  keptAddresses: Array<{
+    email: string;
+    changedDate: string;
+    expiresDate: string;
+  }>;
   knownDevices: number;
+  /** Clients of others that may act for the member, and how far. */
+  consents: Array<{
+    clientId: string;
+    scopes: Array<string>;
+    createdDate: string;
+    lastAgreedDate: string;
+  }>;
   /** What happened to the account; network addresses are those of the member. */
   audit: Array<{
     createdDate: string;
@@ -3092,7 +3129,7 @@ export type EmailChangeView = {
   site: SiteFace;
 };
 
-export type FactorType = 'WEBAUTHN' | 'TOTP' | 'EMAIL' | 'SMS' | 'CALL' | 'RECOVERY_CODE';
+export type FactorType = 'WEBAUTHN' | 'TOTP' | 'PUSH' | 'EMAIL' | 'SMS' | 'CALL' | 'PASSWORD' | 'RECOVERY_CODE';
 
 export type FactorCode = {
   /** Without one the factor is only chosen; where codes are sent, one is. */
@@ -3104,6 +3141,18 @@ export type SmsCode = {
   code?: string | null;
   deliveryMethod?: 'SMS' | null;
 };
+
+/** The question whose answer is asked for; without one the member's browsers are asked. */
+export type PushShown = {
+  transactionId?: string | null;
+};
+
+export type PushAsked = {
+  transactionId: string;
+};
+
+/** Two digits, which are to be typed in the browser that is asked. */
+export type PushNumber = string;
 
 /** What a passkey has signed; without any of it a challenge for one is answered. */
 export type PasskeyShown = {
@@ -3138,9 +3187,14 @@ export type FactorVerifyRequest = {
   rememberThisDevice?: boolean | null;
   webauthnData?: PasskeyShown;
   totpData?: FactorCode;
+  pushData?: PushShown;
   emailData?: FactorCode;
   smsData?: SmsCode;
   callData?: FactorCode;
+  /** Beside an identity provider; without a password the factor is only chosen. */
+  passwordData?: {
+    password?: string | null;
+  };
   recoveryCodeData?: FactorCode;
 };
 
@@ -3155,10 +3209,12 @@ export type FactorChallenged = {
       factorStatus: 'ENABLED';
     }>;
     reason: 'USER_SETTINGS';
-    /** Where a code has just gone, or what a passkey is to sign. */
     verificationChallengeData?: {
       hint?: AddressHint;
       webauthnData?: PasskeyAsked;
+    } | {
+      hint: PushNumber;
+      pushData: PushAsked;
     };
   };
 };
@@ -3181,7 +3237,7 @@ export type FactorRequired = {
   };
 };
 
-/** An authenticator or a passkey of a member, or that codes are sent. */
+/** An authenticator, a passkey or a browser of a member, or that codes are sent. */
 export type Factor = {
   id: string;
   type: AddedFactorType;
@@ -3191,9 +3247,11 @@ export type Factor = {
   lastUsedDate?: string;
   /** Of a passkey: whether copies of it are on other devices. */
   backedUp?: boolean;
+  /** Of a browser that its push service doesn't know any more: it has to be enrolled again. */
+  needsReenrolment?: true;
 };
 
-export type AddedFactorType = 'WEBAUTHN' | 'TOTP' | 'EMAIL' | 'SMS' | 'CALL';
+export type AddedFactorType = 'WEBAUTHN' | 'TOTP' | 'PUSH' | 'EMAIL' | 'SMS' | 'CALL' | 'PASSWORD';
 
 export type FactorListResponse = {
   /** Whether the site lets members add one, or requires it of some. */
@@ -3204,6 +3262,8 @@ export type FactorListResponse = {
   recoveryCodesLeft: number;
   /** In which the member is not asked. */
   rememberedBrowsers: number;
+  /** The public key with which a browser subscribes (RFC 8292), an uncompressed point of P-256 in base64url; absent where none can be added. */
+  pushKey?: string;
   /** Until when this session may change any of it; absent where `proof` is needed first. */
   provedUntil?: string;
 };
@@ -3211,13 +3271,27 @@ export type FactorListResponse = {
 export type FactorBeginRequest = {
   /** An authenticator where none is named. */
   type?: AddedFactorType | null;
-  /** What the member calls an authenticator. */
+  /** What the member calls an authenticator or a browser. */
   name?: string | null;
   /** The number that codes go to, with its calling code: of SMS and CALL. */
   phone?: string | null;
+  /** `PushSubscription.toJSON()` of the browser: of PUSH. */
+  subscription?: PushSubscription | null;
 };
 
-export type FactorBeginResponse = FactorBegun | FactorSentBegun | PasskeyBegun;
+export type PushSubscription = {
+  endpoint: string;
+  /** Nothing is made of it. */
+  expirationTime?: number | null;
+  keys: {
+    /** An uncompressed point of P-256 in base64url. */
+    p256dh: string;
+    /** 16 bytes in base64url. */
+    auth: string;
+  };
+};
+
+export type FactorBeginResponse = PushBegun | FactorBegun | FactorSentBegun | PasskeyBegun | FactorConfirmResponse;
 
 /** `PublicKeyCredentialCreationOptionsJSON` (Web Authentication Level 3). */
 export type PasskeyCreationOptions = {
@@ -3264,6 +3338,38 @@ export type PasskeyBegun = {
   };
   options: PasskeyCreationOptions;
   expiresDate: string;
+};
+
+/** A browser that was sent its first code. */
+export type PushBegun = {
+  factor: {
+    id: string;
+    type: 'PUSH';
+    name: string;
+  };
+  expiresDate: string;
+};
+
+/** A sign-in, or a change of the account, that asks a browser of the member. */
+export type PushQuestion = {
+  site: SiteFace;
+  /** Whether somebody signs in, or changes the account in a session. */
+  for: 'SIGN_IN' | 'CHANGE';
+  /** The browser in which somebody signs in, where it is known. */
+  device?: string;
+  /** Its network address. */
+  address: string;
+  createdDate: string;
+  expiresDate: string;
+};
+
+/** A number, or that it is denied. */
+export type PushAnswerRequest = {
+  /** Of the message that the browser got. */
+  token: string;
+  /** The two digits that are shown where somebody signs in. */
+  number?: string | null;
+  denied?: boolean | null;
 };
 
 /** A code is on its way. */
@@ -3329,13 +3435,21 @@ export type MemberProveRequest = {
   password?: string;
   webauthnData?: PasskeyShown;
   totpData?: FactorCode;
+  pushData?: PushShown;
   emailData?: FactorCode;
   smsData?: SmsCode;
   callData?: FactorCode;
   recoveryCodeData?: FactorCode;
 };
 
-export type MemberProveResponse = MemberProved | ProofCodeSent | PasskeyProofAsked;
+export type MemberProveResponse = MemberProved | ProofCodeSent | PushProofAsked | PasskeyProofAsked;
+
+/** The member's browsers are asked. */
+export type PushProofAsked = {
+  hint: PushNumber;
+  pushData: PushAsked;
+  expiresDate: string;
+};
 
 export type PasskeyProofAsked = {
   webauthnData: PasskeyAsked;
@@ -3352,6 +3466,86 @@ export type MemberProved = {
 
 export type FactorsResetResponse = {
   removed: number;
+};
+
+/** A connection of the site to an identity provider (OpenID Connect). */
+export type IdpConnection = {
+  id: string;
+  /** By which those who run the site know it. */
+  name: string;
+  issuer: string;
+  clientId: string;
+  /** What members call the provider. */
+  label: string;
+  /** Whether people who are unknown get an account. */
+  createsMembers: boolean;
+  /** Whether an account whose member has shown the address is linked by the provider's word alone. */
+  linksByEmail: boolean;
+  isEnabled: boolean;
+};
+
+export type IdpConnectionResponse = {
+  idpConnection: IdpConnection;
+  /** The redirect URI that the provider has to know. */
+  callbackUrl: string;
+};
+
+export type IdpConnectionListResponse = {
+  idpConnections: Array<IdpConnection>;
+};
+
+export type IdpConnectionCreateRequest = {
+  idpConnection: {
+    name: string;
+    issuer: string;
+    clientId: string;
+    clientSecret: string;
+    label?: string | null;
+    createsMembers?: boolean | null;
+    linksByEmail?: boolean | null;
+    isEnabled?: boolean | null;
+  };
+};
+
+export type IdpConnectionUpdateRequest = {
+  idpConnection: {
+    name?: string | null;
+    clientId?: string | null;
+    clientSecret?: string | null;
+    label?: string | null;
+    createsMembers?: boolean | null;
+    linksByEmail?: boolean | null;
+    isEnabled?: boolean | null;
+  };
+};
+
+export type MemberConnection = {
+  idpConnectionId: string;
+  /** What people call the provider. */
+  label: string;
+  /** The subject that the provider names. */
+  idpUserId: string;
+  /** The address that the provider named when it was connected. */
+  email?: string;
+  createdDate: string;
+  lastUsedDate?: string;
+};
+
+export type MemberConnectionListResponse = {
+  connections: Array<MemberConnection>;
+};
+
+export type IdpLoginQuery = {
+  /** What the answer in the channel repeats. */
+  customPayload?: Record<string, string>;
+};
+
+export type IdpTokenLoginRequest = {
+  idpConnectionId: string;
+  tokenParams: {
+    idToken: string;
+    nonce: string;
+  };
 };
 
 /** How much of it is shown depends on the field set and on who asks. Members without the field set `EXTENDED` have `UNKNOWN` as `status` and `activityStatus`; what there is no value for is left out. */
@@ -4476,6 +4670,11 @@ export type SignOnPolicy = {
   secondFactorRequiredDate?: string;
   /** The same of those roles of whose members it has been required for longer, by key. */
   secondFactorRoleDates?: Record<string, string>;
+  /** Whether those who run the site need a second factor; `OPTIONAL` where it is absent. */
+  operatorSecondFactor?: 'REQUIRED';
+  /** For how many days they may put it off, from `operatorSecondFactorRequiredDate` or from when their account was made. */
+  operatorSecondFactorGraceDays?: number;
+  operatorSecondFactorRequiredDate?: string;
   /** For how many days an account stays that its member wants to be deleted, who can keep it until then; 14 where it is absent. */
   accountDeletionDays?: number;
   /** What owners may do as members: see what they see, or change items as well; `OFF` where it is absent. */
@@ -4501,6 +4700,10 @@ export type SignOnPolicyUpdateRequest = {
     secondFactorGraceDays?: number | null;
     /** Goes with `REQUIRED` only; none for all members. */
     secondFactorRoles?: Array<string> | null;
+    /** Of those who run the site. An owner who requires it has one. */
+    operatorSecondFactor?: 'OPTIONAL' | 'REQUIRED' | null;
+    /** Goes with `REQUIRED` only; 14 where none is named. */
+    operatorSecondFactorGraceDays?: number | null;
     id?: Json;
     revision?: Json;
     createdDate?: Json;
@@ -4512,6 +4715,7 @@ export type SignOnPolicyUpdateRequest = {
     impersonationWithoutNotice?: boolean | null;
     secondFactorRequiredDate?: Json;
     secondFactorRoleDates?: Json;
+    operatorSecondFactorRequiredDate?: Json;
   };
 };
 
@@ -4923,6 +5127,13 @@ export type Problem = {
   message: string;
 };
 
+/** An identity provider by which members sign in. */
+export type Provider = {
+  id: string;
+  /** What people call it. */
+  label: string;
+};
+
 /** What a browser is asked to have a passkey sign, or to make one with. Each view has another one. */
 export type PasskeyChallenge = {
   challengeId: string;
@@ -4938,11 +5149,23 @@ export type FlowStep = {
   canSignUp: boolean;
   canRecover: boolean;
   passkey?: PasskeyChallenge | null;
+  providers?: Array<Provider>;
 } | {
   type: 'SIGN_UP';
   email: string | null;
   fields: Array<ProfileField>;
   passwordMinLength: number;
+  providers?: Array<Provider>;
+} | {
+  type: 'LINK_PROVIDER';
+  /** What people call it. */
+  provider: string;
+  email: string;
+  canRecover: boolean;
+} | {
+  type: 'PROVIDER_FAILED';
+  provider: Provider;
+  reason: 'DECLINED' | 'UNAVAILABLE' | 'NO_EMAIL' | 'NO_ACCOUNT' | 'REFUSED';
 } | {
   type: 'VERIFY_EMAIL';
   emailHint: string;
@@ -4972,6 +5195,10 @@ export type FlowStep = {
   resendAfterSeconds: number;
   passkey?: PasskeyChallenge | null;
 } | {
+  type: 'AWAIT_PUSH';
+  number: PushNumber;
+  expiresDate: string;
+} | {
   type: 'OFFER_FACTOR';
   until: string | null;
 } | {
@@ -4983,6 +5210,12 @@ export type FlowStep = {
 } | {
   type: 'RECOVERY_CODES';
   codes: Array<string>;
+} | {
+  type: 'CONSENT';
+  appName: string;
+  host: string;
+  account: string;
+  scopes: Array<string>;
 } | {
   type: 'CONFIRM_SIGN_OUT';
   displayName: string | null;
@@ -5022,6 +5255,13 @@ export type FlowInput = {
   email: string;
   password: string;
   profile: ProfileInput;
+  captcha?: string | null;
+} | {
+  type: 'PROVIDER';
+  id: string;
+} | {
+  type: 'LINK_PROVIDER';
+  password: string;
   captcha?: string | null;
 } | {
   type: 'SWITCH';
@@ -5066,6 +5306,10 @@ export type FlowInput = {
   type: 'LATER';
 } | {
   type: 'CODES_KEPT';
+} | {
+  type: 'ALLOW';
+} | {
+  type: 'DECLINE';
 } | {
   type: 'CONFIRM_SIGN_OUT';
 } | {
@@ -5119,6 +5363,9 @@ export type OperatorSession = {
   id: string;
   siteName: string;
   device: string | null;
+  place?: Place | null;
+  /** The network address from which it began, where it is known. */
+  address?: string | null;
   createdDate: string;
   isCurrent: boolean;
 };
@@ -5131,6 +5378,37 @@ export type OperatorPasswordChangeRequest = {
 export type OperatorSessionEndRequest = {
   session: string;
 };
+
+export type OperatorFactorListResponse = {
+  /** Whether the site requires one of those who run it. */
+  policy: 'OPTIONAL' | 'REQUIRED';
+  /** The kinds that can be added, as far as there is room for them. */
+  addable: Array<'WEBAUTHN' | 'TOTP'>;
+  factors: Array<Factor>;
+  recoveryCodesLeft: number;
+  /** Until when this session may change any of it; absent where `proof` is needed first. */
+  provedUntil?: string;
+};
+
+export type OperatorFactorBeginRequest = {
+  /** An authenticator where none is named. */
+  type?: 'WEBAUTHN' | 'TOTP' | null;
+  /** What the person calls an authenticator. */
+  name?: string | null;
+};
+
+export type OperatorFactorBeginResponse = FactorBegun | PasskeyBegun;
+
+/** One of them. */
+export type OperatorProveRequest = {
+  /** Of those without a second factor. */
+  password?: string;
+  webauthnData?: PasskeyShown;
+  totpData?: FactorCode;
+  recoveryCodeData?: FactorCode;
+};
+
+export type OperatorProveResponse = MemberProved | PasskeyProofAsked;
 
 export type ServerStatus = {
   status: 'ok' | 'ready';
@@ -5406,6 +5684,114 @@ export interface Calls {
     request: undefined;
     answer: LogoutResponse;
   };
+  /** Sends a browser to an identity provider */
+  loginWithIdpConnection: {
+    method: 'GET';
+    path: '/v1/sso/login/{tenantId}/{idpConnectionId}';
+    query: {
+      /** The site, as in the path. */
+      tenantId?: string;
+      /** The connection, as in the path. */
+      idpConnectionId?: string;
+      /** `SITE`. */
+      tenantType?: string;
+      /** The end of the channel's name: letters, digits, `-`, `_` and `.`. */
+      sessionId?: string;
+      /** Base64 of 16 or 32 bytes. */
+      encryptionKey?: string;
+      /** Who becomes the member: the visitor of the token. */
+      visitorId?: string;
+      /** Nothing is made of it. */
+      bsi?: string;
+      /** What an answer to a call with a token has in its address. */
+      ticket?: string;
+      /** All that stands in the query, as JSON in base64url. */
+      '.r'?: string;
+    };
+    request: undefined;
+    answer: LogoutResponse;
+  };
+  /** Takes a browser back from an identity provider */
+  loginCallback: {
+    method: 'GET';
+    path: '/v1/callback';
+    query: {
+      /** As it was sent there. */
+      state?: string;
+      /** What the provider gave. */
+      code?: string;
+      /** Why it gave none (RFC 6749, section 4.1.2.1). */
+      error?: string;
+      /** Which provider it is (RFC 9207). */
+      iss?: string;
+    };
+    request: undefined;
+    answer: string;
+  };
+  /** Signs a member in by an ID token that a front end got from an identity provider */
+  loginWithIdpConnectionTokenParams: {
+    method: 'POST';
+    path: '/v1/sso/login-with-token-params';
+    query: Record<string, never>;
+    request: IdpTokenLoginRequest;
+    answer: StateMachine;
+  };
+  /** Lists the identity providers by which the calling member signs in */
+  memberConnectionList: {
+    method: 'GET';
+    path: '/_api/identity/v1/connections';
+    query: Record<string, never>;
+    request: undefined;
+    answer: MemberConnectionListResponse;
+  };
+  /** Ends that the calling member signs in by an identity provider */
+  memberConnectionRemove: {
+    method: 'DELETE';
+    path: '/_api/identity/v1/connections/{id}';
+    query: Record<string, never>;
+    request: undefined;
+    answer: Empty;
+  };
+  /** Lists the site's connections to identity providers */
+  idpConnectionList: {
+    method: 'GET';
+    path: '/_api/identity/v1/idp-connections';
+    query: Record<string, never>;
+    request: undefined;
+    answer: IdpConnectionListResponse;
+  };
+  /** Adds a connection to an identity provider */
+  idpConnectionCreate: {
+    method: 'POST';
+    path: '/_api/identity/v1/idp-connections';
+    query: Record<string, never>;
+    request: IdpConnectionCreateRequest;
+    answer: IdpConnectionResponse;
+  };
+  /** Reads a connection to an identity provider */
+  idpConnectionGet: {
+    method: 'GET';
+    path: '/_api/identity/v1/idp-connections/{id}';
+    query: Record<string, never>;
+    request: undefined;
+    answer: IdpConnectionResponse;
+  };
+  /** Changes a connection to an identity provider */
+  idpConnectionUpdate: {
+    method: 'PATCH';
+    path: '/_api/identity/v1/idp-connections/{id}';
+    query: Record<string, never>;
+    request: IdpConnectionUpdateRequest;
+    answer: IdpConnectionResponse;
+  };
+  /** Removes a connection to an identity provider */
+  idpConnectionRemove: {
+    method: 'DELETE';
+    path: '/_api/identity/v1/idp-connections/{id}';
+    query: Record<string, never>;
+    request: undefined;
+    answer: Empty;
+  };
   /** Checks a code that was sent by mail */
   verificationCheck: {
     method: 'POST';
@@ -5509,7 +5895,7 @@ export interface Calls {
     request: undefined;
     answer: ImpersonationEndResponse;
   };
-  /** Lists the applications of others in which the calling member is signed on */
+  /** Lists the applications of others that may act for the calling member */
   applicationList: {
     method: 'GET';
     path: '/_api/identity/v1/applications';
@@ -5549,7 +5935,7 @@ export interface Calls {
     request: FactorConfirmRequest;
     answer: FactorConfirmResponse;
   };
-  /** Gives an authenticator or a passkey another name */
+  /** Gives an authenticator, a passkey or a browser another name */
   factorRename: {
     method: 'PATCH';
     path: '/_api/identity/v1/factors/{id}';
@@ -5579,6 +5965,22 @@ export interface Calls {
     path: '/_api/identity/v1/remembered-browsers';
     query: Record<string, never>;
     request: undefined;
+    answer: Empty;
+  };
+  /** Tells a browser that a member enrolled which sign-in, or change of the account, asks it */
+  pushQuestionGet: {
+    method: 'POST';
+    path: '/_api/identity/v1/push-questions';
+    query: Record<string, never>;
+    request: LinkBody;
+    answer: PushQuestion;
+  };
+  /** Approves or denies the sign-in that asks */
+  pushQuestionAnswer: {
+    method: 'POST';
+    path: '/_api/identity/v1/push-questions/answer';
+    query: Record<string, never>;
+    request: PushAnswerRequest;
     answer: Empty;
   };
   /** Shows once more who the calling member is */
@@ -5759,6 +6161,62 @@ export interface Calls {
     query: Record<string, never>;
     request: Empty;
     answer: OperatorAccount;
+  };
+  /** Lists the second factors of who runs the site in this browser */
+  operatorFactorList: {
+    method: 'GET';
+    path: '/_api/account/v1/operator/factors';
+    query: Record<string, never>;
+    request: undefined;
+    answer: OperatorFactorListResponse;
+  };
+  /** Begins to add a second factor */
+  operatorFactorBegin: {
+    method: 'POST';
+    path: '/_api/account/v1/operator/factors';
+    query: Record<string, never>;
+    request: OperatorFactorBeginRequest;
+    answer: OperatorFactorBeginResponse;
+  };
+  /** Shows the first code of a second factor, or a new passkey */
+  operatorFactorConfirm: {
+    method: 'POST';
+    path: '/_api/account/v1/operator/factors/{id}/confirm';
+    query: Record<string, never>;
+    request: FactorConfirmRequest;
+    answer: FactorConfirmResponse;
+  };
+  /** Gives an authenticator or a passkey another name */
+  operatorFactorRename: {
+    method: 'PATCH';
+    path: '/_api/account/v1/operator/factors/{id}';
+    query: Record<string, never>;
+    request: FactorRenameRequest;
+    answer: FactorRenameResponse;
+  };
+  /** Removes a second factor */
+  operatorFactorRemove: {
+    method: 'DELETE';
+    path: '/_api/account/v1/operator/factors/{id}';
+    query: Record<string, never>;
+    request: undefined;
+    answer: Empty;
+  };
+  /** Makes new recovery codes */
+  operatorRecoveryCodesRenew: {
+    method: 'POST';
+    path: '/_api/account/v1/operator/recovery-codes';
+    query: Record<string, never>;
+    request: Empty;
+    answer: RecoveryCodesResponse;
+  };
+  /** Shows once more who runs the site in this browser */
+  operatorProve: {
+    method: 'POST';
+    path: '/_api/account/v1/operator/proof';
+    query: Record<string, never>;
+    request: OperatorProveRequest;
+    answer: OperatorProveResponse;
   };
   /** Tells what an application asks for */
   appConsentGet: {

@@ -40,7 +40,7 @@ pub(crate) const APP_CONSENT_DECIDE: Operation =
     Operation::new("appConsentDecide", Subject::Apps, Callers::Pages, "Installs an application, or not")
         .takes("AppConsentDecideRequest")
         .answers(&[Answer::json("AppConsentDecideResponse", "Where the browser is to go.")])
-        .errors(&[REFUSED]);
+        .errors(&[REFUSED, &[Code::ProofNeeded]]);
 
 pub(crate) const APP_KEY_SET_GET: Operation = Operation::new(
     "appKeySetGet",

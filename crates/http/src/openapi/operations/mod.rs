@@ -16,6 +16,7 @@ pub(crate) mod members;
 pub(crate) mod operators;
 pub(crate) mod pages;
 pub(crate) mod permissions;
+pub(crate) mod providers;
 pub(crate) mod realtime;
 pub(crate) mod redirects;
 pub(crate) mod references;

@@ -27,12 +27,12 @@ const fn application(id: &'static str, summary: &'static str) -> Operation {
 }
 
 pub(crate) const APPLICATION_LIST: Operation =
-    application("applicationList", "Lists the applications of others in which the calling member is signed on")
+    application("applicationList", "Lists the applications of others that may act for the calling member")
         .answers(&[Answer::json("ApplicationListResponse", "The applications, and what they may do.")])
         .errors(&[REFUSED]);
 
 pub(crate) const APPLICATION_END: Operation =
     application("applicationEnd", "Signs the calling member off an application of others")
-        .notes("Its tokens are refused from then on.")
+        .notes("The consent is taken back, and its tokens are refused from then on.")
         .answers(DONE)
         .errors(&[NOT_FOUND]);

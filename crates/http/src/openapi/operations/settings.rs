@@ -20,10 +20,13 @@ pub(crate) const SIGN_ON_POLICY_GET: Operation =
     setting("signOnPolicyGet", "Reads who may become a member, and how").answers(POLICY).errors(&[FORBIDDEN]);
 
 pub(crate) const SIGN_ON_POLICY_UPDATE: Operation = setting("signOnPolicyUpdate", "Changes the policy of sign-on")
-    .notes("Members that are not sent stay.")
+    .notes(
+        "Members that are not sent stay. Owners who change what it says of second factors, or let owners do more as members, have \
+         shown lately, in their session, who they are.",
+    )
     .takes("SignOnPolicyUpdateRequest")
     .answers(POLICY)
-    .errors(&[INVALID, FORBIDDEN]);
+    .errors(&[INVALID, FORBIDDEN, &[Code::ProofNeeded]]);
 
 pub(crate) const SITE_PAGES_GET: Operation =
     setting("sitePagesGet", "Reads the site's own pages").answers(PAGES).errors(&[FORBIDDEN]);
@@ -43,7 +46,7 @@ pub(crate) const MAIL_SENDER_UPDATE: Operation =
         )
         .takes("MailSenderUpdateRequest")
         .answers(SENDER)
-        .errors(&[INVALID, FORBIDDEN, &[Code::PasswordWrong]])
+        .errors(&[INVALID, FORBIDDEN, &[Code::PasswordWrong, Code::ProofNeeded]])
         .counts(Throttle::SignIn);
 
 pub(crate) const AUDIT_LIST: Operation = setting("auditList", "Lists what happened to accounts, the latest first")

@@ -20,10 +20,10 @@ mod verify;
 pub use crate::browser::RelyingParty;
 pub(crate) use challenge::Use;
 pub use presented::{LONGEST_ASSERTION, LONGEST_ATTESTATION, Presented, PresentedNew};
+pub(crate) use request::{Account, creation, descriptors, request, request_of};
 pub use request::{Creation, Request};
-pub(crate) use request::{creation, descriptors, request, request_of};
 pub(crate) use row::{PREFIX, Passkey, count, of_member, remove, remove_all, remove_since, rename};
-pub(crate) use verify::{NewPasskey, Verified, insert, take, verify, verify_new};
+pub(crate) use verify::{NewPasskey, Taken, Verified, insert, take, take_of_member, verify, verify_new};
 
 /// Passkeys of a member.
 pub(crate) const MOST: usize = 10;

@@ -8,14 +8,14 @@ use super::{
     transport::Transport,
     user_handle::user_handle,
 };
-use crate::{Core, browser::RelyingParty, member::Member};
+use crate::{Core, browser::RelyingParty, factor::realm::Realm};
 use base64::{
     Engine,
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use serde_json::{Value, json};
 use stoa_kernel::{MemberId, Millis, Result, SiteId};
-use stoa_store::{ReaderPool, Site, Tx, boxed};
+use stoa_store::{ReaderPool, Tx, boxed};
 
 /// A passkey that may answer, or that is there already.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,16 +81,16 @@ pub(crate) fn request(
 /// What the engine answers.
 pub(crate) async fn request_of(
     core: &Core,
-    site: &Site,
+    realm: &Realm<'_>,
     at: &RelyingParty,
     for_use: Use<'_>,
     member: &MemberId,
 ) -> Result<Option<Request>> {
-    let (id, of, pages) = (site.id.clone(), member.clone(), at.clone());
-    let read = site.read(ReaderPool::Point, move |tx| boxed!(descriptors(tx, &id, &of, &pages).await));
+    let (id, of, pages) = (realm.id.clone(), member.clone(), at.clone());
+    let read = realm.database.read(ReaderPool::Point, move |tx| boxed!(descriptors(tx, &id, &of, &pages).await));
     let allowed = read.await?;
     // With an empty list any passkey could answer.
-    Ok((!allowed.is_empty()).then(|| request(core, &site.id, at, for_use, allowed)))
+    Ok((!allowed.is_empty()).then(|| request(core, &realm.id, at, for_use, allowed)))
 }
 
 impl Request {
@@ -141,21 +141,30 @@ pub struct Creation {
     present: Vec<Descriptor>,
 }
 
-/// Asks for a new passkey of a member, on another authenticator than those of the ones that are there.
+/// For whom a passkey is made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Account<'a> {
+    /// The id of the realm.
+    pub realm: &'a SiteId,
+    pub site_name: &'a str,
+    pub id: &'a MemberId,
+    pub email: &'a str,
+}
+
+/// Asks for a new passkey of an account, on another authenticator than those of the ones that are there.
 pub(crate) fn creation(
     core: &Core,
-    site: &Site,
     at: &RelyingParty,
     for_use: Use<'_>,
-    member: &Member,
+    account: Account<'_>,
     present: Vec<Descriptor>,
 ) -> Creation {
     Creation {
-        challenge: Challenge::issue(core, &site.id, for_use),
+        challenge: Challenge::issue(core, account.realm, for_use),
         relying_party: at.id().to_owned(),
-        site_name: site.name(),
-        user_handle: user_handle(&site.id, &member.id),
-        email: member.email.clone(),
+        site_name: account.site_name.to_owned(),
+        user_handle: user_handle(account.realm, account.id),
+        email: account.email.to_owned(),
         present,
     }
 }

@@ -8,11 +8,11 @@ use super::{
     row::{self, Passkey, Shown},
     transport::Transport,
 };
-use crate::{Core, audit, browser::RelyingParty};
+use crate::{Core, audit, browser::RelyingParty, factor::realm::Realm};
 use ring::digest::{SHA256, digest};
 use std::net::IpAddr;
 use stoa_kernel::{MemberId, Result, SiteId};
-use stoa_store::{ReaderPool, Site, Tx, boxed};
+use stoa_store::{ReaderPool, Tx, boxed};
 
 /// A passkey of which everything was right but what is counted: that is for [`take`].
 #[derive(Debug, Clone)]
@@ -28,6 +28,11 @@ impl Verified {
     pub(crate) fn member(&self) -> &MemberId {
         &self.passkey.member
     }
+
+    /// The host that it was made for.
+    pub(crate) fn relying_party(&self) -> &str {
+        &self.passkey.relying_party
+    }
 }
 
 /// Checks what is shown, beside the transaction in which it counts. None, whatever is wrong: no passkey of the site, or of another
@@ -37,17 +42,17 @@ impl Verified {
 /// What the engine answers.
 pub(crate) async fn verify(
     core: &Core,
-    site: &Site,
+    realm: &Realm<'_>,
     presented: &Presented,
     for_use: Use<'_>,
 ) -> Result<Option<Verified>> {
-    if !presented.challenge.is_for(core, &site.id, for_use) {
+    if !presented.challenge.is_for(core, &realm.id, for_use) {
         return Ok(None);
     }
-    let (id, credential) = (site.id.clone(), presented.credential.clone());
-    let read = site.read(ReaderPool::Point, move |tx| boxed!(row::find(tx, &id, &credential).await));
+    let (id, credential) = (realm.id.clone(), presented.credential.clone());
+    let read = realm.database.read(ReaderPool::Point, move |tx| boxed!(row::find(tx, &id, &credential).await));
     let Some(passkey) = read.await? else { return Ok(None) };
-    Ok(check(&site.id, presented, for_use, passkey))
+    Ok(check(&realm.id, presented, for_use, passkey))
 }
 
 fn check(site: &SiteId, presented: &Presented, for_use: Use<'_>, passkey: Passkey) -> Option<Verified> {
@@ -78,33 +83,51 @@ fn is_of(data: &AuthenticatorData<'_>, at: &RelyingParty) -> bool {
     data.is_user_verified && data.relying_party == at.hash()
 }
 
-/// Uses the challenge up inside a transaction, and notes what the passkey has counted: whether it counts. It doesn't a second time,
-/// after it was removed, and when its counter has not grown: then there is a copy of it, and the audit log says so. The transaction is to be
-/// kept in each case.
+/// What a passkey that is shown comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    Right,
+    Wrong,
+    /// Its counter has not grown: there is a copy of it.
+    Copied,
+}
+
+/// Uses the challenge up inside a transaction, and notes what the passkey has counted. It counts neither a second time, nor
+/// after it was removed, nor when its counter has not grown. The transaction is to be kept in each case.
 ///
 /// # Errors
 /// What the engine answers.
-pub(crate) async fn take(
+pub(crate) async fn take(core: &Core, tx: &mut Tx<'_>, site: &SiteId, verified: &Verified) -> Result<Taken> {
+    let Verified { passkey, challenge, counter, is_backed_up } = verified;
+    let now = core.now();
+    if now >= challenge.expires() || !challenge.take(tx, site).await? {
+        return Ok(Taken::Wrong);
+    }
+    let shown = Shown { counter: *counter, is_backed_up: *is_backed_up, at: now };
+    if row::advance(tx, site, passkey, shown).await? {
+        return Ok(Taken::Right);
+    }
+    let is_there = row::find(tx, site, &passkey.credential).await?.is_some_and(|it| it.id == passkey.id);
+    Ok(if is_there { Taken::Copied } else { Taken::Wrong })
+}
+
+/// The same of a member: whether it counts. Of a copy the audit log says so.
+///
+/// # Errors
+/// What the engine answers.
+pub(crate) async fn take_of_member(
     core: &Core,
     tx: &mut Tx<'_>,
     site: &SiteId,
     verified: &Verified,
     address: IpAddr,
 ) -> Result<bool> {
-    let Verified { passkey, challenge, counter, is_backed_up } = verified;
-    let now = core.now();
-    if now >= challenge.expires() || !challenge.take(tx, site).await? {
-        return Ok(false);
-    }
-    let shown = Shown { counter: *counter, is_backed_up: *is_backed_up, at: now };
-    if row::advance(tx, site, passkey, shown).await? {
-        return Ok(true);
-    }
-    if row::find(tx, site, &passkey.credential).await?.is_some_and(|it| it.id == passkey.id) {
-        let entry = audit::Entry::by_oneself(&passkey.member, audit::Event::PasskeyCopied);
+    let taken = take(core, tx, site, verified).await?;
+    if taken == Taken::Copied {
+        let entry = audit::Entry::by_oneself(verified.member(), audit::Event::PasskeyCopied);
         audit::record(core, tx, site, entry.at_address(Some(address))).await?;
     }
-    Ok(false)
+    Ok(taken == Taken::Right)
 }
 
 /// A new passkey of which everything was right but that its challenge was not used before: that is for [`insert`].

@@ -1,12 +1,28 @@
 //! German.
 
-use crate::mail::words::{Language, Words};
+use crate::mail::words::{Language, ScopeWords, Words};
 
 pub(super) const TEXT: Language = Language {
     tag: "de",
     is_right_to_left: false,
     copy_link: "Wenn die Schaltfläche nichts bewirkt, öffne diese Adresse:",
     footer: "Gesendet von {site}",
+    scopes: ScopeWords {
+        none: "Wissen, wer Sie sind",
+        items_read: "Einträge aller Sammlungen lesen",
+        items_write: "Einträge aller Sammlungen lesen, anlegen, ändern und löschen",
+        items_read_in: "Einträge der Sammlung {collection} lesen",
+        items_write_in: "Einträge der Sammlung {collection} lesen, anlegen, ändern und löschen",
+        collections_read: "Den Aufbau aller Sammlungen lesen",
+        collections_write: "Sammlungen anlegen, ändern und löschen und bestimmen, wer sie nutzen darf",
+        collections_read_in: "Den Aufbau der Sammlung {collection} lesen",
+        collections_write_in: "Die Sammlung {collection} ändern oder löschen und bestimmen, wer sie nutzen darf",
+        members_read: "Profile und Adressen aller Mitglieder lesen",
+        members_write: "Mitglieder anlegen, ändern, sperren und löschen",
+        members_sign_in: "Mitglieder anmelden und in ihrem Namen handeln",
+        site_read: "Die Einstellungen der Website lesen",
+        site_write: "Die Einstellungen der Website lesen und ändern",
+    },
     verification: Words {
         subject: "{code} ist Ihr Code für {site}",
         title: "Ihr Code",
@@ -85,9 +101,9 @@ pub(super) const TEXT: Language = Language {
         note: "Wenn Sie das nicht waren, liest jemand anders Ihre Post: Sagen Sie denen Bescheid, die {site} betreiben.",
     },
     factor_added: Words {
-        subject: "Ihr Konto bei {site} fragt jetzt nach einem Code",
+        subject: "Ihr Konto bei {site} fragt jetzt nach einem zweiten Schritt",
         title: "Ein zweiter Schritt kam hinzu",
-        body: "Zur Anmeldung bei {site} brauchen Sie jetzt neben dem Passwort einen Code.\n{time}",
+        body: "Zur Anmeldung bei {site} brauchen Sie jetzt einen zweiten Schritt.\n{time}",
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden, und sagen Sie denen Bescheid, die {site} betreiben.",
     },
@@ -98,10 +114,31 @@ pub(super) const TEXT: Language = Language {
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, entfernen Sie den Passkey unter „Mein Konto“ und wählen Sie danach ein neues Passwort: Ein neues Passwort allein beendet keinen Passkey. Wenn Ihnen das nicht gelingt, sagen Sie denen Bescheid, die {site} betreiben; sie entfernen den Passkey.",
     },
+    operator_passkey_added: Words {
+        subject: "Zu Ihrem Konto bei {site} kam ein Passkey hinzu",
+        title: "Ein Passkey kam hinzu",
+        body: "Zur Anmeldung bei {site} brauchen Sie jetzt neben dem Passwort einen Passkey oder einen anderen zweiten Schritt. Das Konto ist bei allen Websites, die Sie betreiben, dasselbe.\n{time}",
+        action: "Das war ich nicht",
+        note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, entfernen Sie den Passkey in Ihrem Konto und wählen Sie ein neues Passwort: Das Passwort allein beendet keinen Passkey. Wenn das nicht geht, bitten Sie die Betreiber des Servers, Ihre zweiten Schritte zu entfernen.",
+    },
+    provider_added: Words {
+        subject: "Mit Ihrem Konto bei {site} wurde ein Anbieter verbunden",
+        title: "Ein Anbieter wurde verbunden",
+        body: "Mit Ihrem Konto bei {site} wurde ein Konto bei einem anderen Anbieter verbunden. Es meldet ohne Ihr Passwort an.\n{time}",
+        action: "Das war ich nicht",
+        note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, trennen Sie den Anbieter unter „Mein Konto“ und wählen Sie danach ein neues Passwort: Ein neues Passwort allein beendet keine Verbindung. Wenn Ihnen das nicht gelingt, sagen Sie denen Bescheid, die {site} betreiben.",
+    },
     factor_removed: Words {
         subject: "Ein zweiter Schritt Ihres Kontos bei {site} wurde entfernt",
         title: "Ein zweiter Schritt wurde entfernt",
         body: "Ein zweiter Schritt wurde von Ihrem Konto bei {site} entfernt. Wenn es keinen anderen gibt, genügt zur Anmeldung wieder das Passwort.\n{time}",
+        action: "Das war ich nicht",
+        note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden, und sagen Sie denen Bescheid, die {site} betreiben.",
+    },
+    provider_removed: Words {
+        subject: "Ein Anbieter wurde von Ihrem Konto bei {site} getrennt",
+        title: "Ein Anbieter wurde getrennt",
+        body: "Ein Konto bei einem anderen Anbieter meldet nicht mehr bei Ihrem Konto bei {site} an.\n{time}",
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden, und sagen Sie denen Bescheid, die {site} betreiben.",
     },
@@ -119,6 +156,20 @@ pub(super) const TEXT: Language = Language {
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden, und sagen Sie denen Bescheid, die {site} betreiben.",
     },
+    push_denied: Words {
+        subject: "Eine Anmeldung bei {site} wurde abgelehnt",
+        title: "Eine Anmeldung wurde abgelehnt",
+        body: "Jemand wollte sich mit Ihrem Konto bei {site} anmelden.\n{device}\nIn einem Browser, den Sie eingerichtet haben, wurde das abgelehnt oder eine falsche Zahl eingegeben.\n{time}",
+        action: "Das war ich nicht",
+        note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort, womit alle abgemeldet werden. Nach zwei Ablehnungen werden Ihre Browser eine Stunde lang nicht gefragt; Ihre anderen Schritte und Ihre Wiederherstellungscodes gelten weiter.",
+    },
+    push_change_denied: Words {
+        subject: "Eine Änderung an Ihrem Konto bei {site} wurde abgelehnt",
+        title: "Eine Änderung an Ihrem Konto wurde abgelehnt",
+        body: "In einer Sitzung Ihres Kontos bei {site} wollte sich jemand ausweisen, was Änderungen an Ihrem Konto vorausgeht.\n{device}\nIn einem Browser, den Sie eingerichtet haben, wurde das abgelehnt oder eine falsche Zahl eingegeben.\n{time}",
+        action: "Das war ich nicht",
+        note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, benutzt jemand eine Sitzung von Ihnen: Wählen Sie ein neues Passwort, womit alle abgemeldet werden. Nach zwei Ablehnungen werden Ihre Browser eine Stunde lang nicht gefragt; Ihre anderen Schritte und Ihre Wiederherstellungscodes gelten weiter.",
+    },
     browsers_forgotten: Words {
         subject: "{site} fragt wieder in jedem Browser nach einem Code",
         title: "Browser wurden vergessen",
@@ -130,6 +181,20 @@ pub(super) const TEXT: Language = Language {
         subject: "Sie wurden bei {site} anderswo abgemeldet",
         title: "Anderswo abgemeldet",
         body: "Über die Liste Ihrer Anmeldungen wurde Ihr Konto bei {site} in einem oder mehreren Browsern abgemeldet.\n{time}",
+        action: "Das war ich nicht",
+        note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort: Damit werden alle abgemeldet.",
+    },
+    application_allowed: Words {
+        subject: "{name} hat Zugriff auf Ihr Konto bei {site}",
+        title: "Sie haben eine Anwendung zugelassen",
+        body: "Mit Ihrem Konto bei {site} wurde der Anwendung {name} erlaubt, für Sie zu handeln. Sie stammt nicht von denen, die {site} betreiben. Sie darf:\n{scopes}\n{time}",
+        action: "Anwendungen ansehen",
+        note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Zurücknehmen können Sie es jederzeit: Melden Sie die Anwendung unter „Mein Konto“, „Anwendungen anderer“ ab. Wenn Sie es nicht waren, tun Sie das und wählen Sie danach ein neues Passwort, womit alle abgemeldet werden.",
+    },
+    application_ended: Words {
+        subject: "{name} wurde bei {site} abgemeldet",
+        title: "Sie haben eine Anwendung abgemeldet",
+        body: "Die Anwendung {name} handelt nicht mehr für Ihr Konto bei {site}.\n{time}",
         action: "Das war ich nicht",
         note: "Wenn Sie es waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie ein neues Passwort: Damit werden alle abgemeldet.",
     },

@@ -1,12 +1,28 @@
 //! English: the language that stands in where another lacks something.
 
-use crate::mail::words::{Language, Words};
+use crate::mail::words::{Language, ScopeWords, Words};
 
 pub(super) const TEXT: Language = Language {
     tag: "en",
     is_right_to_left: false,
     copy_link: "If the button does nothing, open this address:",
     footer: "Sent by {site}",
+    scopes: ScopeWords {
+        none: "Know who you are",
+        items_read: "Read the items of all collections",
+        items_write: "Read, add, change and remove the items of all collections",
+        items_read_in: "Read the items of the collection {collection}",
+        items_write_in: "Read, add, change and remove the items of the collection {collection}",
+        collections_read: "Read how all collections are set up",
+        collections_write: "Add, change and remove collections, and decide who may use them",
+        collections_read_in: "Read how the collection {collection} is set up",
+        collections_write_in: "Change or remove the collection {collection}, and decide who may use it",
+        members_read: "Read the profiles and addresses of all members",
+        members_write: "Add, change, block and remove members",
+        members_sign_in: "Sign members in and act in their name",
+        site_read: "Read the settings of the site",
+        site_write: "Read and change the settings of the site",
+    },
     verification: Words {
         subject: "{code} is your code for {site}",
         title: "Your code",
@@ -85,9 +101,9 @@ pub(super) const TEXT: Language = Language {
         note: "If it was not you, somebody else reads your mail: tell the people who run {site}.",
     },
     factor_added: Words {
-        subject: "Your account at {site} asks for a code now",
+        subject: "Your account at {site} asks for a second step now",
         title: "A second step was added",
-        body: "Signing in to your account at {site} now takes a code as well as your password.\n{time}",
+        body: "Signing in to your account at {site} now takes a second step.\n{time}",
         action: "It was not me",
         note: "If it was you, there is nothing to do. If not, choose a new password, which signs out everybody, and tell the people who run {site}.",
     },
@@ -98,10 +114,31 @@ pub(super) const TEXT: Language = Language {
         action: "It was not me",
         note: "If it was you, there is nothing to do. If not, remove the passkey under My account, then choose a new password: the password alone ends no passkey. If you can't do that, tell the people who run {site}; they take the passkey away.",
     },
+    operator_passkey_added: Words {
+        subject: "A passkey was added to your account at {site}",
+        title: "A passkey was added",
+        body: "Signing in to your account at {site} now takes a passkey, or another second step, as well as your password. The account is the same at all sites that you run.\n{time}",
+        action: "It was not me",
+        note: "If it was you, there is nothing to do. If not, remove the passkey in your account and choose a new password: the password alone ends no passkey. If you can’t, ask the people who run the server to take your second steps away.",
+    },
+    provider_added: Words {
+        subject: "A provider was connected to your account at {site}",
+        title: "A provider was connected",
+        body: "An account at another provider was connected to your account at {site}. It signs in without your password.\n{time}",
+        action: "It was not me",
+        note: "If it was you, there is nothing to do. If not, disconnect the provider under My account, then choose a new password: the password alone ends no connection. If you can't do that, tell the people who run {site}.",
+    },
     factor_removed: Words {
         subject: "A second step was removed from your account at {site}",
         title: "A second step was removed",
         body: "A second step was removed from your account at {site}. If there is no other one, your password alone signs you in.\n{time}",
+        action: "It was not me",
+        note: "If it was you, there is nothing to do. If not, choose a new password, which signs out everybody, and tell the people who run {site}.",
+    },
+    provider_removed: Words {
+        subject: "A provider was disconnected from your account at {site}",
+        title: "A provider was disconnected",
+        body: "An account at another provider no longer signs in to your account at {site}.\n{time}",
         action: "It was not me",
         note: "If it was you, there is nothing to do. If not, choose a new password, which signs out everybody, and tell the people who run {site}.",
     },
@@ -119,6 +156,20 @@ pub(super) const TEXT: Language = Language {
         action: "It was not me",
         note: "If it was you, there is nothing to do. If not, choose a new password, which signs out everybody, and tell the people who run {site}.",
     },
+    push_denied: Words {
+        subject: "A sign-in to {site} was refused",
+        title: "A sign-in was refused",
+        body: "Somebody wanted to sign in to your account at {site}.\n{device}\nIn a browser that you enrolled it was refused, or a wrong number was typed.\n{time}",
+        action: "It was not me",
+        note: "If it was you, there is nothing to do. If not, choose a new password, which signs out everybody. After two refusals your browsers are asked nothing for an hour; your other steps and your recovery codes go on working.",
+    },
+    push_change_denied: Words {
+        subject: "A change to your account at {site} was refused",
+        title: "A change to your account was refused",
+        body: "In a session of your account at {site} somebody wanted to show who they are, which comes before changes to your account.\n{device}\nIn a browser that you enrolled it was refused, or a wrong number was typed.\n{time}",
+        action: "It was not me",
+        note: "If it was you, there is nothing to do. If not, somebody uses a session of yours: choose a new password, which signs out everybody. After two refusals your browsers are asked nothing for an hour; your other steps and your recovery codes go on working.",
+    },
     browsers_forgotten: Words {
         subject: "{site} asks for a code in every browser again",
         title: "Browsers were forgotten",
@@ -130,6 +181,20 @@ pub(super) const TEXT: Language = Language {
         subject: "You were signed out elsewhere at {site}",
         title: "Signed out elsewhere",
         body: "Your account at {site} was signed out in one or more browsers, from the list of your sessions.\n{time}",
+        action: "It was not me",
+        note: "If it was you, there is nothing to do. If not, choose a new password: that signs out everybody.",
+    },
+    application_allowed: Words {
+        subject: "{name} has access to your account at {site}",
+        title: "You allowed an application",
+        body: "Your account at {site} was used to allow the application {name} to act for you. It is not made by the people who run {site}. It may:\n{scopes}\n{time}",
+        action: "See your applications",
+        note: "If it was you, there is nothing to do. You can take it back at any time: under My account, “Applications of others”, sign it off. If it was not you, do that, and then choose a new password, which signs out everybody.",
+    },
+    application_ended: Words {
+        subject: "{name} was signed off at {site}",
+        title: "You signed an application off",
+        body: "The application {name} no longer acts for your account at {site}.\n{time}",
         action: "It was not me",
         note: "If it was you, there is nothing to do. If not, choose a new password: that signs out everybody.",
     },

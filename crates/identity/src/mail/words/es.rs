@@ -1,12 +1,28 @@
 //! Spanish.
 
-use crate::mail::words::{Language, Words};
+use crate::mail::words::{Language, ScopeWords, Words};
 
 pub(super) const TEXT: Language = Language {
     tag: "es",
     is_right_to_left: false,
     copy_link: "Si el botón no funciona, abre esta dirección:",
     footer: "Enviado por {site}",
+    scopes: ScopeWords {
+        none: "Saber quién es usted",
+        items_read: "Leer los elementos de todas las colecciones",
+        items_write: "Leer, añadir, cambiar y eliminar los elementos de todas las colecciones",
+        items_read_in: "Leer los elementos de la colección {collection}",
+        items_write_in: "Leer, añadir, cambiar y eliminar los elementos de la colección {collection}",
+        collections_read: "Leer cómo están hechas todas las colecciones",
+        collections_write: "Añadir, cambiar y eliminar colecciones, y decidir quién puede usarlas",
+        collections_read_in: "Leer cómo está hecha la colección {collection}",
+        collections_write_in: "Cambiar o eliminar la colección {collection}, y decidir quién puede usarla",
+        members_read: "Leer los perfiles y las direcciones de todos los miembros",
+        members_write: "Añadir, cambiar, bloquear y eliminar miembros",
+        members_sign_in: "Iniciar la sesión de los miembros y actuar en su nombre",
+        site_read: "Leer los ajustes del sitio",
+        site_write: "Leer y cambiar los ajustes del sitio",
+    },
     verification: Words {
         subject: "{code} es tu código para {site}",
         title: "Tu código",
@@ -85,9 +101,9 @@ pub(super) const TEXT: Language = Language {
         note: "Si no has sido tú, otra persona lee tu correo: avisa a quienes gestionan {site}.",
     },
     factor_added: Words {
-        subject: "Su cuenta en {site} pide ahora un código",
+        subject: "Su cuenta en {site} pide ahora un segundo paso",
         title: "Se añadió un segundo paso",
-        body: "Para entrar en {site} ahora se necesita un código además de la contraseña.\n{time}",
+        body: "Para entrar en {site} ahora se necesita un segundo paso.\n{time}",
         action: "No he sido yo",
         note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones, y avise a quienes llevan {site}.",
     },
@@ -98,12 +114,33 @@ pub(super) const TEXT: Language = Language {
         action: "No he sido yo",
         note: "Si fue usted, no tiene que hacer nada. Si no, quite la llave de acceso en «Mi cuenta» y después elija una nueva contraseña: la contraseña por sí sola no anula ninguna llave de acceso. Si no le es posible, avise a quienes llevan {site}, que quitan la llave de acceso.",
     },
+    operator_passkey_added: Words {
+        subject: "Se añadió una llave de acceso a su cuenta en {site}",
+        title: "Se añadió una llave de acceso",
+        body: "Para entrar en {site} ahora se necesita una llave de acceso, u otro segundo paso, además de la contraseña. La cuenta es la misma en todos los sitios que usted lleva.\n{time}",
+        action: "No he sido yo",
+        note: "Si fue usted, no tiene que hacer nada. Si no, elimine la llave de acceso en su cuenta y elija una nueva contraseña: la contraseña sola no elimina ninguna llave. Si no puede, pida a quienes llevan el servidor que quiten sus segundos pasos.",
+    },
+    provider_added: Words {
+        subject: "Se conectó un proveedor a su cuenta de {site}",
+        title: "Se conectó un proveedor",
+        body: "Se conectó una cuenta de otro proveedor a su cuenta de {site}. Con ella se inicia sesión sin su contraseña.\n{time}",
+        action: "No he sido yo",
+        note: "Si fue usted, no tiene que hacer nada. Si no, desconecte el proveedor en «Mi cuenta» y elija después una contraseña nueva: la contraseña por sí sola no termina ninguna conexión. Si no puede, avise a quienes gestionan {site}.",
+    },
     factor_removed: Words {
         subject: "Se quitó un segundo paso de su cuenta en {site}",
         title: "Se quitó un segundo paso",
         body: "Se quitó un segundo paso de su cuenta en {site}. Si no hay otro, basta la contraseña para entrar.\n{time}",
         action: "No he sido yo",
         note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones, y avise a quienes llevan {site}.",
+    },
+    provider_removed: Words {
+        subject: "Se desconectó un proveedor de su cuenta de {site}",
+        title: "Se desconectó un proveedor",
+        body: "Una cuenta de otro proveedor ya no inicia sesión en su cuenta de {site}.\n{time}",
+        action: "No he sido yo",
+        note: "Si fue usted, no tiene que hacer nada. Si no, elija una contraseña nueva, con lo que se cierran todas las sesiones, y avise a quienes gestionan {site}.",
     },
     recovery_codes_renewed: Words {
         subject: "Nuevos códigos de recuperación para {site}",
@@ -119,6 +156,20 @@ pub(super) const TEXT: Language = Language {
         action: "No he sido yo",
         note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones, y avise a quienes llevan {site}.",
     },
+    push_denied: Words {
+        subject: "Se rechazó un inicio de sesión en {site}",
+        title: "Se rechazó un inicio de sesión",
+        body: "Alguien quiso iniciar sesión en su cuenta de {site}.\n{device}\nEn un navegador que usted registró se rechazó, o se escribió un número equivocado.\n{time}",
+        action: "No he sido yo",
+        note: "Si fue usted, no tiene que hacer nada. Si no, elija una nueva contraseña, lo que cierra todas las sesiones. Tras dos rechazos no se pregunta nada a sus navegadores durante una hora; sus otros pasos y sus códigos de recuperación siguen sirviendo.",
+    },
+    push_change_denied: Words {
+        subject: "Se rechazó un cambio en su cuenta de {site}",
+        title: "Se rechazó un cambio en su cuenta",
+        body: "En una sesión de su cuenta de {site}, alguien quiso demostrar quién es, lo que precede a los cambios en su cuenta.\n{device}\nEn un navegador que usted registró se rechazó, o se escribió un número equivocado.\n{time}",
+        action: "No he sido yo",
+        note: "Si fue usted, no tiene que hacer nada. Si no, alguien usa una sesión suya: elija una nueva contraseña, lo que cierra todas las sesiones. Tras dos rechazos no se pregunta nada a sus navegadores durante una hora; sus otros pasos y sus códigos de recuperación siguen sirviendo.",
+    },
     browsers_forgotten: Words {
         subject: "{site} vuelve a pedir un código en todos los navegadores",
         title: "Navegadores olvidados",
@@ -130,6 +181,20 @@ pub(super) const TEXT: Language = Language {
         subject: "Se ha cerrado tu sesión en otros lugares en {site}",
         title: "Sesión cerrada en otros lugares",
         body: "Desde la lista de tus sesiones se ha cerrado la sesión de tu cuenta en {site} en uno o más navegadores.\n{time}",
+        action: "No he sido yo",
+        note: "Si has sido tú, no tienes que hacer nada. Si no, elige una contraseña nueva: así se cierran todas las sesiones.",
+    },
+    application_allowed: Words {
+        subject: "{name} tiene acceso a su cuenta en {site}",
+        title: "Usted autorizó una aplicación",
+        body: "Con su cuenta en {site} se permitió a la aplicación {name} actuar por usted. No la han hecho quienes llevan {site}. Puede:\n{scopes}\n{time}",
+        action: "Ver sus aplicaciones",
+        note: "Si fue usted, no tiene que hacer nada. Puede retirarlo en cualquier momento: en «Mi cuenta», «Aplicaciones de otros», pulse «Cerrar su sesión» junto a la aplicación. Si no fue usted, hágalo y elija después una nueva contraseña, lo que cierra todas las sesiones.",
+    },
+    application_ended: Words {
+        subject: "Se cerró la sesión de {name} en {site}",
+        title: "Usted cerró la sesión de una aplicación",
+        body: "La aplicación {name} ya no actúa por su cuenta en {site}.\n{time}",
         action: "No he sido yo",
         note: "Si has sido tú, no tienes que hacer nada. Si no, elige una contraseña nueva: así se cierran todas las sesiones.",
     },

@@ -1,12 +1,28 @@
 //! French.
 
-use crate::mail::words::{Language, Words};
+use crate::mail::words::{Language, ScopeWords, Words};
 
 pub(super) const TEXT: Language = Language {
     tag: "fr",
     is_right_to_left: false,
     copy_link: "Si le bouton ne fonctionne pas, ouvrez cette adresse :",
     footer: "Envoyé par {site}",
+    scopes: ScopeWords {
+        none: "Savoir qui vous êtes",
+        items_read: "Lire les éléments de toutes les collections",
+        items_write: "Lire, ajouter, modifier et supprimer les éléments de toutes les collections",
+        items_read_in: "Lire les éléments de la collection {collection}",
+        items_write_in: "Lire, ajouter, modifier et supprimer les éléments de la collection {collection}",
+        collections_read: "Lire la structure de toutes les collections",
+        collections_write: "Ajouter, modifier et supprimer des collections, et décider qui peut les utiliser",
+        collections_read_in: "Lire la structure de la collection {collection}",
+        collections_write_in: "Modifier ou supprimer la collection {collection}, et décider qui peut l’utiliser",
+        members_read: "Lire les profils et les adresses de tous les membres",
+        members_write: "Ajouter, modifier, bloquer et supprimer des membres",
+        members_sign_in: "Connecter des membres et agir en leur nom",
+        site_read: "Lire les réglages du site",
+        site_write: "Lire et modifier les réglages du site",
+    },
     verification: Words {
         subject: "{code} est votre code pour {site}",
         title: "Votre code",
@@ -85,9 +101,9 @@ pub(super) const TEXT: Language = Language {
         note: "Si ce n’était pas vous, quelqu’un d’autre lit votre courrier : prévenez les responsables de {site}.",
     },
     factor_added: Words {
-        subject: "Votre compte sur {site} demande désormais un code",
+        subject: "Votre compte sur {site} demande désormais une deuxième étape",
         title: "Une deuxième étape a été ajoutée",
-        body: "Pour vous connecter à {site}, il faut désormais un code en plus du mot de passe.\n{time}",
+        body: "Pour vous connecter à {site}, il faut désormais une deuxième étape.\n{time}",
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
     },
@@ -98,12 +114,33 @@ pub(super) const TEXT: Language = Language {
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, retirez la clé d’accès sous « Mon compte », puis choisissez un nouveau mot de passe : le mot de passe seul ne met fin à aucune clé d’accès. Si vous n’y arrivez pas, prévenez les responsables de {site}, qui retirent la clé d’accès.",
     },
+    operator_passkey_added: Words {
+        subject: "Une clé d’accès a été ajoutée à votre compte sur {site}",
+        title: "Une clé d’accès a été ajoutée",
+        body: "Pour vous connecter à {site}, il faut désormais une clé d’accès, ou une autre deuxième étape, en plus du mot de passe. Le compte est le même sur tous les sites que vous gérez.\n{time}",
+        action: "Ce n’était pas moi",
+        note: "Si c’était vous, il n’y a rien à faire. Sinon, supprimez la clé d’accès dans votre compte et choisissez un nouveau mot de passe : le mot de passe seul ne supprime aucune clé. Si vous ne le pouvez pas, demandez aux responsables du serveur de retirer vos deuxièmes étapes.",
+    },
+    provider_added: Words {
+        subject: "Un fournisseur a été associé à votre compte sur {site}",
+        title: "Un fournisseur a été associé",
+        body: "Un compte chez un autre fournisseur a été associé à votre compte sur {site}. Il permet de se connecter sans votre mot de passe.\n{time}",
+        action: "Ce n’était pas moi",
+        note: "Si c’était vous, vous n’avez rien à faire. Sinon, dissociez le fournisseur dans « Mon compte », puis choisissez un nouveau mot de passe : à lui seul, il ne met fin à aucune association. Si vous n’y parvenez pas, prévenez les responsables de {site}.",
+    },
     factor_removed: Words {
         subject: "Une deuxième étape de votre compte sur {site} a été retirée",
         title: "Une deuxième étape a été retirée",
         body: "Une deuxième étape a été retirée de votre compte sur {site}. S’il n’y en a pas d’autre, le mot de passe suffit pour vous connecter.\n{time}",
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
+    },
+    provider_removed: Words {
+        subject: "Un fournisseur a été dissocié de votre compte sur {site}",
+        title: "Un fournisseur a été dissocié",
+        body: "Un compte chez un autre fournisseur ne permet plus de se connecter à votre compte sur {site}.\n{time}",
+        action: "Ce n’était pas moi",
+        note: "Si c’était vous, vous n’avez rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
     },
     recovery_codes_renewed: Words {
         subject: "Nouveaux codes de secours pour {site}",
@@ -119,6 +156,20 @@ pub(super) const TEXT: Language = Language {
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde, et prévenez les responsables de {site}.",
     },
+    push_denied: Words {
+        subject: "Une connexion à {site} a été refusée",
+        title: "Une connexion a été refusée",
+        body: "Quelqu’un a voulu se connecter à votre compte sur {site}.\n{device}\nDans un navigateur que vous avez enregistré, cela a été refusé ou un mauvais nombre a été saisi.\n{time}",
+        action: "Ce n’était pas moi",
+        note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe, ce qui déconnecte tout le monde. Après deux refus, vos navigateurs ne sont plus interrogés pendant une heure ; vos autres étapes et vos codes de secours restent valables.",
+    },
+    push_change_denied: Words {
+        subject: "Une modification de votre compte sur {site} a été refusée",
+        title: "Une modification de votre compte a été refusée",
+        body: "Dans une session de votre compte sur {site}, quelqu’un a voulu prouver son identité, ce qui précède toute modification de votre compte.\n{device}\nDans un navigateur que vous avez enregistré, cela a été refusé ou un mauvais nombre a été saisi.\n{time}",
+        action: "Ce n’était pas moi",
+        note: "Si c’était vous, il n’y a rien à faire. Sinon, quelqu’un utilise une de vos sessions : choisissez un nouveau mot de passe, ce qui déconnecte tout le monde. Après deux refus, vos navigateurs ne sont plus interrogés pendant une heure ; vos autres étapes et vos codes de secours restent valables.",
+    },
     browsers_forgotten: Words {
         subject: "{site} demande de nouveau un code dans chaque navigateur",
         title: "Navigateurs oubliés",
@@ -130,6 +181,20 @@ pub(super) const TEXT: Language = Language {
         subject: "Vous avez été déconnecté ailleurs sur {site}",
         title: "Déconnexion ailleurs",
         body: "Votre compte sur {site} a été déconnecté dans un ou plusieurs navigateurs, depuis la liste de vos sessions.\n{time}",
+        action: "Ce n’était pas moi",
+        note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe : toutes les sessions seront fermées.",
+    },
+    application_allowed: Words {
+        subject: "{name} a accès à votre compte sur {site}",
+        title: "Vous avez autorisé une application",
+        body: "Votre compte sur {site} a autorisé l’application {name} à agir pour lui. Elle n’a pas été faite par les responsables de {site}. Elle peut :\n{scopes}\n{time}",
+        action: "Voir vos applications",
+        note: "Si c’était vous, il n’y a rien à faire. Vous pouvez y mettre fin à tout moment : sous « Mon compte », « Applications d’autres », déconnectez-la. Sinon, faites-le, puis choisissez un nouveau mot de passe, ce qui déconnecte tout le monde.",
+    },
+    application_ended: Words {
+        subject: "{name} a été déconnectée sur {site}",
+        title: "Vous avez déconnecté une application",
+        body: "L’application {name} n’agit plus pour votre compte sur {site}.\n{time}",
         action: "Ce n’était pas moi",
         note: "Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot de passe : toutes les sessions seront fermées.",
     },

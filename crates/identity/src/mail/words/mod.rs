@@ -1,6 +1,6 @@
 //! What our messages say, a file a language. Adding a language is a file here and a line below.
 //!
-//! `{site}`, `{code}`, `{email}`, `{name}`, `{device}` and `{time}` stand for what the message is about.
+//! `{site}`, `{code}`, `{email}`, `{name}`, `{device}`, `{scopes}` and `{time}` stand for what the message is about.
 
 mod ar;
 mod de;
@@ -11,7 +11,7 @@ mod he;
 mod ja;
 mod language;
 
-pub(super) use language::{Language, Words};
+pub(super) use language::{Language, ScopeWords, Words};
 
 /// English comes first: it stands in for what is missing.
 const LANGUAGES: [&Language; 7] = [&en::TEXT, &ar::TEXT, &de::TEXT, &es::TEXT, &fr::TEXT, &he::TEXT, &ja::TEXT];

@@ -1,4 +1,4 @@
-/** A member's phones and postal addresses, as the members API has them. */
+/** A member's contact, as the members API has it. */
 import { isObject } from './request.ts';
 
 /** What a person types of an address. `country` is a code of two letters. */
@@ -9,14 +9,33 @@ export type AddressField = (typeof ADDRESS_FIELDS)[number];
 /** An address with whatever else is known of it. */
 export type Address = Readonly<Record<string, unknown>>;
 
+/** What applications, or the member, keep under a name. The value is any JSON. */
+export interface CustomField {
+  name: string;
+  value: unknown;
+}
+
 export interface Contact {
   phones: readonly string[];
+  /** That of the account among them, unless it was taken out. */
+  emails: readonly string[];
   addresses: readonly Address[];
+  customFields: readonly CustomField[];
+}
+
+/** Lists are replaced whole. Of the fields those that are named are, and null removes one. */
+export interface ContactChange extends Partial<Omit<Contact, 'customFields'>> {
+  customFields?: Readonly<Record<string, CustomField | null>>;
 }
 
 export const contactOf = (contact: Record<string, unknown>): Contact => ({
   phones: listOf(contact['phones']).filter(isText),
+  emails: listOf(contact['emails']).filter(isText),
   addresses: listOf(contact['addresses']).filter(isObject),
+  customFields: Object.entries(isObject(contact['customFields']) ? contact['customFields'] : {}).map(([name, it]) => ({
+    name,
+    value: isObject(it) ? it['value'] : it,
+  })),
 });
 
 /** A field as it is shown. Some applications write the street apart from the line. */

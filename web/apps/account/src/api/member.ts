@@ -1,6 +1,7 @@
 /** What a member who is signed in asks: by the token that the page is given, with which no other page's request goes. */
 import type { SiteFace } from '@stoa/api';
-import { contactOf, type Contact } from './contact.ts';
+import { contactOf, type Contact, type ContactChange } from './contact.ts';
+import { inLanguage, type Place } from './place.ts';
 import { SIGNED_OUT, isObject, request, type Answer, type Failure, type RequestOptions } from './request.ts';
 
 const OPEN = '/_api/account/v1/member';
@@ -23,6 +24,18 @@ export interface MemberAccount {
 /** Sends a call as the member. */
 export type Ask = <Value>(options: RequestOptions<Value>) => Promise<Answer<Value>>;
 
+/** The calls about the factors of an account: how they are sent, and below which path they are. */
+export interface FactorCalls {
+  ask: Ask;
+  path: string;
+}
+
+/** What is known of an account whose factors are shown. */
+export interface FactorAccount extends Pick<MemberAccount, 'site' | 'emailVerified' | 'hasPassword'> {
+  /** It is the account of an owner or editor, which is the same at all sites. */
+  isOperator?: boolean;
+}
+
 /** What a member shows of themselves. */
 export interface Profile {
   nickname: string;
@@ -35,26 +48,33 @@ export interface Profile {
 
 export interface Factor {
   id: string;
-  type: 'WEBAUTHN' | 'TOTP' | 'EMAIL' | 'SMS' | 'CALL';
+  type: 'WEBAUTHN' | 'TOTP' | 'PUSH' | 'EMAIL' | 'SMS' | 'CALL' | 'PASSWORD';
   /** Of codes that go to a number: most of its digits left out. */
   name: string;
   createdDate: string;
   lastUsedDate?: string;
   /** Of passkeys: whether its keeper has it on several devices. */
   backedUp?: boolean;
+  /** Of notifications: whether the browser can't be reached any more. */
+  needsReenrolment?: boolean;
 }
 
 export interface Factors {
   policy: string;
   /** The kinds that can be added here. */
   addable: string[];
+  /** The site's public key for notifications, where they can be added. */
+  pushKey?: string;
   factors: Factor[];
   recoveryCodesLeft: number;
-  rememberedBrowsers: number;
+  /** Absent where every browser asks for a code. */
+  rememberedBrowsers?: number;
 }
 
-/** A factor that waits for its first code: an authenticator to be set up, or codes of which one was sent. */
-export type Enrolment = { factor: { id: string } } & ({ secret: string; uri: string } | { sentTo: string });
+/** A factor that waits for its first code: an authenticator to be set up, or codes of which one was sent, also as a notification. */
+export type Enrolment = { factor: { id: string } } & (
+  { secret: string; uri: string } | { sentTo: string } | { isPushed: true }
+);
 
 export interface MemberSession {
   id: string;
@@ -63,6 +83,8 @@ export interface MemberSession {
   clientNames: string[];
   device?: string;
   address?: string;
+  /** Roughly where the address is, where the server can tell. */
+  place?: Place;
   isCurrent: boolean;
   /** There where an owner of the site acts as the member. */
   impersonation?: { access: 'READ' | 'WRITE'; expiresDate: string };
@@ -80,6 +102,9 @@ export type Proof =
 /** The code of the refusal for who has to show first who they are. */
 export const PROOF_NEEDED = 'INSUFFICIENT_USER_AUTHENTICATION';
 
+/** The calls about the factors of a member. */
+export const memberCalls = (ask: Ask): FactorCalls => ({ ask, path: OWN });
+
 export const openAccount = (): Promise<Answer<MemberAccount>> => request({ path: OPEN, body: {}, isValue: isAccount });
 
 /**
@@ -89,13 +114,14 @@ export const openAccount = (): Promise<Answer<MemberAccount>> => request({ path:
 export function askAs(account: MemberAccount, onSignedOut: () => void): Ask {
   let token = account.access_token;
   return async (options) => {
-    let answer = await request({ ...options, token });
+    const send = () => request({ ...options, headers: { ...options.headers, authorization: token } });
+    let answer = await send();
     if (isSignedOut(answer)) {
       const opened = await openAccount();
       if ('failure' in opened) answer = opened;
       else if (opened.value.memberId === account.memberId) {
         token = opened.value.access_token;
-        answer = await request({ ...options, token });
+        answer = await send();
       }
     }
     if (isSignedOut(answer)) onSignedOut();
@@ -127,11 +153,11 @@ export async function saveProfile(ask: Ask, id: string, before: Profile, after: 
   return 'failure' in answer ? answer : { value: profileOf(answer.value.member) };
 }
 
-/** Changes the lists of the contact as they are stored by now; a list that the change doesn't name stays. */
+/** Changes the contact as it is stored by now; what the change doesn't name stays. */
 export async function changeContact(
   ask: Ask,
   id: string,
-  change: (now: Contact) => Partial<Contact>,
+  change: (now: Contact) => ContactChange,
 ): Promise<Answer<Contact>> {
   const now = await readProfile(ask);
   if ('failure' in now) return now;
@@ -144,55 +170,66 @@ export async function changeContact(
 export const replacePassword = (ask: Ask, oldPassword: string, newPassword: string): Promise<Answer<object>> =>
   ask({ path: `${OWN}/password`, body: { oldPassword, newPassword }, isValue: isObject });
 
-export const prove = (ask: Ask, proof: Proof): Promise<Answer<object>> =>
-  ask({ path: `${OWN}/proof`, body: proof, isValue: isObject });
+export const prove = (calls: FactorCalls, proof: Proof): Promise<Answer<object>> =>
+  calls.ask({ path: `${calls.path}/proof`, body: proof, isValue: isObject });
 
 /** The member of a request that is about the codes of a kind. */
 export const dataName = (kind: 'EMAIL' | 'SMS' | 'CALL'): string =>
   ({ EMAIL: 'emailData', SMS: 'smsData', CALL: 'callData' })[kind];
 
 /** Has a code sent by which the member proves who they are: where it went. */
-export async function sendProofCode(ask: Ask, kind: 'EMAIL' | 'SMS' | 'CALL'): Promise<Answer<string>> {
-  const answer = await ask({ path: `${OWN}/proof`, body: { [dataName(kind)]: {} }, isValue: isObject });
+export async function sendProofCode(calls: FactorCalls, kind: 'EMAIL' | 'SMS' | 'CALL'): Promise<Answer<string>> {
+  const answer = await calls.ask({ path: `${calls.path}/proof`, body: { [dataName(kind)]: {} }, isValue: isObject });
   return 'failure' in answer ? answer : { value: String(answer.value['sentTo']) };
 }
 
-export const readFactors = (ask: Ask): Promise<Answer<Factors>> => ask({ path: `${OWN}/factors`, isValue: isFactors });
+export const readFactors = (calls: FactorCalls): Promise<Answer<Factors>> =>
+  calls.ask({ path: `${calls.path}/factors`, isValue: isFactors });
 
-export const beginFactor = (ask: Ask, name: string): Promise<Answer<Enrolment>> =>
-  ask({ path: `${OWN}/factors`, body: name ? { name } : {}, isValue: isEnrolment });
+export const beginFactor = (calls: FactorCalls, name: string): Promise<Answer<Enrolment>> =>
+  calls.ask({ path: `${calls.path}/factors`, body: name ? { name } : {}, isValue: isEnrolment });
 
-export const beginEmailFactor = (ask: Ask): Promise<Answer<Enrolment>> =>
-  ask({ path: `${OWN}/factors`, body: { type: 'EMAIL' }, isValue: isEnrolment });
+export const beginEmailFactor = (calls: FactorCalls): Promise<Answer<Enrolment>> =>
+  calls.ask({ path: `${calls.path}/factors`, body: { type: 'EMAIL' }, isValue: isEnrolment });
 
 /** Begins to take codes at a number, of which the first is sent. */
-export const beginPhoneFactor = (ask: Ask, type: 'SMS' | 'CALL', phone: string): Promise<Answer<Enrolment>> =>
-  ask({ path: `${OWN}/factors`, body: { type, phone }, isValue: isEnrolment });
+export const beginPhoneFactor = (calls: FactorCalls, type: 'SMS' | 'CALL', phone: string): Promise<Answer<Enrolment>> =>
+  calls.ask({ path: `${calls.path}/factors`, body: { type, phone }, isValue: isEnrolment });
+
+/** Has the password asked for after a sign-in by a provider; it counts at once. Answers recovery codes where some come with it. */
+export const addPasswordFactor = (calls: FactorCalls): Promise<Answer<string[]>> =>
+  readCodes(calls, '/factors', { type: 'PASSWORD' });
 
 /** Answers the recovery codes that come with the first one. */
-export async function confirmFactor(ask: Ask, id: string, code: string): Promise<Answer<string[]>> {
-  const path = `${OWN}/factors/${encodeURIComponent(id)}/confirm`;
-  const answer = await ask({ path, body: { code }, isValue: isObject });
+export const confirmFactor = (calls: FactorCalls, id: string, code: string): Promise<Answer<string[]>> =>
+  readCodes(calls, `/factors/${encodeURIComponent(id)}/confirm`, { code });
+
+export const removeFactor = (calls: FactorCalls, id: string): Promise<Answer<object>> =>
+  calls.ask({ path: `${calls.path}/factors/${encodeURIComponent(id)}`, method: 'DELETE', isValue: isObject });
+
+/** Gives an authenticator, a passkey or a browser another name. */
+export const renameFactor = (calls: FactorCalls, id: string, name: string): Promise<Answer<object>> =>
+  calls.ask({
+    path: `${calls.path}/factors/${encodeURIComponent(id)}`,
+    method: 'PATCH',
+    body: { name },
+    isValue: isObject,
+  });
+
+export const renewRecoveryCodes = (calls: FactorCalls): Promise<Answer<string[]>> =>
+  readCodes(calls, '/recovery-codes', {});
+
+async function readCodes(calls: FactorCalls, path: string, body: object): Promise<Answer<string[]>> {
+  const answer = await calls.ask({ path: calls.path + path, body, isValue: isObject });
   return 'failure' in answer ? answer : { value: stringsOf(answer.value['recoveryCodes']) };
 }
 
-export const removeFactor = (ask: Ask, id: string): Promise<Answer<object>> =>
-  ask({ path: `${OWN}/factors/${encodeURIComponent(id)}`, method: 'DELETE', isValue: isObject });
+export const forgetBrowsers = (calls: FactorCalls): Promise<Answer<object>> =>
+  calls.ask({ path: `${calls.path}/remembered-browsers`, method: 'DELETE', isValue: isObject });
 
-/** Gives an authenticator or a passkey another name. */
-export const renameFactor = (ask: Ask, id: string, name: string): Promise<Answer<object>> =>
-  ask({ path: `${OWN}/factors/${encodeURIComponent(id)}`, method: 'PATCH', body: { name }, isValue: isObject });
-
-export async function renewRecoveryCodes(ask: Ask): Promise<Answer<string[]>> {
-  const answer = await ask({ path: `${OWN}/recovery-codes`, body: {}, isValue: isObject });
-  return 'failure' in answer ? answer : { value: stringsOf(answer.value['recoveryCodes']) };
-}
-
-export const forgetBrowsers = (ask: Ask): Promise<Answer<object>> =>
-  ask({ path: `${OWN}/remembered-browsers`, method: 'DELETE', isValue: isObject });
-
-export async function readSessions(ask: Ask): Promise<Answer<MemberSession[]>> {
-  const answer = await ask({ path: `${OWN}/sessions`, isValue: hasSessions });
+/** Where the member is signed in; places are named in a language. */
+export async function readSessions(ask: Ask, language: string): Promise<Answer<MemberSession[]>> {
+  const answer = await ask({ path: `${OWN}/sessions`, headers: inLanguage(language), isValue: hasSessions });
   return 'failure' in answer ? answer : { value: answer.value.sessions };
 }
 

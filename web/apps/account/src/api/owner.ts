@@ -1,6 +1,8 @@
-/** The requests of the page on which those who run a site change their password and see where they are signed in. */
+/** The requests of the page on which those who run a site look after their password, factors and sign-ins. */
 import type { Problem, SiteFace } from '@stoa/api';
-import { isObject, request, type Answer } from './request.ts';
+import type { Ask, FactorAccount, FactorCalls } from './member.ts';
+import { inLanguage, type Place } from './place.ts';
+import { SIGNED_OUT, isObject, request, type Answer, type Failure } from './request.ts';
 
 const PATH = '/_api/account/v1/operator';
 
@@ -10,6 +12,9 @@ export interface OwnerSession {
   siteName: string;
   /** For example `Firefox · Linux`. */
   device: string | null;
+  /** The network address from which it began, and roughly where that is, where the server can tell. */
+  address: string | null;
+  place: Place | null;
   createdDate: string;
   /** It is the one that asks. */
   isCurrent: boolean;
@@ -25,16 +30,49 @@ export interface OwnerAccount {
   problems: Problem[];
 }
 
-export const readAccount = (): Promise<Answer<OwnerAccount>> => request({ path: PATH, isValue: isAccount });
+/**
+ * The calls of who runs the site, whom the server knows by the cookie of the session. `onSignedOut` is told when there is
+ * none any more.
+ */
+export const operatorCalls = (onSignedOut: (failure: Failure) => void): FactorCalls => ({
+  path: PATH,
+  ask: async (options) => {
+    const answer = await request(options);
+    if ('failure' in answer && answer.failure.code === SIGNED_OUT) onSignedOut(answer.failure);
+    return answer;
+  },
+});
 
-export const changePassword = (old: string, password: string): Promise<Answer<OwnerAccount>> =>
-  request({ path: `${PATH}/password`, body: { old, password }, isValue: isAccount });
+/** An invitation went to the address, and who accepted it has chosen a password. */
+export const operatorAccount = (site: SiteFace): FactorAccount => ({
+  site,
+  emailVerified: true,
+  hasPassword: true,
+  isOperator: true,
+});
 
-export const endSession = (session: string): Promise<Answer<OwnerAccount>> =>
-  request({ path: `${PATH}/sessions/end`, body: { session }, isValue: isAccount });
+/** How a call is sent, and the language in which places are named. */
+export interface OwnerAsk {
+  ask: Ask;
+  language: string;
+}
 
-export const endOtherSessions = (): Promise<Answer<OwnerAccount>> =>
-  request({ path: `${PATH}/sessions/end-others`, body: {}, isValue: isAccount });
+const answered = ({ ask, language }: OwnerAsk, path: string, body?: object): Promise<Answer<OwnerAccount>> =>
+  ask({
+    path: PATH + path,
+    headers: inLanguage(language),
+    isValue: isAccount,
+    ...(body === undefined ? {} : { body }),
+  });
+
+export const readAccount = (language: string) => answered({ ask: request, language }, '');
+
+export const changePassword = (as: OwnerAsk, old: string, password: string) =>
+  answered(as, '/password', { old, password });
+
+export const endSession = (as: OwnerAsk, session: string) => answered(as, '/sessions/end', { session });
+
+export const endOtherSessions = (as: OwnerAsk) => answered(as, '/sessions/end-others', {});
 
 const isAccount = (json: unknown): json is OwnerAccount =>
   isObject(json) &&

@@ -30,8 +30,8 @@ export interface RequestOptions<Value> {
   /** Sent with POST where no other method is named; without one the request is a GET. */
   body?: object;
   method?: Method;
-  /** An access token, for calls that look at no cookie. */
-  token?: string;
+  /** Beside those that every request has. */
+  headers?: Readonly<Record<string, string>>;
   /** Recognises the value in the JSON of a good answer. */
   isValue: (json: unknown) => json is Value;
   /** Recognises the refusals which say that what was asked about is over. */
@@ -43,7 +43,7 @@ export async function request<Value>({
   site,
   body,
   method = body === undefined ? 'GET' : 'POST',
-  token,
+  headers,
   isValue,
   isExpired,
 }: RequestOptions<Value>): Promise<Answer<Value>> {
@@ -57,7 +57,7 @@ export async function request<Value>({
       headers: {
         accept: 'application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(token === undefined ? {} : { authorization: token }),
+        ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(TIMEOUT_MS),

@@ -6,13 +6,15 @@ import { sitePath, withoutSite } from '../api/site.ts';
 /** Parts of a member's account, by the last name of their addresses. */
 export type AccountSection = 'profile' | 'password' | 'sessions' | 'privacy';
 
+/** The pages whose token stands behind `#`, where no server and no log reads it. */
+export type TokenPageName = 'approve' | 'keep' | 'push';
+
 export type Route =
   | { to: 'flow'; token: string }
   /** `linkIsOver`: a link from a message led here that can't be used any more. */
   | { to: 'start'; start: FlowStart; linkIsOver: boolean }
-  | { to: 'approve'; token: string }
-  /** A member keeps an account that is to be deleted. */
-  | { to: 'keep'; token: string }
+  /** What a token is about: an owner decides about a member, a member keeps an account, or a browser is asked about a sign-in. */
+  | { to: TokenPageName; token: string }
   /** Where a member looks after the account. */
   | { to: 'account'; section: AccountSection }
   /** The password and the sessions of those who run the site. */
@@ -41,6 +43,9 @@ export const securityUrl = (site: string): string => `/s/${encodeURIComponent(si
 
 /** A part of the account of the member who is signed in. */
 export const accountUrl = (section: AccountSection, site = sitePath()): string => `${site}${BASE}${section}`;
+
+/** Where the account pages of the site are, with the slash at the end. */
+export const accountHome = (): string => sitePath() + BASE;
 
 /** Where a member looks after the account at a site. */
 export const accountUrlOf = (site: string): string => accountUrl('profile', `/s/${encodeURIComponent(site)}`);
@@ -83,11 +88,10 @@ export function routeOf({ pathname, search, hash }: Pick<Location, 'pathname' | 
       return start('SIGN_OUT');
     case 'owner':
       return start('OWNER_SIGN_IN');
-    // The token stands behind `#`, where no server and no log reads it.
     case 'approve':
-      return hash.length > 1 ? { to: 'approve', token: decode(hash.slice(1)) } : { to: 'unknown' };
     case 'keep':
-      return hash.length > 1 ? { to: 'keep', token: decode(hash.slice(1)) } : { to: 'unknown' };
+    case 'push':
+      return hash.length > 1 ? { to: page, token: decode(hash.slice(1)) } : { to: 'unknown' };
     case 'security':
       return { to: 'security' };
     case 'setup': {

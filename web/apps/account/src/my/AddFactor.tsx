@@ -3,10 +3,11 @@ import { Button } from '@stoa/ui/Button';
 import { CodeField } from '@stoa/ui/CodeField';
 import { Form, FormActions } from '@stoa/ui/Form';
 import { TextField } from '@stoa/ui/TextField';
-import { confirmFactor, type Ask, type Enrolment } from '../api/member.ts';
+import { confirmFactor, type Enrolment, type FactorCalls } from '../api/member.ts';
 import type { Answer, Failure } from '../api/request.ts';
 import { AuthenticatorSetup } from '../parts/AuthenticatorSetup.tsx';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
+import { useArrivedCode } from '../parts/push.ts';
 import { Note, type Done } from './Frame.tsx';
 import type { StepUp } from './useStepUp.ts';
 
@@ -54,7 +55,7 @@ export function AddFactor({ isVerified, isSending, onAdd }: AddFactorProps) {
 }
 
 export interface ConfirmFactorProps {
-  ask: Ask;
+  calls: FactorCalls;
   stepUp: StepUp;
   enrolment: Enrolment;
   /** Has another code sent. */
@@ -66,14 +67,21 @@ export interface ConfirmFactorProps {
   onCancel: () => void;
 }
 
-/** Codes by email as a second factor. */
-export function AddEmailFactor({ isSending, onAdd }: { isSending: boolean; onAdd: () => void }) {
-  const text = useAllTexts();
+export interface AddPlainFactorProps {
+  /** What it is good for. */
+  help: string;
+  action: string;
+  isSending: boolean;
+  onAdd: () => void;
+}
+
+/** A second factor of which the member says nothing: codes by email, or the password after a sign-in by a provider. */
+export function AddPlainFactor({ help, action, isSending, onAdd }: AddPlainFactorProps) {
   return (
     <div>
-      <p className="step-quiet">{text.emailFactorHelp}</p>
+      <p className="step-quiet">{help}</p>
       <Button pending={isSending} onPress={onAdd}>
-        {text.addEmailFactor}
+        {action}
       </Button>
     </div>
   );
@@ -146,24 +154,24 @@ export function AddPhoneFactor({ kinds, isSending, onAdd }: AddPhoneFactorProps)
 
 /** What the authenticator is given, or where a code was sent, and the first code. */
 export function ConfirmFactor(props: ConfirmFactorProps) {
-  const { ask, stepUp, enrolment, again, onSentAgain, onConfirmed, onCancel } = props;
+  const { calls, stepUp, enrolment, again, onSentAgain, onConfirmed, onCancel } = props;
   const text = useAllTexts();
   const [code, setCode] = useState('');
   const [wrong, setWrong] = useState<string | undefined>();
   const [failure, setFailure] = useState<Failure | null>(null);
   const [done, setDone] = useState<Done | null>(null);
   const [isSending, setIsSending] = useState(false);
-  const send = () => {
+  const send = (digits: string) => {
     if (isSending) return;
     setFailure(null);
     setDone(null);
-    if (code.length < LENGTH) {
-      setWrong(code === '' ? text.problem.required : text.problem.code);
+    if (digits.length < LENGTH) {
+      setWrong(digits === '' ? text.problem.required : text.problem.code);
       return;
     }
     setIsSending(true);
     void stepUp
-      .run(() => confirmFactor(ask, enrolment.factor.id, code))
+      .run(() => confirmFactor(calls, enrolment.factor.id, digits))
       .then((answer) => {
         setIsSending(false);
         if (answer === null) return;
@@ -197,15 +205,28 @@ export function ConfirmFactor(props: ConfirmFactorProps) {
     setCode(digits);
     setWrong(undefined);
   };
+  useArrivedCode('isPushed' in enrolment && !isSending, (digits) => {
+    type(digits);
+    send(digits);
+  });
   return (
-    <Form labelledBy="set-up-factor" onSubmit={send}>
+    <Form
+      labelledBy="set-up-factor"
+      onSubmit={() => {
+        send(code);
+      }}
+    >
       <h3 id="set-up-factor" className="my-head">
-        {'sentTo' in enrolment ? text.sentFactor : text.addFactor}
+        {'secret' in enrolment ? text.addFactor : 'sentTo' in enrolment ? text.sentFactor : text.push.codeTitle}
       </h3>
       <Note failure={failure} done={done} />
-      {'sentTo' in enrolment ? (
+      {'secret' in enrolment ? (
+        <AuthenticatorSetup secret={enrolment.secret} uri={enrolment.uri} code={code} onCode={type} error={wrong} />
+      ) : (
         <>
-          <p className="step-quiet">{text.codeSentTo({ where: enrolment.sentTo })}</p>
+          <p className="step-quiet">
+            {'sentTo' in enrolment ? text.codeSentTo({ where: enrolment.sentTo }) : text.push.codeText}
+          </p>
           <CodeField
             label={text.codeDigits({ n: LENGTH })}
             name="code"
@@ -218,8 +239,6 @@ export function ConfirmFactor(props: ConfirmFactorProps) {
             {text.resend}
           </Button>
         </>
-      ) : (
-        <AuthenticatorSetup secret={enrolment.secret} uri={enrolment.uri} code={code} onCode={type} error={wrong} />
       )}
       <FormActions>
         <Button type="submit" variant="primary" pending={isSending}>

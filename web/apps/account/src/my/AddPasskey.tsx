@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Button } from '@stoa/ui/Button';
 import { Form, FormActions } from '@stoa/ui/Form';
 import { TextField } from '@stoa/ui/TextField';
-import type { Ask } from '../api/member.ts';
+import type { FactorCalls } from '../api/member.ts';
 import { beginPasskey, keepPasskey } from '../api/passkey.ts';
 import type { Failure } from '../api/request.ts';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
@@ -16,16 +16,18 @@ import type { StepUp } from './useStepUp.ts';
 export const LONGEST_NAME = 100;
 
 export interface AddPasskeyProps {
-  ask: Ask;
+  calls: FactorCalls;
   stepUp: StepUp;
   /** Whether the member has shown that the address is theirs; without that none is added. */
   isVerified: boolean;
+  /** It signs in after the password alone, never in its place. */
+  isSecond: boolean;
   /** With the recovery codes that come with the first factor. */
   onAdded: (codes: readonly string[]) => void;
 }
 
 /** Another passkey: what the member calls it, and the browser's prompt. */
-export function AddPasskey({ ask, stepUp, isVerified, onAdded }: AddPasskeyProps) {
+export function AddPasskey({ calls, stepUp, isVerified, isSecond, onAdded }: AddPasskeyProps) {
   const text = useAllTexts();
   const [name, setName] = useState('');
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -34,7 +36,7 @@ export function AddPasskey({ ask, stepUp, isVerified, onAdded }: AddPasskeyProps
   const prompt = usePrompt();
   if (!isVerified) return <p className="step-quiet">{text.passkey.needsEmail}</p>;
   const add = async () => {
-    const begun = await stepUp.run(() => beginPasskey(ask));
+    const begun = await stepUp.run(() => beginPasskey(calls));
     if (begun === null) return;
     if ('failure' in begun) {
       setFailure(begun.failure);
@@ -43,9 +45,10 @@ export function AddPasskey({ ask, stepUp, isVerified, onAdded }: AddPasskeyProps
     const { id, options } = begun.value;
     const credential = await prompt.open((signal) => createPasskey(options, { signal }));
     if (credential === null) return;
-    const kept = await stepUp.run(() => keepPasskey(ask, id, credential, name.trim()));
+    const kept = await stepUp.run(() => keepPasskey(calls, id, credential, name.trim()));
     if (kept === null) return;
     if ('value' in kept) {
+      setName('');
       onAdded(kept.value);
       return;
     }
@@ -71,7 +74,7 @@ export function AddPasskey({ ask, stepUp, isVerified, onAdded }: AddPasskeyProps
       <h3 id="add-passkey" className="my-head">
         {text.passkey.add}
       </h3>
-      <p className="step-quiet">{text.passkey.createText}</p>
+      <p className="step-quiet">{isSecond ? text.passkey.secondText : text.passkey.createText}</p>
       <Note failure={tooMany === undefined ? failure : null} done={null} />
       <PromptNote
         prompt={prompt}

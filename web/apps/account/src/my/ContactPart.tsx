@@ -1,6 +1,4 @@
-import { useId, useMemo, useState, type ReactNode } from 'react';
-import { Button } from '@stoa/ui/Button';
-import { Form, FormActions } from '@stoa/ui/Form';
+import { useId, useMemo, useState } from 'react';
 import { TextField } from '@stoa/ui/TextField';
 import {
   ADDRESS_FIELDS,
@@ -9,17 +7,17 @@ import {
   type Address,
   type AddressField,
   type Contact,
+  type ContactChange,
 } from '../api/contact.ts';
 import { changeContact, type Ask, type MemberAccount } from '../api/member.ts';
-import type { Answer, Failure } from '../api/request.ts';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
 import { countriesIn, countryName } from './countries.ts';
+import { EntryForm, TextEntryForm, useSaving, type EntryFormProps } from './EntryForm.tsx';
 import { EntryList } from './EntryList.tsx';
-import { Note } from './Frame.tsx';
-import { wrongText } from './problems.ts';
+import { FieldList } from './FieldList.tsx';
 
 /** What the server takes at most. */
-const LONGEST = { phone: 100, address: 1_000 };
+const LONGEST = { phone: 100, email: 254, address: 1_000 };
 
 export interface ContactPartProps {
   account: MemberAccount;
@@ -29,11 +27,11 @@ export interface ContactPartProps {
   onSaved: (contact: Contact) => void;
 }
 
-/** Phones and postal addresses. */
+/** Phones, other e-mail addresses, postal addresses, and what else applications know of the member. */
 export function ContactPart({ account, ask, language, contact, onSaved }: ContactPartProps) {
   const text = useAllTexts();
   /** Changes what is stored by now, which another tab may have changed. */
-  const change = async (make: (now: Contact) => Partial<Contact>) => {
+  const change = async (make: (now: Contact) => ContactChange) => {
     const answer = await changeContact(ask, account.memberId, make);
     if ('value' in answer) onSaved(answer.value);
     return answer;
@@ -51,10 +49,53 @@ export function ContactPart({ account, ask, language, contact, onSaved }: Contac
         ltr
         remove={(phone) => change((now) => ({ phones: now.phones.filter((it) => it !== phone) }))}
         form={(phone, close) => (
-          <PhoneForm
-            phone={phone ?? ''}
+          <TextEntryForm
+            list="phones"
+            entry={phone ?? ''}
+            isField={isOneOf('phones')}
+            field={{
+              label: text.phoneNumber,
+              name: 'phone',
+              type: 'tel',
+              inputMode: 'tel',
+              autoComplete: 'tel',
+              maxLength: LONGEST.phone,
+              ltr: true,
+            }}
             save={(next) =>
               change((now) => ({ phones: [...new Set(replaced(now.phones, (it) => it === phone, next))] }))
+            }
+            onClose={close}
+          />
+        )}
+      />
+      <EntryList
+        id="emails"
+        title={text.emails}
+        help={text.emailsHelp}
+        none={text.noEmails}
+        add={text.addEmail}
+        entries={contact.emails.filter((it) => it.toLowerCase() !== account.email.toLowerCase())}
+        lines={(it) => [it]}
+        ltr
+        remove={(email) => change((now) => ({ emails: now.emails.filter((it) => it !== email) }))}
+        form={(email, close) => (
+          <TextEntryForm
+            list="emails"
+            entry={email ?? ''}
+            isField={isOneOf('emails')}
+            check={(it) => (isEmail(it) ? undefined : text.problem.email)}
+            field={{
+              label: text.email,
+              name: 'email',
+              type: 'email',
+              inputMode: 'email',
+              autoComplete: 'email',
+              maxLength: LONGEST.email,
+              ltr: true,
+            }}
+            save={(next) =>
+              change((now) => ({ emails: [...new Set(replaced(now.emails, (it) => it === email, next))] }))
             }
             onClose={close}
           />
@@ -81,9 +122,16 @@ export function ContactPart({ account, ask, language, contact, onSaved }: Contac
           />
         )}
       />
+      <FieldList fields={contact.customFields} change={change} />
     </>
   );
 }
+
+/** Names an element of a list: `phones[2]`. */
+const isOneOf = (list: string) => (name: string) => name.startsWith(list);
+
+/** The browser's own check is off, as messages are the page's. */
+const isEmail = (text: string) => /^[^\s@]+@[^\s@]+$/.test(text);
 
 /** The list with an entry in the place of another, or at its end where that is gone. */
 function replaced<Entry>(list: readonly Entry[], isOld: (entry: Entry) => boolean, next: Entry): Entry[] {
@@ -100,101 +148,6 @@ function linesOf(address: Address, language: string): string[] {
   const place = [of('postalCode'), of('city')].filter(Boolean).join(' ');
   const country = of('country') && countryName(of('country'), language);
   return [of('addressLine'), of('addressLine2'), place, of('subdivision'), country].filter(Boolean);
-}
-
-interface EntryFormProps<Value> {
-  save: (value: Value) => Promise<Answer<unknown>>;
-  onClose: (isSaved: boolean) => void;
-}
-
-/** Sends a form, and tells what is wrong by the names of fields, or as a whole. */
-function useSaving<Value>({ save, onClose }: EntryFormProps<Value>) {
-  const text = useAllTexts();
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [isSending, setIsSending] = useState(false);
-  const send = (value: Value) => {
-    if (isSending) return;
-    setIsSending(true);
-    void save(value).then((answer) => {
-      setIsSending(false);
-      if ('value' in answer) onClose(true);
-      else setFailure(answer.failure);
-    });
-  };
-  const at = (isField: (name: string) => boolean) => {
-    const found = failure?.problems.filter((it) => it.field !== null && isField(it.field)) ?? [];
-    return found.map((it) => wrongText(text, it.code, it.message)).join(' ') || undefined;
-  };
-  return { failure, isSending, send, at };
-}
-
-function EntryForm(props: {
-  labelledBy: string;
-  failure: Failure | null;
-  isSending: boolean;
-  onSubmit: () => void;
-  onClose: (isSaved: boolean) => void;
-  children: ReactNode;
-}) {
-  const { labelledBy, failure, isSending, onSubmit, onClose, children } = props;
-  const text = useAllTexts();
-  return (
-    <Form labelledBy={labelledBy} onSubmit={onSubmit}>
-      <Note failure={failure} done={null} />
-      {children}
-      <FormActions>
-        <Button type="submit" variant="primary" pending={isSending}>
-          {text.saveProfile}
-        </Button>
-      </FormActions>
-      <Button
-        variant="link"
-        onPress={() => {
-          onClose(false);
-        }}
-      >
-        {text.cancel}
-      </Button>
-    </Form>
-  );
-}
-
-function PhoneForm({ phone, save, onClose }: EntryFormProps<string> & { phone: string }) {
-  const text = useAllTexts();
-  const [typed, setTyped] = useState(phone);
-  const [isMissing, setIsMissing] = useState(false);
-  const { failure, isSending, send, at } = useSaving({ save, onClose });
-  // One of a list: `phones[2]`.
-  const wrong = at((it) => it.startsWith('phones'));
-  return (
-    <EntryForm
-      labelledBy="phones"
-      failure={wrong === undefined ? failure : null}
-      isSending={isSending}
-      onSubmit={() => {
-        if (typed.trim() === '') setIsMissing(true);
-        else send(typed.trim());
-      }}
-      onClose={onClose}
-    >
-      <TextField
-        label={text.phoneNumber}
-        name="phone"
-        type="tel"
-        inputMode="tel"
-        autoComplete="tel"
-        maxLength={LONGEST.phone}
-        ltr
-        autoFocus
-        value={typed}
-        onChange={(value) => {
-          setTyped(value);
-          setIsMissing(false);
-        }}
-        error={isMissing ? text.problem.required : wrong}
-      />
-    </EntryForm>
-  );
 }
 
 const COMPLETE: Record<AddressField, string> = {

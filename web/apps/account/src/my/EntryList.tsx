@@ -14,6 +14,8 @@ export interface EntryListProps<Entry> {
   entries: readonly Entry[];
   /** On how many lines an entry is shown. */
   lines: (entry: Entry) => readonly string[];
+  /** Whether an entry has a form; each has one where this is absent. */
+  isEditable?: (entry: Entry) => boolean;
   /** Whether a line is left to right in every language. */
   ltr?: boolean;
   remove: (entry: Entry) => Promise<Answer<unknown>>;
@@ -23,7 +25,7 @@ export interface EntryListProps<Entry> {
 
 /** A list to which a member adds, one entry at a time. */
 export function EntryList<Entry>(props: EntryListProps<Entry>) {
-  const { id, title, help, none, add, entries, lines, ltr = false, remove, form } = props;
+  const { id, title, help, none, add, entries, lines, ltr = false, isEditable = () => true, remove, form } = props;
   const text = useAllTexts();
   /** The entry that is edited; null for a new one. */
   const [edited, setEdited] = useState<{ entry: Entry | null } | null>(null);
@@ -79,15 +81,17 @@ export function EntryList<Entry>(props: EntryListProps<Entry>) {
                   ))}
                 </div>
                 <div className="my-actions">
-                  <Button
-                    aria-label={`${text.editEntry}: ${shown.join(', ')}`}
-                    onPress={() => {
-                      setDone(null);
-                      setEdited({ entry });
-                    }}
-                  >
-                    {text.editEntry}
-                  </Button>
+                  {isEditable(entry) && (
+                    <Button
+                      aria-label={`${text.editEntry}: ${shown.join(', ')}`}
+                      onPress={() => {
+                        setDone(null);
+                        setEdited({ entry });
+                      }}
+                    >
+                      {text.editEntry}
+                    </Button>
+                  )}
                   <Button
                     aria-label={`${text.remove}: ${shown.join(', ')}`}
                     onPress={() => {

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { Button } from '@stoa/ui/Button';
 import {
+  addPasswordFactor,
   beginEmailFactor,
   beginFactor,
   beginPhoneFactor,
@@ -8,28 +9,33 @@ import {
   removeFactor,
   renameFactor,
   renewRecoveryCodes,
-  type Ask,
   type Enrolment,
   type Factor,
+  type FactorAccount,
+  type FactorCalls,
   type Factors,
-  type MemberAccount,
 } from '../api/member.ts';
+import { beginPush } from '../api/push.ts';
 import type { Answer, Failure } from '../api/request.ts';
 import { RecoveryCodes } from '../parts/RecoveryCodes.tsx';
 import { writtenDate } from '../page/dates.ts';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
-import { AddEmailFactor, AddFactor, AddPhoneFactor, ConfirmFactor } from './AddFactor.tsx';
+import { AddFactor, AddPhoneFactor, AddPlainFactor, ConfirmFactor } from './AddFactor.tsx';
 import { AddPasskey } from './AddPasskey.tsx';
+import { AddPush } from './AddPush.tsx';
 import { Note, type Done } from './Frame.tsx';
+import { TOO_MANY_BROWSERS } from './problems.ts';
 import { RenameFactor } from './RenameFactor.tsx';
 import type { StepUp } from './useStepUp.ts';
 
 export interface FactorPartProps {
-  account: MemberAccount;
-  ask: Ask;
+  account: FactorAccount;
+  calls: FactorCalls;
   stepUp: StepUp;
   language: string;
   factors: Factors;
+  /** Of what the file of recovery codes says that they are for it. */
+  codesFor: string;
   /** They are others now. */
   onChanged: () => void;
 }
@@ -44,17 +50,31 @@ type Step =
 
 const PHONE_KINDS = ['SMS', 'CALL'] as const;
 
+/** The kinds that have a name of the member's own. */
+const NAMED: readonly Factor['type'][] = ['WEBAUTHN', 'TOTP', 'PUSH'];
+
 /** What is wrong with a number has a sentence of its own. */
 const named = (failure: Failure): Failure =>
   failure.problems.some((it) => it.field === 'phone') ? { ...failure, code: 'PHONE_NUMBER' } : failure;
+
+/** As many browsers as an account can have are said to be that. */
+const tooManyBrowsers = <Value,>(answer: Answer<Value>): Answer<Value> =>
+  'failure' in answer && answer.failure.code === 'TOO_MANY'
+    ? { failure: { ...answer.failure, code: TOO_MANY_BROWSERS } }
+    : answer;
 
 /** One that was removed meanwhile is as gone as it was to be. */
 const goneIsRemoved = (answer: Answer<object>): Answer<object> =>
   'failure' in answer && answer.failure.code === 'NOT_FOUND' ? { value: {} } : answer;
 
 /** Authenticators, codes that are sent, recovery codes, and browsers that don't ask for any. */
-export function FactorPart({ account, ask, stepUp, language, factors, onChanged }: FactorPartProps) {
+export function FactorPart({ account, calls, stepUp, language, factors, codesFor, onChanged }: FactorPartProps) {
   const text = useAllTexts();
+  const { rememberedBrowsers = 0 } = factors;
+  const isOperator = account.isOperator === true;
+  // The password is asked for after a sign-in by a provider alone, and takes no part in the rest.
+  const others = factors.factors.filter((it) => it.type !== 'PASSWORD');
+  const hasCodes = others.length > 0 || factors.recoveryCodesLeft > 0;
   const [step, setStep] = useState<Step>({ at: 'list' });
   const [failure, setFailure] = useState<Failure | null>(null);
   const [done, setDone] = useState<Done | null>(null);
@@ -112,7 +132,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
       case 'confirm':
         return (
           <ConfirmFactor
-            ask={ask}
+            calls={calls}
             stepUp={stepUp}
             enrolment={step.enrolment}
             again={step.again}
@@ -120,7 +140,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
               setStep({ ...step, enrolment });
             }}
             onConfirmed={(codes) => {
-              added(codes, 'sentTo' in step.enrolment ? text.sentFactorReady : text.factorReady);
+              added(codes, readyText(step.enrolment));
             }}
             onCancel={() => {
               setStep({ at: 'list' });
@@ -134,7 +154,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
             <p>{text.recoveryCodesText}</p>
             <RecoveryCodes
               codes={step.codes}
-              site={account.site.name}
+              site={codesFor}
               onKept={() => {
                 over(step.said);
               }}
@@ -150,7 +170,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
             isSending={isSending}
             onRename={(name) => {
               act(
-                () => renameFactor(ask, step.factor.id, name),
+                () => renameFactor(calls, step.factor.id, name),
                 () => {
                   over(text.passkey.renamed);
                 },
@@ -165,16 +185,21 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
       case 'list':
         return (
           <>
-            {factors.factors.length === 0 ? <p>{text.factorsNone}</p> : list()}
-            {factors.factors.length > 0 && codes()}
-            {factors.rememberedBrowsers > 0 && browsers()}
+            {factors.factors.length === 0 ? (
+              <p>{account.hasPassword ? text.factorsNone : text.provider.factorsNone}</p>
+            ) : (
+              list()
+            )}
+            {hasCodes && codes()}
+            {rememberedBrowsers > 0 && browsers()}
             {factors.addable.includes('WEBAUTHN') && (
               <AddPasskey
-                ask={ask}
+                calls={calls}
                 stepUp={stepUp}
                 isVerified={account.emailVerified}
+                isSecond={isOperator}
                 onAdded={(codes) => {
-                  added(codes, text.passkey.ready);
+                  added(codes, isOperator ? text.passkey.secondReady : text.passkey.ready);
                 }}
               />
             )}
@@ -183,15 +208,42 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
                 isVerified={account.emailVerified}
                 isSending={isSending}
                 onAdd={(name) => {
-                  begin(() => beginFactor(ask, name));
+                  begin(() => beginFactor(calls, name));
+                }}
+              />
+            )}
+            {factors.addable.includes('PUSH') && factors.pushKey !== undefined && (
+              <AddPush
+                pushKey={factors.pushKey}
+                isVerified={account.emailVerified}
+                isSending={isSending}
+                onAdd={(subscription, name) => {
+                  begin(() => beginPush(calls, subscription, name).then(tooManyBrowsers));
                 }}
               />
             )}
             {canAdd('EMAIL') && (
-              <AddEmailFactor
+              <AddPlainFactor
+                help={text.emailFactorHelp}
+                action={text.addEmailFactor}
                 isSending={isSending}
                 onAdd={() => {
-                  begin(() => beginEmailFactor(ask));
+                  begin(() => beginEmailFactor(calls));
+                }}
+              />
+            )}
+            {canAdd('PASSWORD') && (
+              <AddPlainFactor
+                help={text.provider.factorHelp}
+                action={text.provider.addFactor}
+                isSending={isSending}
+                onAdd={() => {
+                  act(
+                    () => addPasswordFactor(calls),
+                    (codes) => {
+                      added(codes, text.provider.factorReady);
+                    },
+                  );
                 }}
               />
             )}
@@ -200,7 +252,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
                 kinds={PHONE_KINDS.filter(canAdd)}
                 isSending={isSending}
                 onAdd={(kind, number) => {
-                  begin(() => beginPhoneFactor(ask, kind, number));
+                  begin(() => beginPhoneFactor(calls, kind, number));
                 }}
               />
             )}
@@ -209,13 +261,18 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
     }
   }
 
+  function readyText(enrolment: Enrolment) {
+    if ('isPushed' in enrolment) return text.push.ready;
+    return 'sentTo' in enrolment ? text.sentFactorReady : text.factorReady;
+  }
+
   function begin(send: () => Promise<Answer<Enrolment>>) {
     act(send, (enrolment) => {
       setStep({ at: 'confirm', enrolment, again: send });
     });
   }
 
-  /** Of codes that are sent a member has one factor of a kind. */
+  /** Of codes that are sent, and of the password, a member has one factor. */
   function canAdd(kind: Factor['type']) {
     const has = factors.factors.some((it) => it.type === kind);
     return account.emailVerified && factors.addable.includes(kind) && !has;
@@ -225,6 +282,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
     switch (factor.type) {
       case 'WEBAUTHN':
       case 'TOTP':
+      case 'PUSH':
         return factor.name;
       case 'EMAIL':
         return text.emailFactor;
@@ -232,6 +290,8 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
         return text.smsFactor({ number: factor.name });
       case 'CALL':
         return text.callFactor({ number: factor.name });
+      case 'PASSWORD':
+        return text.provider.factor;
     }
   }
 
@@ -247,12 +307,14 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
               {it.type === 'WEBAUTHN' && (
                 <span className="step-quiet">{it.backedUp === true ? text.passkey.synced : text.passkey.kind}</span>
               )}
+              {it.type === 'PUSH' && <span className="step-quiet">{text.push.kind}</span>}
+              {it.needsReenrolment === true && <span>{text.push.isGone}</span>}
               <span className="step-quiet">{text.factorMade({ date: writtenDate(it.createdDate, language) })}</span>
               {it.lastUsedDate !== undefined && (
                 <span className="step-quiet">{text.lastUsed({ date: writtenDate(it.lastUsedDate, language) })}</span>
               )}
             </div>
-            {(it.type === 'WEBAUTHN' || it.type === 'TOTP') && change('rename', it, text.passkey.rename)}
+            {NAMED.includes(it.type) && change('rename', it, text.passkey.rename)}
             {change('remove', it, text.remove)}
           </li>
         ))}
@@ -282,8 +344,10 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
         <h3 id="remove-factor" className="my-head">
           {text.removeTitle({ name: nameOf(factor) })}
         </h3>
-        {factors.factors.length === 1 && <p>{text.removeLast}</p>}
+        {factor.type === 'PASSWORD' && <p>{text.provider.removeFactor}</p>}
+        {factor.type !== 'PASSWORD' && others.length === 1 && <p>{text.removeLast}</p>}
         {factor.type === 'WEBAUTHN' && <p>{text.passkey.removeText}</p>}
+        {factor.type === 'PUSH' && <p>{text.push.removeText}</p>}
         <div className="my-actions">
           <Button
             variant="danger"
@@ -291,7 +355,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
             pending={isSending}
             onPress={() => {
               act(
-                () => removeFactor(ask, factor.id).then(goneIsRemoved),
+                () => removeFactor(calls, factor.id).then(goneIsRemoved),
                 () => {
                   over(text.factorRemoved);
                 },
@@ -321,7 +385,7 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
           pending={isSending}
           onPress={() => {
             act(
-              () => renewRecoveryCodes(ask),
+              () => renewRecoveryCodes(calls),
               (codes) => {
                 setStep({ at: 'codes', codes, said: text.codesReady });
               },
@@ -338,12 +402,12 @@ export function FactorPart({ account, ask, stepUp, language, factors, onChanged 
   function browsers() {
     return (
       <div>
-        <p>{text.browsersLeft({ n: factors.rememberedBrowsers })}</p>
+        <p>{text.browsersLeft({ n: rememberedBrowsers })}</p>
         <Button
           pending={isSending}
           onPress={() => {
             act(
-              () => forgetBrowsers(ask),
+              () => forgetBrowsers(calls),
               () => {
                 over(text.browsersForgotten);
               },

@@ -1,17 +1,30 @@
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { SiteFace } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Link } from '@stoa/ui/Link';
 import { LoadingState } from '@stoa/ui/States';
-import { changePassword, endOtherSessions, endSession, readAccount, type OwnerAccount } from '../api/owner.ts';
+import {
+  changePassword,
+  endOtherSessions,
+  endSession,
+  operatorAccount,
+  operatorCalls,
+  readAccount,
+  type OwnerAccount,
+  type OwnerSession,
+} from '../api/owner.ts';
 import { SIGNED_OUT, type Answer, type Failure } from '../api/request.ts';
 import { startUrl } from '../flow/route.ts';
 import { writtenDate } from '../page/dates.ts';
 import { MessagePage } from '../page/FailurePage.tsx';
-import { useAllTexts } from '../page/WithLaterTexts.tsx';
+import { WithLaterTexts, useAllTexts } from '../page/WithLaterTexts.tsx';
+import { placeName } from './countries.ts';
+import { FactorPart } from './FactorPart.tsx';
 import { Frame, Note, failureText } from './Frame.tsx';
+import { Part } from './Part.tsx';
 import { PasswordForm } from './PasswordForm.tsx';
 import { SessionList } from './SessionList.tsx';
+import { WithProof, useProof } from './WithProof.tsx';
 
 export interface OwnerPageProps {
   language: string;
@@ -19,49 +32,40 @@ export interface OwnerPageProps {
   onSite: (site: SiteFace) => void;
 }
 
-/** What is under way or was done last. */
-type Doing = 'password' | 'session' | null;
+/** Those who run a site look after their password, their factors and where they are signed in. */
+export const OwnerPage = (props: OwnerPageProps) => (
+  <WithLaterTexts language={props.language}>
+    <Access {...props} />
+  </WithLaterTexts>
+);
 
-/** Those who run a site change their password, see where they are signed in, and end it there. */
-export function OwnerPage({ language, onSite }: OwnerPageProps) {
+function Access({ language, onSite }: OwnerPageProps) {
   const text = useAllTexts();
-  const [account, setAccount] = useState<OwnerAccount | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [sending, setSending] = useState<Doing>(null);
-  const [done, setDone] = useState<Doing>(null);
+  const [answer, setAnswer] = useState<Answer<OwnerAccount> | null>(null);
   const [round, setRound] = useState(0);
-
-  const take = (answer: Answer<OwnerAccount>, what: Doing) => {
-    setSending(null);
-    setRound((it) => it + 1);
-    if ('failure' in answer) {
-      setFailure(answer.failure);
-      setDone(null);
-      return;
-    }
-    setFailure(null);
-    setAccount(answer.value);
-    setDone(answer.value.problems.length === 0 ? what : null);
-    onSite(answer.value.site);
-  };
-  const ask = (what: Doing, asked: Promise<Answer<OwnerAccount>>) => {
-    setSending(what);
-    void asked.then((answer) => {
-      take(answer, what);
-    });
-  };
+  // The page's language may become another one with the site, about which is not asked once more.
+  const now = useRef({ language, onSite });
+  useEffect(() => {
+    now.current = { language, onSite };
+  });
   useEffect(() => {
     let isOver = false;
-    void readAccount().then((answer) => {
-      if (!isOver) take(answer, null);
+    void readAccount(now.current.language).then((it) => {
+      if (isOver) return;
+      setAnswer(it);
+      if ('value' in it) now.current.onSite(it.value.site);
     });
     return () => {
       isOver = true;
     };
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- asked once
+  }, [round]);
+  const signOut = useCallback((failure: Failure) => {
+    setAnswer({ failure });
   }, []);
 
-  if (failure?.code === SIGNED_OUT)
+  if (answer === null) return <LoadingState level={1} label={text.loading} />;
+  if ('value' in answer) return <Opened account={answer.value} language={language} onSignedOut={signOut} />;
+  if (answer.failure.code === SIGNED_OUT)
     return (
       <MessagePage
         title={text.securityTitle}
@@ -74,55 +78,111 @@ export function OwnerPage({ language, onSite }: OwnerPageProps) {
         <p>{text.signInFirst}</p>
       </MessagePage>
     );
-  if (account === null) {
-    if (failure === null) return <LoadingState level={1} label={text.loading} />;
-    const retry = (
-      <Button
-        variant="primary"
-        onPress={() => {
-          ask(null, readAccount());
-        }}
-      >
-        {text.tryAgain}
-      </Button>
-    );
-    return (
-      <MessagePage title={text.offlineTitle} action={retry}>
-        <p>{failureText(text, failure)}</p>
-      </MessagePage>
-    );
-  }
-  const since = (site: string, iso: string) => text.sessionSince({ site, date: writtenDate(iso, language) });
+  const retry = (
+    <Button
+      variant="primary"
+      onPress={() => {
+        setAnswer(null);
+        setRound((it) => it + 1);
+      }}
+    >
+      {text.tryAgain}
+    </Button>
+  );
+  return (
+    <MessagePage title={text.offlineTitle} action={retry}>
+      <p>{failureText(text, answer.failure)}</p>
+    </MessagePage>
+  );
+}
+
+interface OpenedProps {
+  account: OwnerAccount;
+  language: string;
+  /** The session has ended while the page was open. */
+  onSignedOut: (failure: Failure) => void;
+}
+
+/** What is under way or was done last. */
+type Doing = 'password' | 'session' | null;
+
+function Opened({ account: opened, language, onSignedOut }: OpenedProps) {
+  const text = useAllTexts();
+  const calls = useMemo(() => operatorCalls(onSignedOut), [onSignedOut]);
+  const as = { ask: calls.ask, language };
+  const { loaded, stepUp } = useProof(calls);
+  const [account, setAccount] = useState(opened);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [sending, setSending] = useState<Doing>(null);
+  const [done, setDone] = useState<Doing>(null);
+  const [round, setRound] = useState(0);
+
+  const send = (what: Doing, ask: () => Promise<Answer<OwnerAccount>>) => {
+    if (sending !== null) return;
+    setSending(what);
+    void stepUp.run(ask).then((answer) => {
+      setSending(null);
+      if (answer === null) return;
+      setRound((it) => it + 1);
+      setFailure('failure' in answer ? answer.failure : null);
+      setDone('value' in answer && answer.value.problems.length === 0 ? what : null);
+      if ('value' in answer) setAccount(answer.value);
+    });
+  };
+  const known = useMemo(() => operatorAccount(account.site), [account.site]);
+  const factors = loaded.answer !== null && 'value' in loaded.answer ? loaded.answer.value.factors : [];
+  const lines = (it: OwnerSession) => [
+    text.sessionSince({ site: it.siteName, date: writtenDate(it.createdDate, language) }),
+    ...(it.address === null ? [] : [text.sessionFrom({ address: it.address })]),
+    ...(it.place === null ? [] : [text.sessionPlace({ place: placeName(it.place, language) })]),
+  ];
   return (
     <Frame title={text.securityTitle} site={account.site.name} email={account.email}>
-      <Note
-        failure={failure}
-        done={done === 'password' ? { title: text.done.PASSWORD_CHANGED, text: text.doneText.PASSWORD_CHANGED } : null}
-      />
-      {/* A password that was taken empties the form. */}
-      <PasswordForm
-        key={done === 'password' ? round : 'form'}
-        email={account.email}
-        passwordMinLength={account.passwordMinLength}
-        problems={account.problems}
-        round={round}
-        sending={sending === 'password'}
-        onSend={(old, password) => {
-          if (sending === null) ask('password', changePassword(old, password));
-        }}
-      />
-      <section className="my-part" aria-labelledby="sessions">
-        <h2 id="sessions" className="my-head">
-          {text.sessionsTitle}
-        </h2>
-        <SessionList
-          sessions={account.sessions.map((it) => ({ ...it, lines: [since(it.siteName, it.createdDate)] }))}
-          hasEnded={done === 'session'}
-          onEnd={(session) => {
-            if (sending === null) ask('session', session === null ? endOtherSessions() : endSession(session));
+      <WithProof account={known} calls={calls} factors={factors} stepUp={stepUp}>
+        <Note
+          failure={failure}
+          done={
+            done === 'password' ? { title: text.done.PASSWORD_CHANGED, text: text.doneText.PASSWORD_CHANGED } : null
+          }
+        />
+        {/* A password that was taken empties the form. */}
+        <PasswordForm
+          key={done === 'password' ? round : 'form'}
+          email={account.email}
+          passwordMinLength={account.passwordMinLength}
+          problems={account.problems}
+          round={round}
+          sending={sending === 'password'}
+          onSend={(old, password) => {
+            send('password', () => changePassword(as, old, password));
           }}
         />
-      </section>
+        <Part loaded={loaded}>
+          {(found) => (
+            <FactorPart
+              account={known}
+              calls={calls}
+              stepUp={stepUp}
+              language={language}
+              factors={found}
+              codesFor={account.email}
+              onChanged={loaded.reload}
+            />
+          )}
+        </Part>
+        <section className="my-part" aria-labelledby="sessions">
+          <h2 id="sessions" className="my-head">
+            {text.sessionsTitle}
+          </h2>
+          <SessionList
+            sessions={account.sessions.map((it) => ({ ...it, lines: lines(it) }))}
+            hasEnded={done === 'session'}
+            onEnd={(session) => {
+              send('session', () => (session === null ? endOtherSessions(as) : endSession(as, session)));
+            }}
+          />
+        </section>
+      </WithProof>
     </Frame>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Button } from '@stoa/ui/Button';
 import { Form, FormActions } from '@stoa/ui/Form';
-import { prove, type Ask } from '../api/member.ts';
+import { prove, type FactorCalls } from '../api/member.ts';
 import { beginPasskeyProof } from '../api/passkey.ts';
 import type { Failure } from '../api/request.ts';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
@@ -11,21 +11,21 @@ import { usePrompt } from '../parts/usePrompt.ts';
 import { Note } from './Frame.tsx';
 
 export interface PasskeyProofProps {
-  ask: Ask;
+  calls: FactorCalls;
   onProved: () => void;
-  /** The server takes no passkey at this address, or the member has none by now. */
+  /** The server takes no passkey at this address, or the account has none by now. */
   onUnusable: () => void;
 }
 
-/** Shows by a passkey who the member is. */
-export function PasskeyProof({ ask, onProved, onUnusable }: PasskeyProofProps) {
+/** Shows by a passkey who is signed in. */
+export function PasskeyProof({ calls, onProved, onUnusable }: PasskeyProofProps) {
   const text = useAllTexts();
   const prompt = usePrompt();
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isSending, setIsSending] = useState(false);
   const isWrong = failure?.code === 'VERIFICATION_FAILED';
   const send = async () => {
-    const begun = await beginPasskeyProof(ask);
+    const begun = await beginPasskeyProof(calls);
     if ('failure' in begun) {
       if (begun.failure.problems.some((it) => it.field === 'webauthnData')) onUnusable();
       else setFailure(begun.failure);
@@ -34,7 +34,7 @@ export function PasskeyProof({ ask, onProved, onUnusable }: PasskeyProofProps) {
     const { challengeId, options } = begun.value;
     const credential = await prompt.open((signal) => getPasskey(options, { signal }));
     if (credential === null) return;
-    const proved = await prove(ask, { webauthnData: { challengeId, credential } });
+    const proved = await prove(calls, { webauthnData: { challengeId, credential } });
     if ('value' in proved) onProved();
     else setFailure(proved.failure);
   };

@@ -4,6 +4,7 @@ import { Button } from '@stoa/ui/Button';
 import { Form, FormActions, ProblemSummary } from '@stoa/ui/Form';
 import { PasswordField } from '@stoa/ui/PasswordField';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
+import { AccountName } from '../parts/AccountName.tsx';
 import { wrongText } from './problems.ts';
 
 export interface PasswordFormProps {
@@ -46,15 +47,7 @@ export function PasswordForm({ email, passwordMinLength: least, problems, round,
         problems={whole.map((it) => ({ key: it.code, text: wrongText(text, it.code, it.message, least) }))}
         round={round}
       />
-      <input
-        className="stoa-hidden"
-        type="text"
-        autoComplete="username"
-        value={email}
-        readOnly
-        tabIndex={-1}
-        aria-hidden="true"
-      />
+      <AccountName email={email} />
       <PasswordField
         label={text.oldPassword}
         name="old"

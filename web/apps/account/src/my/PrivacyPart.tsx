@@ -1,24 +1,21 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '@stoa/ui/Button';
 import {
   DAYS_CHANGED,
   askDeletion,
+  memberCalls,
   openAccount,
   readExport,
-  readFactors,
   type Ask,
   type MemberAccount,
 } from '../api/member.ts';
 import type { Answer, Failure } from '../api/request.ts';
 import { saveFile } from '../parts/saveFile.ts';
-import { TITLE_ID } from '../page/StepHead.tsx';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
 import { Note } from './Frame.tsx';
 import { Part } from './Part.tsx';
-import { ProofForm } from './ProofForm.tsx';
-import { proofKinds } from './proofKinds.ts';
-import { useLoaded } from './useLoaded.ts';
-import { useStepUp, type StepUp } from './useStepUp.ts';
+import type { StepUp } from './useStepUp.ts';
+import { WithProof, useProof } from './WithProof.tsx';
 
 export interface PrivacyPartProps {
   account: MemberAccount;
@@ -29,35 +26,15 @@ export interface PrivacyPartProps {
 
 /** A copy of what is known of the member, and the end of the account. */
 export function PrivacyPart({ account, ask, onLeft }: PrivacyPartProps) {
-  const loaded = useLoaded(ask, readFactors);
-  const { put } = loaded;
-  // By what the member shows who they are may be another by now.
-  const before = useCallback(async () => {
-    const answer = await readFactors(ask);
-    if ('value' in answer) put(answer.value);
-  }, [ask, put]);
-  const stepUp = useStepUp(before);
+  const calls = useMemo(() => memberCalls(ask), [ask]);
+  const { loaded, stepUp } = useProof(calls);
   return (
     <Part loaded={loaded}>
       {(factors) => (
-        <>
-          {stepUp.isAsked && (
-            <ProofForm
-              key={proofKinds(factors.factors, account.emailVerified).join(' ')}
-              account={account}
-              ask={ask}
-              factors={factors.factors}
-              onDone={(isProved) => {
-                stepUp.settle(isProved);
-                requestAnimationFrame(() => document.getElementById(TITLE_ID)?.focus());
-              }}
-            />
-          )}
-          <div hidden={stepUp.isAsked}>
-            <CopyPart ask={ask} stepUp={stepUp} />
-            <DeletionPart account={account} ask={ask} stepUp={stepUp} onLeft={onLeft} />
-          </div>
-        </>
+        <WithProof account={account} calls={calls} factors={factors.factors} stepUp={stepUp}>
+          <CopyPart ask={ask} stepUp={stepUp} />
+          <DeletionPart account={account} ask={ask} stepUp={stepUp} onLeft={onLeft} />
+        </WithProof>
       )}
     </Part>
   );

@@ -11,9 +11,9 @@ import {
   dataName,
   prove,
   sendProofCode,
-  type Ask,
   type Factor,
-  type MemberAccount,
+  type FactorAccount,
+  type FactorCalls,
   type Proof,
 } from '../api/member.ts';
 import type { Failure } from '../api/request.ts';
@@ -23,20 +23,21 @@ import { wrongText } from './problems.ts';
 import { hasPasskeys } from '../parts/passkey.ts';
 import { Note } from './Frame.tsx';
 import { PasskeyProof } from './PasskeyProof.tsx';
+import { PushProof } from './PushProof.tsx';
 import { isSent, proofKinds, type ProofKind, type SentKind } from './proofKinds.ts';
 
 const LENGTH = 6;
 
 export interface ProofFormProps {
-  account: MemberAccount;
-  ask: Ask;
-  /** Members who have a second factor show one, the others their password. */
+  account: FactorAccount;
+  calls: FactorCalls;
+  /** Those who have a second factor show one, the others their password. */
   factors: readonly Factor[];
   onDone: (isProved: boolean) => void;
 }
 
-/** Shows once more who the member is, before something changes. */
-export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
+/** Shows once more who is signed in, before something changes. */
+export function ProofForm({ account, calls, factors, onDone }: ProofFormProps) {
   const text = useAllTexts();
   const box = useRef<HTMLElement>(null);
   /** The kinds of which the server sends no codes, as it has said. */
@@ -66,7 +67,7 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
   const sendCode = () => {
     if (isSending || !isSent(kind)) return;
     setIsSending(true);
-    void sendProofCode(ask, kind).then((answer) => {
+    void sendProofCode(calls, kind).then((answer) => {
       setIsSending(false);
       change('');
       // The address is another one by now, or they were turned off: the other ways are left.
@@ -82,7 +83,7 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
   const send = () => {
     if (isSending) return;
     setFailure(null);
-    if (kind === 'WEBAUTHN') return;
+    if (!isTyped(kind)) return;
     if (waitsToSend) {
       sendCode();
       return;
@@ -93,7 +94,7 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
       return;
     }
     setIsSending(true);
-    void prove(ask, proofOf(kind, value)).then((answer) => {
+    void prove(calls, proofOf(kind, value)).then((answer) => {
       setIsSending(false);
       if ('value' in answer) {
         onDone(true);
@@ -109,12 +110,14 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
     setValue(next);
     setWrong(undefined);
   };
+  const isOperator = account.isOperator === true;
   const cannot = kind === 'PASSWORD' && !account.hasPassword;
   const isUnusable = failure?.code === PROOF_NEEDED;
   const ways: Record<ProofKind, string> = {
     PASSWORD: text.password,
     WEBAUTHN: text.passkey.use,
     TOTP: text.useAuthenticator,
+    PUSH: text.push.use,
     EMAIL: text.useEmailCode,
     SMS: text.useSmsCode,
     CALL: text.useCallCode,
@@ -130,20 +133,30 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
         <Callout tone="warn" announce="alert">
           <p>{cannot ? text.noPassword : text.proofUnusable}</p>
           <p>
-            <Link href={startUrl({ kind: 'RECOVER' })}>{text.recover}</Link>
+            <Link href={startUrl({ kind: isOperator ? 'OWNER_SIGN_IN' : 'RECOVER' })}>{text.recover}</Link>
           </p>
         </Callout>
       )}
       {kind === 'WEBAUTHN' && (
         <PasskeyProof
-          ask={ask}
+          calls={calls}
           onProved={() => {
             onDone(true);
           }}
           onUnusable={refuse}
         />
       )}
-      {!cannot && kind !== 'WEBAUTHN' && (
+      {kind === 'PUSH' && (
+        <PushProof
+          calls={calls}
+          site={account.site.name}
+          onProved={() => {
+            onDone(true);
+          }}
+          onUnusable={refuse}
+        />
+      )}
+      {!cannot && isTyped(kind) && (
         <Form labelledBy="proof" onSubmit={send}>
           <p className="step-quiet">{explained(kind)}</p>
           {!waitsToSend && field()}
@@ -194,7 +207,8 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
       case 'PASSWORD':
         return text.proofText;
       case 'TOTP':
-        return text.factorText({ site: account.site.name });
+        // An operator's authenticator may name another site.
+        return isOperator ? text.passkey.accountFactorText : text.factorText({ site: account.site.name });
       case 'EMAIL':
         return text.emailFactorText;
       case 'SMS':
@@ -227,7 +241,9 @@ export function ProofForm({ account, ask, factors, onDone }: ProofFormProps) {
 const WRONG_PASSWORD = '-19976';
 
 /** What is typed. */
-type CodeKind = Exclude<ProofKind, 'WEBAUTHN'>;
+type CodeKind = Exclude<ProofKind, 'WEBAUTHN' | 'PUSH'>;
+
+const isTyped = (kind: ProofKind): kind is CodeKind => kind !== 'WEBAUTHN' && kind !== 'PUSH';
 
 function proofOf(kind: CodeKind, value: string): Proof {
   switch (kind) {

@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { Callout } from '@stoa/ui/Callout';
 import { endSession, readSessions, type Ask, type MemberSession } from '../api/member.ts';
 import type { Failure } from '../api/request.ts';
 import { writtenDate } from '../page/dates.ts';
 import { TITLE_ID } from '../page/StepHead.tsx';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
+import { placeName } from './countries.ts';
 import { Note } from './Frame.tsx';
 import { Part } from './Part.tsx';
 import { SessionList } from './SessionList.tsx';
@@ -13,7 +14,10 @@ import { useLoaded } from './useLoaded.ts';
 /** Where the member is signed in. */
 export function SessionPart({ ask, language }: { ask: Ask; language: string }) {
   const text = useAllTexts();
-  const loaded = useLoaded(ask, readSessions);
+  const loaded = useLoaded(
+    ask,
+    useCallback((as: Ask) => readSessions(as, language), [language]),
+  );
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isSending, setIsSending] = useState(false);
   const [hasEnded, setHasEnded] = useState(false);
@@ -25,6 +29,7 @@ export function SessionPart({ ask, language }: { ask: Ask; language: string }) {
   const lines = (it: MemberSession) => [
     text.sessionBegan({ date: writtenDate(it.createdDate, language) }),
     ...(it.address === undefined ? [] : [text.sessionFrom({ address: it.address })]),
+    ...(it.place === undefined ? [] : [text.sessionPlace({ place: placeName(it.place, language) })]),
     ...(it.clientNames.length === 0 ? [] : [text.sessionApps({ apps: it.clientNames.join(', ') })]),
     it.impersonation === undefined
       ? text.lastUsed({ date: writtenDate(it.lastUsedDate, language) })

@@ -1,20 +1,18 @@
-import { useCallback, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { Problem } from '@stoa/api';
 import { Link } from '@stoa/ui/Link';
-import { readFactors, replacePassword, type Ask, type Factors, type MemberAccount } from '../api/member.ts';
+import { memberCalls, replacePassword, type Ask, type Factors, type MemberAccount } from '../api/member.ts';
 import type { Failure } from '../api/request.ts';
 import { startUrl } from '../flow/route.ts';
-import { TITLE_ID } from '../page/StepHead.tsx';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
+import { ConnectionPart } from './ConnectionPart.tsx';
 import { EmailPart } from './EmailPart.tsx';
 import { FactorPart } from './FactorPart.tsx';
 import { Note } from './Frame.tsx';
 import { Part } from './Part.tsx';
 import { PasswordForm } from './PasswordForm.tsx';
-import { ProofForm } from './ProofForm.tsx';
-import { proofKinds } from './proofKinds.ts';
-import { useLoaded } from './useLoaded.ts';
-import { useStepUp, type StepUp } from './useStepUp.ts';
+import type { StepUp } from './useStepUp.ts';
+import { WithProof, useProof } from './WithProof.tsx';
 
 export interface SignInPartProps {
   account: MemberAccount;
@@ -28,63 +26,44 @@ export interface SignInPartProps {
 
 /** By what the member signs in: the address, the password, second factors. */
 export function SignInPart({ account, ask, language, onVerified, onEmail }: SignInPartProps) {
-  const loaded = useLoaded(ask, readFactors);
-  const { put } = loaded;
-  // Factors may be others by now, here or in another browser, and they decide by what the member shows who they are.
-  const before = useCallback(async () => {
-    const answer = await readFactors(ask);
-    if ('value' in answer) put(answer.value);
-  }, [ask, put]);
-  const stepUp = useStepUp(before);
+  const calls = useMemo(() => memberCalls(ask), [ask]);
+  const { loaded, stepUp } = useProof(calls);
   return (
     <Part loaded={loaded}>
       {(factors) => (
-        <>
-          {stepUp.isAsked && (
-            <ProofForm
-              key={proofKinds(factors.factors, account.emailVerified).join(' ')}
+        <WithProof account={account} calls={calls} factors={factors.factors} stepUp={stepUp}>
+          <EmailPart
+            account={account}
+            ask={ask}
+            stepUp={stepUp}
+            onVerified={onVerified}
+            onChanged={(email) => {
+              onEmail(email);
+              // Browsers in which no code is asked for are none any more.
+              loaded.reload();
+            }}
+          />
+          <PasswordPart account={account} ask={ask} stepUp={stepUp} />
+          <ConnectionPart ask={ask} stepUp={stepUp} language={language} onChanged={loaded.reload} />
+          {isShown(factors) && (
+            <FactorPart
               account={account}
-              ask={ask}
-              factors={factors.factors}
-              onDone={(isProved) => {
-                stepUp.settle(isProved);
-                requestAnimationFrame(() => document.getElementById(TITLE_ID)?.focus());
-              }}
+              calls={calls}
+              stepUp={stepUp}
+              language={language}
+              factors={factors}
+              codesFor={account.site.name}
+              onChanged={loaded.reload}
             />
           )}
-          {/* Keeps what was typed while a proof is asked for. */}
-          <div hidden={stepUp.isAsked}>
-            <EmailPart
-              account={account}
-              ask={ask}
-              stepUp={stepUp}
-              onVerified={onVerified}
-              onChanged={(email) => {
-                onEmail(email);
-                // Browsers in which no code is asked for are none any more.
-                loaded.reload();
-              }}
-            />
-            <PasswordPart account={account} ask={ask} stepUp={stepUp} />
-            {isShown(factors) && (
-              <FactorPart
-                account={account}
-                ask={ask}
-                stepUp={stepUp}
-                language={language}
-                factors={factors}
-                onChanged={loaded.reload}
-              />
-            )}
-          </div>
-        </>
+        </WithProof>
       )}
     </Part>
   );
 }
 
 /** Where the site lets no member add a factor, those who have one still look after it. */
-const isShown = ({ policy, factors, rememberedBrowsers }: Factors): boolean =>
+const isShown = ({ policy, factors, rememberedBrowsers = 0 }: Factors): boolean =>
   policy !== 'OFF' || factors.length > 0 || rememberedBrowsers > 0;
 
 function PasswordPart({ account, ask, stepUp }: { account: MemberAccount; ask: Ask; stepUp: StepUp }) {

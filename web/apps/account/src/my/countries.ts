@@ -1,4 +1,5 @@
 /** The countries of ISO 3166-1, by their codes, with names in a language. */
+import type { Place } from '../api/place.ts';
 
 const CODES =
   'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD ' +
@@ -19,6 +20,10 @@ export function countriesIn(language: string): Country[] {
   const all = CODES.split(' ').map((code) => ({ code, name: countryName(code, language) }));
   return all.sort((a, b) => a.name.localeCompare(b.name, language));
 }
+
+/** City and country, as far as they are known. */
+export const placeName = ({ city, country }: Place, language: string): string =>
+  [city, country && countryName(country, language)].filter(Boolean).join(', ');
 
 /** The name of a code; what is no code stands for itself, because applications write what they like. */
 export function countryName(code: string, language: string): string {

@@ -17,8 +17,12 @@ const KEYS: Record<string, keyof AllTexts['wrong']> = {
   INSUFFICIENT_USER_AUTHENTICATION: 'proofNeeded',
 };
 
+/** The code for TOO_MANY of browsers that are asked by notifications. */
+export const TOO_MANY_BROWSERS = 'TOO_MANY_BROWSERS';
+
 /** The sentence to show. `passwordMinLength` fills the one text that needs a number. */
 export function wrongText(text: AllTexts, code: string, message: string, passwordMinLength?: number): string {
+  if (code === TOO_MANY_BROWSERS) return text.push.why.tooMany;
   const key = KEYS[code];
   return key === undefined ? problemText(text, code, message, passwordMinLength) : text.wrong[key];
 }

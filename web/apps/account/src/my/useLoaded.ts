@@ -1,6 +1,5 @@
 /** What a part of the page begins with: asked when it is opened. */
 import { useCallback, useEffect, useState } from 'react';
-import type { Ask } from '../api/member.ts';
 import type { Answer } from '../api/request.ts';
 
 export interface Loaded<Value> {
@@ -11,18 +10,19 @@ export interface Loaded<Value> {
   reload: () => void;
 }
 
-export function useLoaded<Value>(ask: Ask, read: (ask: Ask) => Promise<Answer<Value>>): Loaded<Value> {
+/** @param from what `read` asks by; another one is asked once more */
+export function useLoaded<Value, From>(from: From, read: (from: From) => Promise<Answer<Value>>): Loaded<Value> {
   const [answer, setAnswer] = useState<Answer<Value> | null>(null);
   const [round, setRound] = useState(0);
   useEffect(() => {
     let isOver = false;
-    void read(ask).then((it) => {
+    void read(from).then((it) => {
       if (!isOver) setAnswer(it);
     });
     return () => {
       isOver = true;
     };
-  }, [ask, read, round]);
+  }, [from, read, round]);
   const put = useCallback((value: Value) => {
     setAnswer({ value });
   }, []);

@@ -1,4 +1,4 @@
-/** What needs a proof of who the member is: sent, and sent again once the proof is there. */
+/** What needs a proof of who is signed in: sent, and sent again once the proof is there. */
 import { useCallback, useState } from 'react';
 import { PROOF_NEEDED } from '../api/member.ts';
 import type { Answer } from '../api/request.ts';
@@ -8,7 +8,7 @@ export interface StepUp {
   isAsked: boolean;
   /** The proof was given, or it won't be. */
   settle: (isProved: boolean) => void;
-  /** Sends something; null when the member gave no proof for it. */
+  /** Sends something; null when no proof was given for it. */
   run: <Value>(send: () => Promise<Answer<Value>>) => Promise<Answer<Value> | null>;
 }
 

@@ -4,8 +4,14 @@ import { problemText } from '../text/problems.ts';
 import { MessagePage, NOWHERE, Restart } from './FailurePage.tsx';
 import { useText } from './text.ts';
 
+export type AddressPageProps = { title: string; text: string } | { code: string; clientId: string | null };
+
+/** An address that leads to no flow: it lacks something itself, or the server refused it. */
+export const AddressPage = (props: AddressPageProps) =>
+  'code' in props ? <RefusalPage {...props} /> : <IncompletePage {...props} />;
+
 /** What the server refused when its address was opened. */
-export function RefusalPage({ code, clientId }: { code: string; clientId: string | null }) {
+function RefusalPage({ code, clientId }: { code: string; clientId: string | null }) {
   const text = useText();
   return (
     <MessagePage title={text.failedTitle} action={wayOn()}>
@@ -20,10 +26,10 @@ export function RefusalPage({ code, clientId }: { code: string; clientId: string
 }
 
 /** The address itself lacks something, so that the server was not asked. */
-export function AddressPage({ title, children }: { title: string; children: string }) {
+function IncompletePage({ title, text }: { title: string; text: string }) {
   return (
     <MessagePage title={title} action={<SignInLink />}>
-      <p>{children}</p>
+      <p>{text}</p>
     </MessagePage>
   );
 }

@@ -2,11 +2,10 @@ import { useEffect, useRef, useState } from 'react';
 import type { SiteFace } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Callout } from '@stoa/ui/Callout';
-import { LoadingState } from '@stoa/ui/States';
 import { decideApproval, readApproval, type ApprovalRequest, type Decision } from '../api/approval.ts';
 import type { Answer } from '../api/request.ts';
+import { ByLink } from './ByLink.tsx';
 import { writtenDate } from './dates.ts';
-import { MessagePage } from './FailurePage.tsx';
 import { StepHead, TITLE_ID } from './StepHead.tsx';
 import { useAllTexts } from './WithLaterTexts.tsx';
 
@@ -20,60 +19,40 @@ export interface ApprovalPageProps {
 /** An owner decides about a member who waits. Opening the page changes nothing; declining takes a second press. */
 export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
   const text = useAllTexts();
-  const [answer, setAnswer] = useState<Answer<ApprovalRequest> | null>(null);
+  const gone = (
+    <>
+      <p>{text.approveGoneText}</p>
+      <p>{text.messageSentText}</p>
+    </>
+  );
+  return (
+    <ByLink token={token} onSite={onSite} read={readApproval} gone={{ title: text.approveGoneTitle, text: gone }}>
+      {(request, put) => <Deciding token={token} language={language} request={request} put={put} />}
+    </ByLink>
+  );
+}
+
+interface DecidingProps {
+  token: string;
+  language: string;
+  request: ApprovalRequest;
+  put: (answer: Answer<ApprovalRequest>) => void;
+}
+
+function Deciding({ token, language, request, put }: DecidingProps) {
+  const text = useAllTexts();
   const [sending, setSending] = useState<Decision | null>(null);
   const [failed, setFailed] = useState(false);
   const [declines, setDeclines] = useState(false);
-  const [round, setRound] = useState(0);
-
-  useEffect(() => {
-    let isOver = false;
-    void readApproval(token).then((next) => {
-      if (isOver) return;
-      setAnswer(next);
-      if ('value' in next) onSite(next.value.site);
-    });
-    return () => {
-      isOver = true;
-    };
-  }, [token, onSite, round]);
 
   // What is asked, or how it was answered: a new one takes the focus, which the pressed button can't keep.
-  const question = answer !== null && 'value' in answer ? `${answer.value.state} ${String(declines)}` : null;
+  const question = `${request.state} ${String(declines)}`;
   const asked = useRef(question);
   useEffect(() => {
-    if (asked.current !== null && question !== null && asked.current !== question)
-      document.getElementById(TITLE_ID)?.focus();
+    if (asked.current !== question) document.getElementById(TITLE_ID)?.focus();
     asked.current = question;
   }, [question]);
 
-  if (answer === null) return <LoadingState level={1} label={text.loading} />;
-  if ('failure' in answer) {
-    if (answer.failure.why === 'expired')
-      return (
-        <MessagePage title={text.approveGoneTitle}>
-          <p>{text.approveGoneText}</p>
-          <p>{text.messageSentText}</p>
-        </MessagePage>
-      );
-    const retry = (
-      <Button
-        variant="primary"
-        onPress={() => {
-          setAnswer(null);
-          setRound((it) => it + 1);
-        }}
-      >
-        {text.tryAgain}
-      </Button>
-    );
-    return (
-      <MessagePage title={text.offlineTitle} action={retry}>
-        <p>{text.offlineText}</p>
-      </MessagePage>
-    );
-  }
-  const { value: request } = answer;
   if (request.state !== 'PENDING') {
     const title =
       request.state === 'APPROVED'
@@ -95,7 +74,7 @@ export function ApprovalPage({ token, language, onSite }: ApprovalPageProps) {
     void decideApproval(token, decision).then((next) => {
       setSending(null);
       if ('failure' in next && next.failure.why !== 'expired') setFailed(true);
-      else setAnswer(next);
+      else put(next);
     });
   };
   return (

@@ -2,10 +2,9 @@ import { useEffect, useRef, useState, type ReactNode } from 'react';
 import type { SiteFace } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Callout } from '@stoa/ui/Callout';
-import { LoadingState } from '@stoa/ui/States';
 import type { Answer, Failure } from '../api/request.ts';
 import { nameSite } from '../api/site.ts';
-import { MessagePage } from './FailurePage.tsx';
+import { ByLink } from './ByLink.tsx';
 import { StepHead, TITLE_ID } from './StepHead.tsx';
 import { useAllTexts } from './WithLaterTexts.tsx';
 
@@ -33,58 +32,38 @@ export interface LinkPageProps<Value extends About> {
 
 /** A page to which a link in a message leads, by which a member keeps something. Opening it changes nothing. */
 export function LinkPage<Value extends About>(props: LinkPageProps<Value>) {
-  const { token, onSite, read, undo, isDone, question, done, gone, refused } = props;
+  const { token, onSite, read, gone } = props;
+  return (
+    <ByLink token={token} onSite={onSite} read={read} gone={{ title: gone.title, text: <p>{gone.text}</p> }}>
+      {(value, put) => <Keeping {...props} value={value} put={put} />}
+    </ByLink>
+  );
+}
+
+type KeepingProps<Value extends About> = LinkPageProps<Value> & { value: Value; put: (answer: Answer<Value>) => void };
+
+function Keeping<Value extends About>({
+  token,
+  undo,
+  isDone,
+  question,
+  done,
+  refused,
+  value,
+  put,
+}: KeepingProps<Value>) {
   const text = useAllTexts();
-  const [answer, setAnswer] = useState<Answer<Value> | null>(null);
   const [isSending, setIsSending] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
-  const [round, setRound] = useState(0);
-  useEffect(() => {
-    let isOver = false;
-    void read(token).then((next) => {
-      if (isOver) return;
-      setAnswer(next);
-      if ('value' in next) onSite(next.value.site);
-    });
-    return () => {
-      isOver = true;
-    };
-  }, [token, onSite, read, round]);
-
   // The pressed button goes, and with it the focus.
-  const isUsed = answer !== null && 'value' in answer && isDone(answer.value);
+  const isUsed = isDone(value);
   const wasUsed = useRef(isUsed);
   useEffect(() => {
     if (isUsed && !wasUsed.current) document.getElementById(TITLE_ID)?.focus();
     wasUsed.current = isUsed;
   }, [isUsed]);
 
-  if (answer === null) return <LoadingState level={1} label={text.loading} />;
-  if ('failure' in answer) {
-    if (answer.failure.why === 'expired')
-      return (
-        <MessagePage title={gone.title}>
-          <p>{gone.text}</p>
-        </MessagePage>
-      );
-    const retry = (
-      <Button
-        variant="primary"
-        onPress={() => {
-          setAnswer(null);
-          setRound((it) => it + 1);
-        }}
-      >
-        {text.tryAgain}
-      </Button>
-    );
-    return (
-      <MessagePage title={text.offlineTitle} action={retry}>
-        <p>{text.offlineText}</p>
-      </MessagePage>
-    );
-  }
-  const { site, email } = answer.value;
+  const { site, email } = value;
   if (isUsed)
     return (
       <>
@@ -106,10 +85,10 @@ export function LinkPage<Value extends About>(props: LinkPageProps<Value>) {
       // The link named the site, which the address of the page may not; what stood behind `#` is used up.
       if ('value' in next) nameSite(next.value.site.id);
       if ('failure' in next && next.failure.why !== 'expired') setFailure(next.failure);
-      else setAnswer(next);
+      else put(next);
     });
   };
-  const asked = question(answer.value);
+  const asked = question(value);
   return (
     <>
       <StepHead title={asked.title} site={site.name}>

@@ -11,15 +11,20 @@ import { MessagePage, Restart } from '../page/FailurePage.tsx';
 import { StepHead } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
 import { problemText } from '../text/problems.ts';
+import { isOfOperator } from './operator.ts';
 import { siteName, type StepProps } from './step.ts';
 
-export function Redirect({ step }: Pick<StepProps<'REDIRECT'>, 'step'>) {
+export function Redirect({ step, flow }: StepProps<'REDIRECT'>) {
   const text = useText();
   const safe = isSafeUrl(step.url);
+  // The way to a provider is one that the person may come back on: the flow waits there.
+  const comesBack = flow.answered === 'PROVIDER';
   useEffect(() => {
-    forgetEmail();
-    if (safe) location.replace(step.url);
-  }, [step.url, safe]);
+    if (!comesBack) forgetEmail();
+    if (!safe) return;
+    if (comesBack) location.assign(step.url);
+    else location.replace(step.url);
+  }, [step.url, safe, comesBack]);
   if (!safe)
     return (
       <MessagePage title={text.failedTitle}>
@@ -60,7 +65,7 @@ export function Done({ view, step, flow }: StepProps<'DONE'>) {
   useEffect(forgetEmail, []);
   const home = view.homeUrl;
   // Those who run the site find their own page here.
-  const runs = (view.kind === 'OWNER_SIGN_IN' || view.kind === 'OWNER_SETUP') && step.message !== 'SIGNED_OUT';
+  const runs = isOfOperator(view) && step.message !== 'SIGNED_OUT';
   return (
     <>
       <StepHead title={text.done[step.message]} site={site} />
@@ -78,7 +83,7 @@ export function Done({ view, step, flow }: StepProps<'DONE'>) {
             </Link>
           )
         )}
-        {view.kind !== 'OWNER_SIGN_IN' && view.kind !== 'OWNER_SETUP' && step.message === 'SIGNED_IN' && (
+        {!isOfOperator(view) && step.message === 'SIGNED_IN' && (
           <Link href={accountUrlOf(view.site.id)} variant="quiet">
             {text.accountTitle}
           </Link>

@@ -3,6 +3,7 @@ import type { PasskeyChallenge } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Callout } from '@stoa/ui/Callout';
 import { FormActions } from '@stoa/ui/Form';
+import { keptEmail } from '../flow/draft.ts';
 import type { Flow } from '../flow/useFlow.ts';
 import { LoadingState } from '@stoa/ui/States';
 import { StepHead, TITLE_ID } from '../page/StepHead.tsx';
@@ -11,6 +12,7 @@ import { WithPasskeyTexts, type PasskeyTexts } from '../page/WithPasskeyTexts.ts
 import { AuthenticatorSetup } from '../parts/AuthenticatorSetup.tsx';
 import { hasPasskeys } from '../parts/passkey.ts';
 import { RecoveryCodes } from '../parts/RecoveryCodes.tsx';
+import { isOfOperator } from './operator.ts';
 import { PasskeyForm } from './PasskeyForm.tsx';
 import { useFreshChallenge } from './passkeyPrompt.ts';
 import { siteName, type StepProps } from './step.ts';
@@ -114,7 +116,7 @@ function EnrolPasskey({ view, step, flow, challenge, texts, other }: EnrolPasske
         makes
         toInput={(answer) => ({ type: 'CONFIRM_PASSKEY', ...answer })}
       >
-        <p>{texts.createText}</p>
+        <p>{isOfOperator(view) ? texts.secondText : texts.createText}</p>
       </PasskeyForm>
       <div className="step-aside step-quiet">{other}</div>
       <Later until={step.until} flow={flow} />
@@ -168,6 +170,8 @@ function EnrolApp({ view, step, flow, lead, other }: EnrolAppProps) {
 function KeepCodes({ view, step, flow }: StepProps<'RECOVERY_CODES'>) {
   const text = useText();
   const site = siteName(view, text);
+  // Those of owners and editors are of an account that is the same at all sites.
+  const codesFor = (isOfOperator(view) && keptEmail()) || site;
   const pending = flow.sending !== null;
   const go = () => {
     if (!pending) flow.send({ type: 'CODES_KEPT' });
@@ -178,7 +182,7 @@ function KeepCodes({ view, step, flow }: StepProps<'RECOVERY_CODES'>) {
         {step.codes.length > 0 ? text.recoveryCodesText : null}
       </StepHead>
       {step.codes.length > 0 ? (
-        <RecoveryCodes codes={step.codes} site={site} onKept={go} pending={pending} />
+        <RecoveryCodes codes={step.codes} site={codesFor} onKept={go} pending={pending} />
       ) : (
         <>
           <Callout tone="warn">{text.recoveryCodesGone}</Callout>

@@ -20,7 +20,7 @@ export function PasskeySignIn(props: PasskeyStep) {
   const { prompt, open, isRefused } = useStepPrompt(props, toInput);
   usePasskeyInField(props, !prompt.isOpen && flow.sending === null, toInput);
   return (
-    <div className="step-passkey">
+    <div className="step-way">
       <WithPasskeyTexts waiting={null}>
         {(texts) => (
           <>

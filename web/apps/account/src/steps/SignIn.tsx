@@ -4,14 +4,13 @@ import { PasswordField } from '@stoa/ui/PasswordField';
 import { StepHead } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
 import { EmailField, useEmail } from './EmailField.tsx';
-import type { PasskeyStep } from './passkeyPrompt.ts';
 import { missing, siteName, type StepProps } from './step.ts';
 import { StepForm } from './StepForm.tsx';
 
-/** Without it there is the password. */
-const PasskeySignIn = lazy<ComponentType<PasskeyStep>>(() =>
+/** Without them there is the password. */
+const OtherWays = lazy<ComponentType<StepProps<'SIGN_IN'>>>(() =>
   import('./later.ts').then(
-    (it) => ({ default: it.PasskeySignIn }),
+    (it) => ({ default: it.OtherWays }),
     () => ({ default: () => null }),
   ),
 );
@@ -22,6 +21,7 @@ export function SignIn({ view, step, flow }: StepProps<'SIGN_IN'>) {
   const owner = view.kind === 'OWNER_SIGN_IN';
   const [email, setEmail] = useEmail(step.email);
   const [password, setPassword] = useState('');
+  const ways = step.passkey ? [step.passkey, ...step.providers] : step.providers;
   return (
     <>
       <StepHead title={owner ? text.ownerSignInTitle({ site }) : text.signInTitle({ site })} site={site}>
@@ -59,9 +59,13 @@ export function SignIn({ view, step, flow }: StepProps<'SIGN_IN'>) {
           </>
         )}
       </StepForm>
-      {step.passkey && (
-        <Suspense fallback={<div className="step-passkey" />}>
-          <PasskeySignIn view={view} flow={flow} challenge={step.passkey} />
+      {ways.length > 0 && (
+        <Suspense
+          fallback={ways.map((_, idx) => (
+            <div key={idx} className="step-way" />
+          ))}
+        >
+          <OtherWays view={view} step={step} flow={flow} />
         </Suspense>
       )}
       {step.canRecover && (

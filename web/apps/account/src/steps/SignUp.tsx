@@ -5,6 +5,7 @@ import { StepHead } from '../page/StepHead.tsx';
 import { useText } from '../page/text.ts';
 import { EmailField, useEmail } from './EmailField.tsx';
 import { ProfileFields, profileInput, requiredValues, type ProfileValues } from './ProfileFields.tsx';
+import { ProviderButtons } from './ProviderButtons.tsx';
 import { missing, siteName, type LocalProblems, type StepProps } from './step.ts';
 import { StepForm } from './StepForm.tsx';
 
@@ -55,6 +56,7 @@ export function SignUp({ view, step, flow }: StepProps<'SIGN_UP'>) {
           </>
         )}
       </StepForm>
+      <ProviderButtons providers={step.providers} flow={flow} />
       {!setup && (
         <p className="step-aside">
           <span>{text.haveAccount}</span>

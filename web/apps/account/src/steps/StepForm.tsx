@@ -14,7 +14,7 @@ const WidgetPart = lazy(() => import('./WidgetPart.tsx').then((it) => ({ default
 const NONE: LocalProblems = {};
 
 /** What is sent by other buttons than that of the form. */
-const ASIDE: readonly FlowInput['type'][] = ['RESEND', 'SWITCH', 'BACK', 'LATER', 'CANCEL', 'PASSKEY'];
+const ASIDE: readonly FlowInput['type'][] = ['RESEND', 'SWITCH', 'BACK', 'LATER', 'CANCEL', 'PASSKEY', 'PROVIDER'];
 
 export interface StepFormProps {
   view: FlowView;

@@ -16,20 +16,7 @@ import { focusFirstProblem, siteName } from './step.ts';
 
 // Sign-in is what the first page usually shows; the rest comes once it stands.
 const later = () => import('./later.ts');
-const AwaitApproval = lazy(() => later().then((it) => ({ default: it.AwaitApproval })));
-const ConfirmSignOut = lazy(() => later().then((it) => ({ default: it.ConfirmSignOut })));
-const Done = lazy(() => later().then((it) => ({ default: it.Done })));
-const Enrolment = lazy(() => later().then((it) => ({ default: it.Enrolment })));
-const Failed = lazy(() => later().then((it) => ({ default: it.Failed })));
-const MissingFields = lazy(() => later().then((it) => ({ default: it.MissingFields })));
-const NewPassword = lazy(() => later().then((it) => ({ default: it.NewPassword })));
-const PostMessage = lazy(() => later().then((it) => ({ default: it.PostMessage })));
-const RecoverRequest = lazy(() => later().then((it) => ({ default: it.RecoverRequest })));
-const RecoverSent = lazy(() => later().then((it) => ({ default: it.RecoverSent })));
-const Redirect = lazy(() => later().then((it) => ({ default: it.Redirect })));
-const SecondFactor = lazy(() => later().then((it) => ({ default: it.SecondFactor })));
-const SignUp = lazy(() => later().then((it) => ({ default: it.SignUp })));
-const VerifyEmail = lazy(() => later().then((it) => ({ default: it.VerifyEmail })));
+const LaterStep = lazy(() => later().then((it) => ({ default: it.LaterStep })));
 
 /** The page of one step. */
 export function StepPage({ view, flow, linkIsOver }: { view: FlowView; flow: Flow; linkIsOver: boolean }) {
@@ -60,50 +47,13 @@ export function StepPage({ view, flow, linkIsOver }: { view: FlowView; flow: Flo
   );
 }
 
-/** Every step has its page. A step that is added to the union and not to this switch does not compile. */
 function pageOf(view: FlowView, flow: Flow) {
   const { step } = view;
-  const all = { view, flow };
-  switch (step.type) {
-    case 'SIGN_IN':
-      return <SignIn {...all} step={step} />;
-    case 'SIGN_UP':
-      return <SignUp {...all} step={step} />;
-    case 'VERIFY_EMAIL':
-      return <VerifyEmail {...all} step={step} />;
-    case 'AWAIT_APPROVAL':
-      return <AwaitApproval {...all} step={step} />;
-    case 'MISSING_FIELDS':
-      return <MissingFields {...all} step={step} />;
-    case 'SECOND_FACTOR':
-      return <SecondFactor {...all} step={step} />;
-    case 'OFFER_FACTOR':
-    case 'ENROL_FACTOR':
-    case 'RECOVERY_CODES':
-      return <Enrolment {...all} step={step} />;
-    case 'RECOVER_REQUEST':
-      return <RecoverRequest {...all} step={step} />;
-    case 'RECOVER_SENT':
-      return <RecoverSent {...all} step={step} />;
-    case 'NEW_PASSWORD':
-      return <NewPassword {...all} step={step} />;
-    case 'CONFIRM_SIGN_OUT':
-      return <ConfirmSignOut {...all} step={step} />;
-    case 'REDIRECT':
-      return <Redirect step={step} />;
-    case 'POST_MESSAGE':
-      return <PostMessage view={view} step={step} />;
-    case 'DONE':
-      return <Done {...all} step={step} />;
-    case 'FAILED':
-      return <Failed {...all} step={step} />;
-    default:
-      return unreachable(step);
-  }
-}
-
-function unreachable(step: never): never {
-  throw new Error(`no page for ${JSON.stringify(step)}`);
+  return step.type === 'SIGN_IN' ? (
+    <SignIn view={view} step={step} flow={flow} />
+  ) : (
+    <LaterStep view={view} step={step} flow={flow} />
+  );
 }
 
 /** Puts the focus where the person goes on: the wrong field, else the first field of a new page, else its heading. Stands

@@ -44,7 +44,51 @@ export function withPasskeys({ inField = false } = {}): Question[] {
 
 afterEach(() => {
   Reflect.deleteProperty(navigator, 'credentials');
+  Reflect.deleteProperty(navigator, 'serviceWorker');
 });
+
+/** What a browser's service for notifications gave. */
+export const SUBSCRIPTION = { endpoint: 'https://push.example/1', keys: { p256dh: 'BPub', auth: 'c2VjcmV0' } };
+
+/**
+ * A browser that has notifications: what it was asked, and what a worker posts to its pages.
+ * @param permission what the person says when they are asked
+ * @param outcomes what comes of each subscription, the last one for all further; a refusal by its name
+ */
+export function withPush(permission: NotificationPermission = 'granted', ...outcomes: (string | null)[]) {
+  const asked: unknown[] = [];
+  const container = new EventTarget();
+  const old = { unsubscribe: () => Promise.resolve(asked.push('unsubscribe')) };
+  const pushManager = {
+    subscribe: (options: object) => {
+      asked.push(options);
+      const why = (outcomes.length > 1 ? outcomes.shift() : outcomes[0]) ?? null;
+      if (why !== null) return Promise.reject(refusal(why));
+      return Promise.resolve({ toJSON: () => ({ ...SUBSCRIPTION, expirationTime: null }) });
+    },
+    getSubscription: () => Promise.resolve(old),
+  };
+  const register = (script: string, options: object) => {
+    asked.push([script, options]);
+    return Promise.resolve({ active: {}, installing: null, waiting: null, pushManager });
+  };
+  const requestPermission = () => {
+    asked.push('permission');
+    return Promise.resolve(permission);
+  };
+  vi.stubGlobal('PushManager', () => undefined);
+  vi.stubGlobal('Notification', { permission: 'default', requestPermission });
+  Object.defineProperty(navigator, 'serviceWorker', {
+    configurable: true,
+    value: Object.assign(container, { register }),
+  });
+  const post = (data: unknown) =>
+    act(async () => {
+      container.dispatchEvent(new MessageEvent('message', { data }));
+      await Promise.resolve();
+    });
+  return { asked, post };
+}
 
 /** The question that waits, which is the last one. */
 export async function question(asked: readonly Question[], count = asked.length + 1): Promise<Question> {

@@ -23,7 +23,14 @@ describe('captcha', () => {
   });
 
   it('answers when the server asks for it, and only then', async () => {
-    const signIn = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null });
+    const signIn = viewOf({
+      type: 'SIGN_IN',
+      email: null,
+      canSignUp: true,
+      canRecover: true,
+      passkey: null,
+      providers: [],
+    });
     const asks = { ...signIn, problems: [{ field: null, code: '-19971', message: 'captcha' }] };
     const sent: unknown[] = [];
     const reply = (json: unknown) => new Response(JSON.stringify(json), { status: 200 });

@@ -127,6 +127,112 @@ describe('phones and addresses', () => {
   });
 });
 
+describe('other email addresses', () => {
+  const OWN = 'mara@example.org';
+  const shown = (...emails: string[]) => profile({ emails });
+
+  it('are added beside that of the account, which is neither shown nor lost', async () => {
+    const added = shown(OWN, 'work@example.org');
+    const { sent, user } = openPage('/account/profile', accountOf({ email: OWN }), shown(OWN), shown(OWN), added);
+    const emails = await part(en.emails);
+    expect(emails.getByText(en.noEmails)).toBeTruthy();
+    expect(emails.getByText(en.emailsHelp)).toBeTruthy();
+    await user.click(emails.getByRole('button', { name: en.addEmail }));
+    const field = emails.getByLabelText(en.email);
+    await user.type(field, 'nowhere{Enter}');
+    expect(emails.getByText(en.problem.email)).toBeTruthy();
+    expect(sent).toHaveLength(2);
+    await user.clear(field);
+    await user.type(field, 'work@example.org{Enter}');
+    expect(await emails.findByText('work@example.org')).toBeTruthy();
+    expect(sent.at(-1)?.body).toEqual({ member: { contact: { emails: [OWN, 'work@example.org'] } } });
+    await expectAccessible();
+  });
+
+  it('are removed, one by one', async () => {
+    const before = shown(OWN, 'a@example.org', 'b@example.org');
+    const after = shown(OWN, 'b@example.org');
+    const { sent, user } = openPage('/account/profile', accountOf({ email: OWN }), before, before, after);
+    const emails = await part(en.emails);
+    await user.click(emails.getByRole('button', { name: `${en.remove}: a@example.org` }));
+    expect(await emails.findByText(en.factorRemoved)).toBeTruthy();
+    expect(sent.at(-1)?.body).toEqual({ member: { contact: { emails: [OWN, 'b@example.org'] } } });
+  });
+});
+
+describe('custom fields', () => {
+  const of = (fields: Record<string, unknown>) =>
+    profile({
+      customFields: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, { name, value }])),
+    });
+
+  it('are added, but none in the place of another', async () => {
+    const { sent, user } = openPage(
+      '/account/profile',
+      account,
+      of({ Hat: 'green' }),
+      of({ Hat: 'green' }),
+      of({ Hat: 'green', Shoes: '42' }),
+    );
+    const fields = await part(en.fields);
+    await user.click(fields.getByRole('button', { name: en.addField }));
+    await user.click(fields.getByRole('button', { name: en.saveProfile }));
+    expect(fields.getAllByText(en.problem.required)).toHaveLength(2);
+    const name = fields.getByLabelText(en.factorName);
+    await user.type(name, 'Hat');
+    await user.type(fields.getByLabelText(en.fieldValue), '42{Enter}');
+    expect(fields.getByText(en.wrong.fieldExists)).toBeTruthy();
+    expect(sent).toHaveLength(2);
+    await expectAccessible();
+    await user.clear(name);
+    await user.type(name, 'Shoes{Enter}');
+    expect(await fields.findByText('Shoes')).toBeTruthy();
+    expect(sent.at(-1)?.body).toEqual({
+      member: { contact: { customFields: { Shoes: { name: 'Shoes', value: '42' } } } },
+    });
+  });
+
+  it('are not added in the place of one that was added meanwhile', async () => {
+    const both = of({ Hat: 'green', Shoes: '41' });
+    const { sent, user } = openPage('/account/profile', account, of({ Hat: 'green' }), both, both);
+    const fields = await part(en.fields);
+    await user.click(fields.getByRole('button', { name: en.addField }));
+    await user.type(fields.getByLabelText(en.factorName), 'Shoes');
+    await user.type(fields.getByLabelText(en.fieldValue), '42{Enter}');
+    expect(await fields.findByText(en.wrong.fieldExists)).toBeTruthy();
+    expect(sent.at(-1)?.body).toEqual({ member: { contact: {} } });
+    await user.click(fields.getByRole('button', { name: en.cancel }));
+    expect(fields.getByText('41')).toBeTruthy();
+  });
+
+  it('are edited where they are text, and removed whatever they are', async () => {
+    const sizes = { waist: 80 };
+    const { sent, user } = openPage(
+      '/account/profile',
+      account,
+      of({ Hat: 'green', sizes }),
+      of({ Hat: 'green', sizes }),
+      of({ Hat: 'blue', sizes }),
+      of({ Hat: 'blue', sizes }),
+      of({ Hat: 'blue' }),
+    );
+    const fields = await part(en.fields);
+    expect(fields.getByText('{"waist":80}')).toBeTruthy();
+    const edits = fields.getAllByRole('button').filter((it) => it.textContent === en.editEntry);
+    expect(edits.map((it) => it.getAttribute('aria-label'))).toEqual([`${en.editEntry}: Hat, green`]);
+    await user.click(fields.getByRole('button', { name: `${en.editEntry}: Hat, green` }));
+    const field = fields.getByLabelText('Hat');
+    await user.clear(field);
+    await user.type(field, 'blue{Enter}');
+    expect(await fields.findByText('blue')).toBeTruthy();
+    expect(sent[3]?.body).toEqual({ member: { contact: { customFields: { Hat: { name: 'Hat', value: 'blue' } } } } });
+    await user.click(fields.getByRole('button', { name: `${en.remove}: sizes, {"waist":80}` }));
+    expect(await fields.findByText(en.factorRemoved)).toBeTruthy();
+    expect(sent.at(-1)?.body).toEqual({ member: { contact: { customFields: { sizes: null } } } });
+    await expectAccessible();
+  });
+});
+
 describe('an address', () => {
   const typed = { addressLine: '', addressLine2: '', postalCode: '', city: '', subdivision: '', country: '' };
 

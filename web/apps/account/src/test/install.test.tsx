@@ -1,15 +1,14 @@
-import { render, screen } from '@testing-library/react';
+import { fireEvent, render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { App } from '../App.tsx';
 import { routeOf } from '../flow/route.ts';
-import { InstallPage } from '../page/InstallPage.tsx';
+import { InstallPage } from '../my/InstallPage.tsx';
 import { scopeText } from '../page/scopes.ts';
 import { TextProvider } from '../page/text.ts';
-import { WithLaterTexts } from '../page/WithLaterTexts.tsx';
 import { LANGUAGES, loadCatalogue } from '../text/languages.ts';
 import { loadOtherTexts } from '../text/later.ts';
-import { en, expectAccessible } from './page.tsx';
+import { en, expectAccessible, seenButton } from './page.tsx';
 import { SITE } from './views.ts';
 
 const ADDRESS = { appId: 'c1', redirectUrl: 'https://feed.example/in', state: 's' };
@@ -46,9 +45,7 @@ function open(...replies: [status: number, body: unknown][]) {
   const left: string[] = [];
   render(
     <TextProvider value={en}>
-      <WithLaterTexts language="en">
-        <InstallPage address={ADDRESS} onSite={() => undefined} leave={(url) => left.push(url)} />
-      </WithLaterTexts>
+      <InstallPage address={ADDRESS} language="en" onSite={() => undefined} leave={(url) => left.push(url)} />
     </TextProvider>,
   );
   return { sent, left, user: userEvent.setup() };
@@ -57,7 +54,10 @@ function open(...replies: [status: number, body: unknown][]) {
 const refusal = (code: string) => ({ message: 'x', details: { applicationError: { code, description: 'No.' } } });
 
 describe('the page on which an owner is asked about an application', () => {
-  beforeAll(() => import('../page/InstallPage.tsx'));
+  beforeAll(() => import('../my/InstallPage.tsx'));
+  beforeEach(() => {
+    vi.spyOn(document, 'hasFocus').mockReturnValue(true);
+  });
 
   it('is found by its query', async () => {
     const search = '?redirectUrl=https%3A%2F%2Ffeed.example%2Fin&appId=c1&state=s';
@@ -80,6 +80,7 @@ describe('the page on which an owner is asked about an application', () => {
     ]);
     expect(screen.getByText('It goes on at feed.example.')).toBeTruthy();
     expect(screen.getByText('This app is not made by the people who run Atlas.')).toBeTruthy();
+    expect(screen.getByText(en.consent.installUntil)).toBeTruthy();
     expect(document.title).toBe('Install Feed on Atlas?');
     await expectAccessible();
   });
@@ -97,7 +98,7 @@ describe('the page on which an owner is asked about an application', () => {
   ])('goes on by %s, with the keyboard too', async (name, decision) => {
     const url = 'https://feed.example/in?code=x';
     const { sent, left, user } = open([200, CONSENT], [200, { url }]);
-    const button = await screen.findByRole('button', { name });
+    const button = await seenButton(name);
     expect(sent).toHaveLength(1);
     while (document.activeElement !== button) await user.tab();
     await user.keyboard('{Enter}');
@@ -107,9 +108,21 @@ describe('the page on which an owner is asked about an application', () => {
     expect(sent[1]).toEqual({ path: '/_api/account/v1/installs/decide', body: { ...ADDRESS, decision } });
   });
 
+  it('takes no press that was meant for what stood there before', async () => {
+    vi.mocked(document.hasFocus).mockReturnValue(false);
+    const { sent } = open([200, CONSENT]);
+    const button = await screen.findByRole('button', { name: 'Install' });
+    vi.mocked(document.hasFocus).mockReturnValue(true);
+    fireEvent.focus(window);
+    fireEvent.click(button);
+    fireEvent.click(button);
+    await seenButton('Install');
+    expect(sent).toHaveLength(1);
+  });
+
   it('opens no address that would run here', async () => {
     const { left, user } = open([200, CONSENT], [200, { url: 'javascript:alert(1)' }]);
-    await user.click(await screen.findByRole('button', { name: 'Install' }));
+    await user.click(await seenButton('Install'));
     expect(await screen.findByText(en.brokenText)).toBeTruthy();
     expect(left).toEqual([]);
   });

@@ -1,4 +1,5 @@
 /** What the server answers who is signed in. */
+import type { OwnerAccount } from '../api/owner.ts';
 import type { Reply } from './page.tsx';
 import { SITE } from './views.ts';
 
@@ -35,3 +36,39 @@ export const factors = (more: object = {}): Reply =>
     rememberedBrowsers: 0,
     ...more,
   });
+
+/** Sign-ins of an owner. */
+export const HERE = {
+  id: 'a',
+  siteName: 'Atlas',
+  device: 'Firefox · Linux',
+  address: '192.0.2.7',
+  place: { city: 'Basel', country: 'CH' },
+  createdDate: '2026-01-02T12:00:00.000Z',
+  isCurrent: true,
+};
+export const PHONE = { ...HERE, id: 'b', device: 'Safari · iPhone', isCurrent: false };
+export const UNKNOWN = {
+  ...HERE,
+  id: 'c',
+  device: null,
+  address: null,
+  place: null,
+  siteName: 'Beside',
+  isCurrent: false,
+};
+
+export const ownerAccount = (more: Partial<OwnerAccount> = {}): Reply =>
+  ok({
+    site: SITE,
+    email: 'olga@example.org',
+    role: 'OWNER',
+    passwordMinLength: 8,
+    sessions: [HERE, PHONE, UNKNOWN],
+    problems: [],
+    ...more,
+  });
+
+/** The refusal until a proof is there, and the answer to one. */
+export const NEEDED = refused(403, 'INSUFFICIENT_USER_AUTHENTICATION');
+export const proved = ok({ provedUntil: '2026-01-02T12:10:00.000Z' });

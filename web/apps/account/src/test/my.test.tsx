@@ -32,7 +32,14 @@ const HERE = session('a', { isCurrent: true, device: 'Firefox · Linux', address
 
 describe('my account', () => {
   it('asks strangers to sign in, and for the way back', async () => {
-    const signIn = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null });
+    const signIn = viewOf({
+      type: 'SIGN_IN',
+      email: null,
+      canSignUp: true,
+      canRecover: true,
+      passkey: null,
+      providers: [],
+    });
     const { sent } = openPage('/s/s1/account/', refused(401, 'UNAUTHENTICATED'), signIn);
     await screen.findByRole('heading', { level: 1, name: 'Sign in to Atlas' });
     expect(sent[0]).toMatchObject({ method: 'POST', path: `/s/s1${OPEN}`, body: {} });
@@ -98,7 +105,14 @@ describe('my account', () => {
 
 describe('the ways to it', () => {
   it('keep an address with a client or a way back for the sign-in', async () => {
-    const signIn = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null });
+    const signIn = viewOf({
+      type: 'SIGN_IN',
+      email: null,
+      canSignUp: true,
+      canRecover: true,
+      passkey: null,
+      providers: [],
+    });
     const { sent } = openPage('/account/?clientId=c1&returnUrl=https%3A%2F%2Fapp.example.org%2F', signIn);
     await screen.findByRole('heading', { level: 1, name: 'Sign in to Atlas' });
     expect(sent[0]?.body).toEqual({ kind: 'SIGN_IN', clientId: 'c1', returnUrl: 'https://app.example.org/' });
@@ -111,7 +125,14 @@ describe('the ways to it', () => {
   });
 
   it('ask again when the browser brings the page back', async () => {
-    const signIn = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null });
+    const signIn = viewOf({
+      type: 'SIGN_IN',
+      email: null,
+      canSignUp: true,
+      canRecover: true,
+      passkey: null,
+      providers: [],
+    });
     openPage('/account/profile', account(), profile(), refused(401, 'UNAUTHENTICATED'), signIn);
     await screen.findByDisplayValue('Lind');
     dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
@@ -487,7 +508,13 @@ describe('sessions', () => {
     const { sent, user } = openPage(
       '/account/sessions',
       account(),
-      ok({ sessions: [HERE, session('b', { device: 'Safari · iPhone' }), session('c')] }),
+      ok({
+        sessions: [
+          { ...HERE, place: { city: 'Bâle', country: 'CH' } },
+          session('b', { device: 'Safari · iPhone', place: { country: 'DE' } }),
+          session('c'),
+        ],
+      }),
       ok({ applications: [] }),
       ok({}),
       ok({ sessions: [HERE, session('c'), session('d')] }),
@@ -496,6 +523,9 @@ describe('sessions', () => {
     );
     await screen.findByText('Firefox · Linux');
     expect(screen.getByText(en.sessionFrom({ address: '192.0.2.7' }))).toBeTruthy();
+    expect(screen.getByText(en.sessionPlace({ place: 'Bâle, Switzerland' }))).toBeTruthy();
+    expect(screen.getByText(en.sessionPlace({ place: 'Germany' }))).toBeTruthy();
+    expect(sent[1]?.language).toBe('en');
     expect(screen.getByText(en.sessionApps({ apps: 'Atlas' }))).toBeTruthy();
     await expectAccessible();
     await user.click(screen.getByRole('button', { name: /^Sign out there: Safari/ }));

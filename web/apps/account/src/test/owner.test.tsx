@@ -1,46 +1,30 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
-import type { OwnerAccount } from '../api/owner.ts';
+import { HERE, PHONE, UNKNOWN, factors, ownerAccount as account, refused } from './member.ts';
 import { en, expectAccessible, openPage, openPageUnasked } from './page.tsx';
 import { SITE, viewOf } from './views.ts';
 
-const HERE = {
-  id: 'a',
-  siteName: 'Atlas',
-  device: 'Firefox · Linux',
-  createdDate: '2026-01-02T12:00:00.000Z',
-  isCurrent: true,
-};
-const PHONE = { ...HERE, id: 'b', device: 'Safari · iPhone', isCurrent: false };
-const UNKNOWN = { ...HERE, id: 'c', device: null, siteName: 'Beside', isCurrent: false };
-
-const account = (more: Partial<OwnerAccount> = {}) => ({
-  status: 200,
-  body: {
-    site: SITE,
-    email: 'olga@example.org',
-    role: 'OWNER',
-    passwordMinLength: 8,
-    sessions: [HERE, PHONE, UNKNOWN],
-    problems: [],
-    ...more,
-  },
-});
-
 describe('the page of those who run a site', () => {
   it('says where they are signed in, and asks beneath the site of its address', async () => {
-    const { sent } = openPage('/s/s1/account/security', account());
-    await screen.findByRole('heading', { level: 1, name: en.securityTitle });
-    expect(sent[0]?.path).toBe('/s/s1/_api/account/v1/operator');
+    const { sent } = openPage('/s/s1/account/security', account(), factors());
+    await screen.findByRole('heading', { level: 2, name: en.factorsTitle });
+    expect(sent.map((it) => it.path)).toEqual([
+      '/s/s1/_api/account/v1/operator',
+      '/s/s1/_api/account/v1/operator/factors',
+    ]);
+    expect(screen.getByText(en.factorsNone)).toBeTruthy();
     const list = within(screen.getByRole('list'));
     expect(list.getAllByRole('listitem')).toHaveLength(3);
     expect(list.getByText(en.unknownDevice)).toBeTruthy();
     expect(list.getByText(en.sessionHere)).toBeTruthy();
+    expect(list.getAllByText(en.sessionFrom({ address: '192.0.2.7' }))).toHaveLength(2);
+    expect(list.getAllByText(en.sessionPlace({ place: 'Basel, Switzerland' }))).toHaveLength(2);
+    expect(sent[0]?.language).toBe('en');
     await expectAccessible();
   });
 
   it("is in the site's language where the browser asks for none that there is", async () => {
-    openPageUnasked('/account/security', account({ site: { ...SITE, language: 'de' } }));
+    openPageUnasked('/account/security', account({ site: { ...SITE, language: 'de' } }), factors());
     await waitFor(() => {
       expect(document.documentElement.lang).toBe('de');
     });
@@ -50,6 +34,7 @@ describe('the page of those who run a site', () => {
     const { sent, user } = openPage(
       '/account/security',
       account(),
+      factors(),
       account({ sessions: [HERE, UNKNOWN] }),
       account({ sessions: [HERE, PHONE, UNKNOWN] }),
       account({ sessions: [HERE] }),
@@ -58,7 +43,7 @@ describe('the page of those who run a site', () => {
     await waitFor(() => {
       expect(screen.getAllByRole('listitem')).toHaveLength(2);
     });
-    expect(sent[1]).toMatchObject({ path: '/_api/account/v1/operator/sessions/end', body: { session: 'b' } });
+    expect(sent[2]).toMatchObject({ path: '/_api/account/v1/operator/sessions/end', body: { session: 'b' } });
     expect(screen.getByRole('status').textContent).toBe(en.sessionEnded);
     expect(screen.queryByRole('button', { name: en.endOthers })).toBeNull();
     await user.click(screen.getByRole('button', { name: /^Sign out there: Unknown/ }));
@@ -66,21 +51,27 @@ describe('the page of those who run a site', () => {
     await waitFor(() => {
       expect(screen.getAllByRole('listitem')).toHaveLength(1);
     });
-    expect(sent[3]).toMatchObject({ path: '/_api/account/v1/operator/sessions/end-others', body: {} });
+    expect(sent[4]).toMatchObject({ path: '/_api/account/v1/operator/sessions/end-others', body: {} });
   });
 
   it('changes the password, and says at the field what is wrong', async () => {
     const wrong = { field: 'old', code: 'INVALID_CREDENTIALS', message: 'no' };
-    const { sent, user } = openPage('/account/security', account(), account({ problems: [wrong] }), account());
+    const { sent, user } = openPage(
+      '/account/security',
+      account(),
+      factors(),
+      account({ problems: [wrong] }),
+      account(),
+    );
     const old = await screen.findByLabelText(en.oldPassword);
     await user.click(screen.getByRole('button', { name: en.savePassword }));
     expect(screen.getAllByText(en.problem.required)).toHaveLength(2);
-    expect(sent).toHaveLength(1);
+    expect(sent).toHaveLength(2);
     await user.type(old, 'the old one');
     await user.type(screen.getByLabelText(en.newPassword), 'quite another');
     await user.click(screen.getByRole('button', { name: en.savePassword }));
     expect(await screen.findByText(en.problem.credentials)).toBeTruthy();
-    expect(sent[1]).toMatchObject({
+    expect(sent[2]).toMatchObject({
       path: '/_api/account/v1/operator/password',
       body: { old: 'the old one', password: 'quite another' },
     });
@@ -92,8 +83,7 @@ describe('the page of those who run a site', () => {
   });
 
   it('leads to the sign-in of those who run the site', async () => {
-    const error = { details: { applicationError: { code: 'UNAUTHENTICATED', description: 'no', data: {} } } };
-    openPage('/s/s1/account/security', { status: 401, body: error });
+    openPage('/s/s1/account/security', refused(401, 'UNAUTHENTICATED'));
     const link = await screen.findByRole('link', { name: en.signIn });
     expect(link.getAttribute('href')).toBe('/s/s1/account/owner');
   });
@@ -111,7 +101,7 @@ describe('the looks of a site', () => {
     openPage(
       '/account/flow/aaaa.first',
       viewOf(
-        { type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null },
+        { type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null, providers: [] },
         { site: { ...SITE, ...site } },
       ),
     );
@@ -152,7 +142,14 @@ describe('the looks of a site', () => {
 });
 
 it('what was typed is kept apart for sites that share a host', async () => {
-  const view = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null });
+  const view = viewOf({
+    type: 'SIGN_IN',
+    email: null,
+    canSignUp: true,
+    canRecover: true,
+    passkey: null,
+    providers: [],
+  });
   const { user } = openPage('/s/s1/account/flow/aaaa.first', view);
   await user.type(await screen.findByLabelText(en.email), 'mara@example.org');
   expect(sessionStorage.getItem('stoa.account.email/s/s1')).toBe('mara@example.org');

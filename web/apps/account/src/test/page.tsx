@@ -1,8 +1,8 @@
 /** Opens an account page in the test's document, with answers for its requests. */
-import { render } from '@testing-library/react';
+import { render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import axe from 'axe-core';
-import { expect, vi } from 'vitest';
+import { afterEach, expect, vi } from 'vitest';
 import type { FlowInput, FlowView } from '@stoa/api';
 import { App } from '../App.tsx';
 import { loadCatalogue } from '../text/languages.ts';
@@ -18,7 +18,21 @@ export interface Sent {
   body: unknown;
   /** The access token, where one goes with it. */
   token?: string;
+  /** The language in which places are to be named, where it is said. */
+  language?: string;
 }
+
+const CONNECTIONS = '/_api/identity/v1/connections';
+let connections: Reply = { status: 200, body: { connections: [] } };
+
+/** What is answered to the page that asks by which providers the member signs in, which is none of the replies in turn. */
+export function answerConnections(reply: Reply): void {
+  connections = reply;
+}
+
+afterEach(() => {
+  connections = { status: 200, body: { connections: [] } };
+});
 
 /** Each request takes the next reply; the last one stays. */
 export function openPage(address: string, ...replies: [Reply, ...Reply[]]) {
@@ -34,25 +48,41 @@ function open(address: string, languageIsGuess: boolean, replies: [Reply, ...Rep
   const sent: Sent[] = [];
   let idx = 0;
   vi.stubGlobal('fetch', (path: string, init: RequestInit) => {
+    const method = init.method ?? 'GET';
+    if (method === 'GET' && path.endsWith(CONNECTIONS)) return replied(connections);
     const reply = replies[Math.min(idx, replies.length - 1)] ?? 'no answer';
     idx += 1;
-    const token = new Headers(init.headers).get('authorization');
+    const [token, language] = ['authorization', 'accept-language'].map((it) => new Headers(init.headers).get(it));
     sent.push({
-      method: init.method ?? 'GET',
+      method,
       path,
       body: typeof init.body === 'string' ? (JSON.parse(init.body) as unknown) : null,
-      ...(token === null ? {} : { token }),
+      ...(token ? { token } : {}),
+      ...(language ? { language } : {}),
     });
-    if (reply === 'no answer') return Promise.reject(new TypeError('Failed to fetch'));
-    if (reply === 'never') return new Promise<Response>(() => undefined);
-    const [status, body] = 'status' in reply ? [reply.status, reply.body] : [200, reply];
-    return Promise.resolve(new Response(JSON.stringify(body), { status, headers: { 'x-wix-request-id': 'r-1' } }));
+    return replied(reply);
   });
   history.replaceState(null, '', address);
   render(<App language="en" catalogue={first} languageIsGuess={languageIsGuess} />);
   const inputs = () =>
     sent.filter((it) => it.method === 'POST' && it.path.includes('/flows/')).map((it) => it.body as FlowInput);
   return { sent, inputs, user: userEvent.setup() };
+}
+
+function replied(reply: Reply): Promise<Response> {
+  if (reply === 'no answer') return Promise.reject(new TypeError('Failed to fetch'));
+  if (reply === 'never') return new Promise<Response>(() => undefined);
+  const [status, body] = 'status' in reply ? [reply.status, reply.body] : [200, reply];
+  return Promise.resolve(new Response(JSON.stringify(body), { status, headers: { 'x-wix-request-id': 'r-1' } }));
+}
+
+/** The button of an answer that is taken once the page was seen for a moment. */
+export async function seenButton(name: string): Promise<HTMLElement> {
+  const button = await screen.findByRole('button', { name });
+  await waitFor(() => {
+    expect(button.getAttribute('aria-disabled')).toBeNull();
+  });
+  return button;
 }
 
 /** Colour needs a real browser and is checked there. */

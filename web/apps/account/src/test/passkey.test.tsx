@@ -13,7 +13,7 @@ const REFUSED = { problems: [{ field: 'passkey', code: 'PASSKEY_REFUSED', messag
 const done = viewOf({ type: 'DONE', message: 'SIGNED_IN' });
 
 const signIn = (passkey: PasskeyChallenge | null, more: Partial<FlowView> = {}) =>
-  viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey }, more);
+  viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey, providers: [] }, more);
 
 const button = (name: string) => screen.findByRole('button', { name });
 

@@ -1,5 +1,5 @@
 /** One view or more for each step: adding a step to the union without one here does not compile. */
-import type { FactorType, FlowView, PasskeyChallenge, SiteFace, Step } from '@stoa/api';
+import type { FactorType, FlowView, PasskeyChallenge, Provider, ProviderFailure, SiteFace, Step } from '@stoa/api';
 
 export const SITE: SiteFace = {
   id: 's1',
@@ -54,43 +54,48 @@ export const creation = (n: number): PasskeyChallenge => ({
   }),
 });
 
+/** Of a member with these factors. */
+function withFactors(
+  factors: FactorType[],
+  step: Partial<Extract<Step, { type: 'SECOND_FACTOR' }>> = {},
+  more: Partial<FlowView> = {},
+): FlowView {
+  const none = { sentTo: null, sentBy: null, resendAfterSeconds: 0, passkey: null };
+  return viewOf({ type: 'SECOND_FACTOR', factors, rememberDays: 30, ...none, ...step }, more);
+}
+
 /** Of a member who takes codes by email and has no authenticator. */
 const byEmail = (sentTo: string | null): FlowView =>
-  viewOf({
-    type: 'SECOND_FACTOR',
-    factors: ['EMAIL', 'RECOVERY_CODE'],
-    rememberDays: 30,
-    sentTo,
-    sentBy: sentTo === null ? null : 'EMAIL',
-    resendAfterSeconds: 0,
-    passkey: null,
-  });
+  withFactors(['EMAIL', 'RECOVERY_CODE'], { sentTo, sentBy: sentTo === null ? null : 'EMAIL' });
 
 /** Of a member who takes codes at a number. */
 const byPhone = (sentBy: 'SMS' | 'CALL' | null): FlowView =>
-  viewOf({
-    type: 'SECOND_FACTOR',
-    factors: ['SMS', 'CALL', 'RECOVERY_CODE'],
-    rememberDays: 30,
-    sentTo: sentBy === null ? null : '+49***78',
-    sentBy,
-    resendAfterSeconds: 0,
-    passkey: null,
-  });
+  withFactors(['SMS', 'CALL', 'RECOVERY_CODE'], { sentTo: sentBy === null ? null : '+49***78', sentBy });
 
 /** Of a member who has passkeys among other factors. */
 export const byPasskey = (factors: FactorType[], n: number, more: Partial<FlowView> = {}): FlowView =>
-  viewOf(
-    {
-      type: 'SECOND_FACTOR',
-      factors,
-      rememberDays: 30,
-      sentTo: null,
-      sentBy: null,
-      resendAfterSeconds: 0,
-      passkey: challenge(n),
-    },
-    more,
+  withFactors(factors, { passkey: challenge(n) }, more);
+
+/** Of a member who came by a provider, and whose password is asked for. */
+export const byPassword = (factors: FactorType[], more: Partial<FlowView> = {}): FlowView =>
+  withFactors(factors, {}, more);
+
+/** Of a member whose browser can be asked, among other factors. */
+export const byPush = (factors: FactorType[] = ['PUSH', 'RECOVERY_CODE'], more: Partial<FlowView> = {}): FlowView =>
+  withFactors(factors, {}, more);
+
+/** A browser is asked. */
+export const pushed: FlowView = viewOf(
+  { type: 'AWAIT_PUSH', number: '42', expiresDate: '2026-01-02T12:02:00.000Z' },
+  { canGoBack: true },
+);
+
+/** Of an owner or editor, whose browsers are not remembered: with a passkey, the `n`th time, or without. */
+export const byOperator = (n: number | null): FlowView =>
+  withFactors(
+    n === null ? ['TOTP', 'RECOVERY_CODE'] : ['WEBAUTHN', 'TOTP', 'RECOVERY_CODE'],
+    { rememberDays: 0, passkey: n === null ? null : challenge(n) },
+    { kind: 'OWNER_SIGN_IN', cancelUrl: null },
   );
 
 /** A factor is to be set up: an authenticator, or a passkey. */
@@ -106,6 +111,30 @@ export const enrolling = (passkey: PasskeyChallenge | null, more: Partial<FlowVi
     more,
   );
 
+/** The identity providers of the site. */
+export const PROVIDERS: Provider[] = [
+  { id: 'c0ffee00-0000-4000-8000-0000000000a1', label: 'Acme' },
+  { id: 'c0ffee00-0000-4000-8000-0000000000a2', label: 'University of Lisbon' },
+];
+
+/** With which a member signs in without the password. */
+export const signInBy = (providers: Provider[], more: Partial<FlowView> = {}): FlowView =>
+  viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null, providers }, more);
+
+export const linking = (more: Partial<FlowView> = {}): FlowView =>
+  viewOf(
+    { type: 'LINK_PROVIDER', provider: 'Acme', email: 'mara@example.org', canRecover: true },
+    { canGoBack: true, ...more },
+  );
+
+export const providerFailed = (reason: ProviderFailure, more: Partial<FlowView> = {}): FlowView =>
+  viewOf(
+    { type: 'PROVIDER_FAILED', provider: { id: 'c0ffee00-0000-4000-8000-0000000000a1', label: 'Acme' }, reason },
+    { canGoBack: true, ...more },
+  );
+
+const FAILURES: ProviderFailure[] = ['DECLINED', 'UNAVAILABLE', 'NO_EMAIL', 'NO_ACCOUNT', 'REFUSED'];
+
 const profile = [
   { name: 'firstName', required: true },
   { name: 'lastName', required: false },
@@ -115,33 +144,56 @@ export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: Fl
   SIGN_IN: [
     {
       title: 'Sign in to Atlas',
-      view: viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null }),
+      view: viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null, providers: [] }),
     },
     {
       title: 'Sign in to Atlas',
-      view: viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: challenge(1) }),
+      view: viewOf({
+        type: 'SIGN_IN',
+        email: null,
+        canSignUp: true,
+        canRecover: true,
+        passkey: challenge(1),
+        providers: [],
+      }),
     },
     {
       title: 'Sign in to run Atlas',
       view: viewOf(
-        { type: 'SIGN_IN', email: null, canSignUp: false, canRecover: true, passkey: null },
+        { type: 'SIGN_IN', email: null, canSignUp: false, canRecover: true, passkey: null, providers: [] },
         { kind: 'OWNER_SIGN_IN', cancelUrl: null },
       ),
     },
+    { title: 'Sign in to Atlas', view: signInBy(PROVIDERS) },
   ],
   SIGN_UP: [
     {
       title: 'Create your account',
-      view: viewOf({ type: 'SIGN_UP', email: null, fields: profile, passwordMinLength: 8 }, { kind: 'SIGN_UP' }),
+      view: viewOf(
+        { type: 'SIGN_UP', email: null, fields: profile, passwordMinLength: 8, providers: [] },
+        { kind: 'SIGN_UP' },
+      ),
     },
     {
       title: /^Welcome/,
       view: viewOf(
-        { type: 'SIGN_UP', email: null, fields: [], passwordMinLength: 8 },
+        { type: 'SIGN_UP', email: null, fields: [], passwordMinLength: 8, providers: [] },
         { kind: 'OWNER_SETUP', cancelUrl: null },
       ),
     },
+    {
+      title: 'Create your account',
+      view: viewOf(
+        { type: 'SIGN_UP', email: null, fields: [], passwordMinLength: 8, providers: PROVIDERS },
+        { kind: 'SIGN_UP' },
+      ),
+    },
   ],
+  LINK_PROVIDER: [{ title: 'Connect Acme to your account', view: linking() }],
+  PROVIDER_FAILED: FAILURES.map((reason) => ({
+    title: 'Sign-in with Acme did not work',
+    view: providerFailed(reason),
+  })),
   VERIFY_EMAIL: [
     {
       title: 'Check your email',
@@ -172,7 +224,13 @@ export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: Fl
     { title: 'Confirm that it is you', view: byPhone('SMS') },
     { title: 'Confirm that it is you', view: byPhone('CALL') },
     { title: 'Confirm that it is you', view: byPasskey(['WEBAUTHN', 'TOTP', 'RECOVERY_CODE'], 1) },
+    { title: 'Confirm that it is you', view: byOperator(1) },
+    { title: 'Confirm that it is you', view: byOperator(null) },
+    { title: 'Confirm that it is you', view: byPasskey(['WEBAUTHN', 'PUSH', 'RECOVERY_CODE'], 1) },
+    { title: 'Confirm that it is you', view: byPush() },
+    { title: 'Confirm that it is you', view: byPassword(['PASSWORD']) },
   ],
+  AWAIT_PUSH: [{ title: 'Look at your other browser', view: pushed }],
   OFFER_FACTOR: [
     {
       title: 'Protect your account',
@@ -203,6 +261,28 @@ export const VIEWS: { [Type in Step['type']]: { title: string | RegExp; view: Fl
     {
       title: /^Welcome/,
       view: viewOf({ type: 'NEW_PASSWORD', emailHint: null, passwordMinLength: 10 }, { kind: 'OWNER_SETUP' }),
+    },
+  ],
+  CONSENT: [
+    {
+      title: 'Let Ledger act for you at Atlas?',
+      view: viewOf(
+        {
+          type: 'CONSENT',
+          appName: 'Ledger',
+          host: 'ledger.example',
+          account: 'mara@example.org',
+          scopes: ['items:read:posts', 'members:read'],
+        },
+        { cancelUrl: null },
+      ),
+    },
+    {
+      title: 'Let Ledger act for you at Atlas?',
+      view: viewOf(
+        { type: 'CONSENT', appName: 'Ledger', host: '', account: 'mara@example.org', scopes: [] },
+        { cancelUrl: null },
+      ),
     },
   ],
   CONFIRM_SIGN_OUT: [

@@ -5,7 +5,14 @@ import { expectAccessible, openPage, type Reply } from './page.tsx';
 import { viewOf } from './views.ts';
 
 const FLOW = '/account/flow/aaaa';
-const signIn = viewOf({ type: 'SIGN_IN', email: null, canSignUp: true, canRecover: true, passkey: null });
+const signIn = viewOf({
+  type: 'SIGN_IN',
+  email: null,
+  canSignUp: true,
+  canRecover: true,
+  passkey: null,
+  providers: [],
+});
 const missing = { ...signIn, problems: [{ field: null, code: '-19971', message: 'captcha' }] };
 const wrong = { ...signIn, problems: [{ field: null, code: '-19976', message: 'wrong' }] };
 const done = viewOf({ type: 'DONE', message: 'SIGNED_IN' });

@@ -125,7 +125,7 @@ export default {
   securityTitle: 'كلمة المرور وعمليات الدخول',
 
   accountTitle: 'حسابي',
-  redirecting: 'جارٍ إعادتك',
+  redirecting: 'لحظة من فضلك',
   redirectStuck: 'لا شيء يحدث؟ تابع يدويًا',
   redirectRefused: 'لا يمكن فتح عنوان العودة بأمان.',
   messageSent: 'تم',

@@ -128,7 +128,7 @@ export default {
   securityTitle: 'Passwort und Anmeldungen',
 
   accountTitle: 'Mein Konto',
-  redirecting: 'Es geht zurück',
+  redirecting: 'Einen Moment',
   redirectStuck: 'Nichts passiert? Von Hand weitergehen',
   redirectRefused: 'Die Rücksprungadresse lässt sich nicht gefahrlos öffnen.',
   messageSent: 'Fertig',

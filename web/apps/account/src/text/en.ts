@@ -127,7 +127,7 @@ export default {
   securityTitle: 'Password and sign-ins',
 
   accountTitle: 'My account',
-  redirecting: 'Taking you back',
+  redirecting: 'One moment',
   redirectStuck: 'Not moving? Continue by hand',
   redirectRefused: 'The address to go back to is not safe to open.',
   messageSent: 'All done',

@@ -128,7 +128,7 @@ export default {
   securityTitle: 'Contraseña y sesiones',
 
   accountTitle: 'Mi cuenta',
-  redirecting: 'Volviendo',
+  redirecting: 'Un momento',
   redirectStuck: '¿No avanza? Continúa a mano',
   redirectRefused: 'La dirección de vuelta no se puede abrir con seguridad.',
   messageSent: 'Listo',

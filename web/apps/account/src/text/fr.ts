@@ -128,7 +128,7 @@ export default {
   securityTitle: 'Mot de passe et connexions',
 
   accountTitle: 'Mon compte',
-  redirecting: 'Retour en cours',
+  redirecting: 'Un instant',
   redirectStuck: 'Rien ne se passe ? Continuer à la main',
   redirectRefused: 'L’adresse de retour ne peut pas être ouverte sans risque.',
   messageSent: 'C’est fait',

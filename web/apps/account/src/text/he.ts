@@ -124,7 +124,7 @@ export default {
   securityTitle: 'סיסמה וכניסות',
 
   accountTitle: 'החשבון שלי',
-  redirecting: 'חוזרים',
+  redirecting: 'רק רגע',
   redirectStuck: 'לא קורה כלום? המשך ידני',
   redirectRefused: 'אי אפשר לפתוח בבטחה את כתובת החזרה.',
   messageSent: 'סיימנו',

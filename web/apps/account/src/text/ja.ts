@@ -125,7 +125,7 @@ export default {
   securityTitle: 'パスワードとログイン',
 
   accountTitle: 'マイアカウント',
-  redirecting: '元のページに戻ります',
+  redirecting: 'お待ちください',
   redirectStuck: '進まない場合はこちら',
   redirectRefused: '戻り先のアドレスは安全に開けません。',
   messageSent: '完了しました',

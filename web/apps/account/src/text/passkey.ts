@@ -1,4 +1,4 @@
-/** The texts of passkeys, apart from those of the first page: they are fetched where a passkey can be used. */
+/** The texts of passkeys and of factors of owners and editors, apart from those of the first page: fetched where they are shown. */
 import { type Bound, languages } from '@stoa/text';
 import type en from './passkey/en.ts';
 

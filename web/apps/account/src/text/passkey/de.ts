@@ -5,6 +5,7 @@ export default {
   signIn: 'Mit einem Passkey anmelden',
   use: 'Einen Passkey verwenden',
   factorText: 'Bitte mit Ihrem Passkey bestätigen: per Fingerabdruck, Gesicht, PIN oder Sicherheitsschlüssel.',
+  accountFactorText: 'Bitte den Code eingeben, den Ihre Authenticator-App für dieses Konto zeigt.',
   proofText: 'Bevor sich das ändert, bestätigen Sie bitte mit Ihrem Passkey.',
   waiting: 'Bitte der Aufforderung des Browsers oder Geräts folgen.',
 
@@ -12,6 +13,8 @@ export default {
     '{site} verlangt bei der Anmeldung einen zweiten Schritt: einen Passkey oder einen Code einer Authenticator-App.',
   createText:
     'Ihr Gerät oder Passwortmanager bewahrt den Passkey auf und öffnet ihn per Fingerabdruck, Gesicht oder PIN. Er meldet Sie auch ohne Passwort an.',
+  secondText:
+    'Ihr Gerät oder Passwortmanager bewahrt den Passkey auf und öffnet ihn per Fingerabdruck, Gesicht oder PIN. Sie verwenden ihn nach dem Passwort.',
   create: 'Passkey erstellen',
   useApp: 'Eine Authenticator-App verwenden',
 
@@ -21,6 +24,7 @@ export default {
   kind: 'Passkey',
   synced: 'Passkey, auf mehreren Geräten',
   ready: 'Der Passkey ist bereit. Er meldet Sie ab jetzt an.',
+  secondReady: 'Der Passkey ist bereit. Er wird ab jetzt nach dem Passwort verlangt.',
   rename: 'Umbenennen',
   renameTitle: '{name} umbenennen',
   saveName: 'Namen speichern',

@@ -1,14 +1,17 @@
-/** The texts of passkeys. Another language is one file beside this one. */
+/** The texts of passkeys, and of factors of owners and editors. Another language is one file beside this one. */
 export default {
   signIn: 'Sign in with a passkey',
   use: 'Use a passkey',
   factorText: 'Confirm with your passkey: by fingerprint, face, PIN or security key.',
+  accountFactorText: 'Type the code that your authenticator app shows for this account.',
   proofText: 'Before this changes, confirm with your passkey.',
   waiting: 'Follow the prompt of your browser or device.',
 
   enrolText: '{site} asks for a second step at sign-in: a passkey, or a code of an authenticator app.',
   createText:
     'Your device or password manager keeps the passkey, and opens it by fingerprint, face or PIN. It also signs you in without a password.',
+  secondText:
+    'Your device or password manager keeps the passkey, and opens it by fingerprint, face or PIN. You use it after your password.',
   create: 'Create a passkey',
   useApp: 'Use an authenticator app',
 
@@ -18,6 +21,7 @@ export default {
   kind: 'Passkey',
   synced: 'Passkey, on several devices',
   ready: 'The passkey is ready. It signs you in from now on.',
+  secondReady: 'The passkey is ready. You will be asked for it after your password.',
   rename: 'Rename',
   renameTitle: 'Rename {name}',
   saveName: 'Save the name',

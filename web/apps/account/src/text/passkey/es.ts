@@ -5,6 +5,7 @@ export default {
   signIn: 'Entrar con una llave de acceso',
   use: 'Usar una llave de acceso',
   factorText: 'Confirme con su llave de acceso: huella, rostro, PIN o llave de seguridad.',
+  accountFactorText: 'Escriba el código que su aplicación de autenticación muestra para esta cuenta.',
   proofText: 'Antes de cambiarlo, confirma con tu llave de acceso.',
   waiting: 'Siga las indicaciones de su navegador o dispositivo.',
 
@@ -12,6 +13,8 @@ export default {
     '{site} pide un segundo paso al entrar: una llave de acceso o un código de una aplicación de autenticación.',
   createText:
     'Su dispositivo o gestor de contraseñas guarda la llave de acceso y la abre con huella, rostro o PIN. También sirve para entrar sin contraseña.',
+  secondText:
+    'Su dispositivo o gestor de contraseñas guarda la llave de acceso y la abre con huella, rostro o PIN. Se usa después de la contraseña.',
   create: 'Crear una llave de acceso',
   useApp: 'Usar una aplicación de autenticación',
 
@@ -21,6 +24,7 @@ export default {
   kind: 'Llave de acceso',
   synced: 'Llave de acceso, en varios dispositivos',
   ready: 'La llave de acceso está lista. Desde ahora puedes entrar con ella.',
+  secondReady: 'La llave de acceso está lista. Desde ahora se pide después de la contraseña.',
   rename: 'Cambiar el nombre',
   renameTitle: 'Cambiar el nombre de {name}',
   saveName: 'Guardar el nombre',

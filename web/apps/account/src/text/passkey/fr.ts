@@ -5,6 +5,7 @@ export default {
   signIn: 'Se connecter avec une clé d’accès',
   use: 'Utiliser une clé d’accès',
   factorText: 'Confirmez avec votre clé d’accès : empreinte, visage, code PIN ou clé de sécurité.',
+  accountFactorText: 'Saisissez le code que votre application d’authentification affiche pour ce compte.',
   proofText: 'Avant ce changement, confirmez avec votre clé d’accès.',
   waiting: 'Suivez les indications de votre navigateur ou de votre appareil.',
 
@@ -12,6 +13,8 @@ export default {
     '{site} demande une deuxième étape à la connexion : une clé d’accès, ou un code d’une application d’authentification.',
   createText:
     'Votre appareil ou gestionnaire de mots de passe garde la clé d’accès et l’ouvre par empreinte, visage ou code PIN. Elle permet aussi de se connecter sans mot de passe.',
+  secondText:
+    'Votre appareil ou gestionnaire de mots de passe garde la clé d’accès et l’ouvre par empreinte, visage ou code PIN. Elle s’utilise après le mot de passe.',
   create: 'Créer une clé d’accès',
   useApp: 'Utiliser une application d’authentification',
 
@@ -21,6 +24,7 @@ export default {
   kind: 'Clé d’accès',
   synced: 'Clé d’accès, sur plusieurs appareils',
   ready: 'La clé d’accès est prête. Elle vous connecte désormais.',
+  secondReady: 'La clé d’accès est prête. Elle sera demandée après le mot de passe.',
   rename: 'Renommer',
   renameTitle: 'Renommer {name}',
   saveName: 'Enregistrer le nom',

@@ -1,17 +1,22 @@
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { SiteFace } from '@stoa/api';
 import { Button } from '@stoa/ui/Button';
 import { Callout } from '@stoa/ui/Callout';
 import { Link } from '@stoa/ui/Link';
 import { LoadingState } from '@stoa/ui/States';
 import { decideInstall, installerUrl, readInstall, type InstallAddress, type InstallConsent } from '../api/install.ts';
+import { readFactors, type Factor } from '../api/member.ts';
+import { operatorAccount, operatorCalls } from '../api/owner.ts';
 import type { Answer, Failure } from '../api/request.ts';
 import { isSafeUrl } from '../flow/leave.ts';
+import { MessagePage } from '../page/FailurePage.tsx';
+import { StepHead } from '../page/StepHead.tsx';
+import { scopeText } from '../page/scopes.ts';
+import { WithLaterTexts, useAllTexts } from '../page/WithLaterTexts.tsx';
+import { AllowButton } from '../parts/AllowButton.tsx';
 import { problemText } from '../text/problems.ts';
-import { MessagePage } from './FailurePage.tsx';
-import { StepHead } from './StepHead.tsx';
-import { scopeText } from './scopes.ts';
-import { useAllTexts } from './WithLaterTexts.tsx';
+import { useStepUp } from './useStepUp.ts';
+import { WithProof } from './WithProof.tsx';
 
 export interface InstallPageProps {
   address: InstallAddress;
@@ -28,12 +33,33 @@ const assign = (url: string) => {
 };
 
 /** An owner is asked whether an application may hold what it asks for. Opening the page changes nothing. */
-export function InstallPage({ address, onSite, leave = assign }: InstallPageProps) {
+export const InstallPage = ({ language, ...rest }: InstallPageProps & { language: string }) => (
+  <WithLaterTexts language={language}>
+    <Consent {...rest} />
+  </WithLaterTexts>
+);
+
+function Consent({ address, onSite, leave = assign }: InstallPageProps) {
   const text = useAllTexts();
   const [answer, setAnswer] = useState<Answer<InstallConsent> | null>(null);
   const [sending, setSending] = useState<Sending | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [round, setRound] = useState(0);
+  const calls = useMemo(
+    () =>
+      operatorCalls((over) => {
+        setAnswer({ failure: over });
+      }),
+    [],
+  );
+  /** By which the owner proves who they are, once that is asked. */
+  const [factors, setFactors] = useState<readonly Factor[]>([]);
+  const stepUp = useStepUp(
+    useCallback(async () => {
+      const found = await readFactors(calls);
+      if ('value' in found) setFactors(found.value.factors);
+    }, [calls]),
+  );
 
   useEffect(() => {
     let isOver = false;
@@ -66,56 +92,63 @@ export function InstallPage({ address, onSite, leave = assign }: InstallPageProp
     if (sending !== null) return;
     setSending(decision);
     setFailure(null);
-    void decideInstall(address, decision).then((next) => {
-      if ('value' in next && isSafeUrl(next.value.url)) {
-        leave(next.value.url);
-        return;
-      }
-      setSending(null);
-      if ('value' in next)
-        setFailure({ why: 'broken', code: '', message: '', requestId: null, clientId: null, problems: [] });
-      else if (next.failure.why === 'refused') setAnswer(next);
-      else setFailure(next.failure);
-    });
+    void stepUp
+      .run(() => decideInstall(address, decision))
+      .then((next) => {
+        if (next === null) {
+          setSending(null);
+          return;
+        }
+        if ('value' in next && isSafeUrl(next.value.url)) {
+          leave(next.value.url);
+          return;
+        }
+        setSending(null);
+        if ('value' in next)
+          setFailure({ why: 'broken', code: '', message: '', requestId: null, clientId: null, problems: [] });
+        else if (next.failure.why === 'refused') setAnswer(next);
+        else setFailure(next.failure);
+      });
   };
   return (
     <>
       <StepHead title={text.installTitle({ app: consent.appName, site: consent.site.name })} site={consent.site.name}>
         {consent.host !== '' && text.installTo({ host: consent.host })}
       </StepHead>
-      <div className="step-stack">
-        {consent.isThirdParty && <Callout tone="warn">{text.installOthers({ site: consent.site.name })}</Callout>}
-        <p id="install-rights">{text.installMay}</p>
-        <ul aria-labelledby="install-rights">
-          {consent.scopes === null ? (
-            <li>{text.installFull}</li>
-          ) : (
-            consent.scopes.map((scope) => <li key={scope}>{scopeText(text, scope)}</li>)
+      <WithProof account={operatorAccount(consent.site)} calls={calls} factors={factors} stepUp={stepUp}>
+        <div className="step-stack">
+          {consent.isThirdParty && <Callout tone="warn">{text.installOthers({ site: consent.site.name })}</Callout>}
+          <p id="install-rights">{text.installMay}</p>
+          <ul aria-labelledby="install-rights">
+            {consent.scopes === null ? (
+              <li>{text.installFull}</li>
+            ) : (
+              consent.scopes.map((scope) => <li key={scope}>{scopeText(text, scope)}</li>)
+            )}
+          </ul>
+          <p className="step-quiet">{text.consent.installUntil}</p>
+          {failure !== null && (
+            <Callout tone="bad">{failure.why === 'offline' ? text.offlineText : text.brokenText}</Callout>
           )}
-        </ul>
-        {failure !== null && (
-          <Callout tone="bad">{failure.why === 'offline' ? text.offlineText : text.brokenText}</Callout>
-        )}
-        <Button
-          variant="primary"
-          wide
-          pending={sending === 'INSTALL'}
-          onPress={() => {
-            decide('INSTALL');
-          }}
-        >
-          {text.install}
-        </Button>
-        <Button
-          wide
-          pending={sending === 'DECLINE'}
-          onPress={() => {
-            decide('DECLINE');
-          }}
-        >
-          {text.decline}
-        </Button>
-      </div>
+          <AllowButton
+            pending={sending === 'INSTALL'}
+            onAllow={() => {
+              decide('INSTALL');
+            }}
+          >
+            {text.install}
+          </AllowButton>
+          <Button
+            wide
+            pending={sending === 'DECLINE'}
+            onPress={() => {
+              decide('DECLINE');
+            }}
+          >
+            {text.decline}
+          </Button>
+        </div>
+      </WithProof>
     </>
   );
 }
