@@ -3,7 +3,7 @@ import { messagesTo } from '../../conformance/lib/mail.mjs';
 import { member, text } from '../../conformance/lib/parse.mjs';
 import { checkAccessibility } from './axe.mjs';
 import { named } from './passkeys.mjs';
-import { checkWidth, sendCredentials, title } from './steps.mjs';
+import { checkWidth, sendCredentials, tabTo, title } from './steps.mjs';
 
 /** @import { Page } from 'playwright-core' */
 /** @import { World } from './run-tests.mjs' */
@@ -50,4 +50,13 @@ export async function openFactors(page, world, credentials) {
   await page.getByLabel('6-digit code').pressSequentially(await codeTo(world.stoa.data, credentials.email));
   await page.keyboard.press('Enter');
   await page.getByText('Confirmed', { exact: true }).waitFor();
+}
+
+/** By keyboard to the form that a button of its name leads to. @param {Page} page @param {string} name */
+export async function openForm(page, name) {
+  await tabTo(page, page.getByRole('button', { name }), name);
+  await page.keyboard.press('Enter');
+  const form = page.getByRole('form', { name });
+  await form.waitFor();
+  return form;
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { messagesTo } from '../../conformance/lib/mail.mjs';
 import { member, present, text } from '../../conformance/lib/parse.mjs';
 import { codeAt, currentStep } from '../../conformance/lib/totp.mjs';
-import { codeTo, looks } from '../lib/account.mjs';
+import { codeTo, looks, openForm } from '../lib/account.mjs';
 import { newCredentials, sendCredentials, tabTo, title } from '../lib/steps.mjs';
 
 /** @import { Test } from '../lib/run-tests.mjs' */
@@ -40,7 +40,9 @@ export const tests = [
         await page.keyboard.press('Enter');
         await page.getByText('Confirmed', { exact: true }).waitFor();
         await looks(page, `${shots}/account-password-390-${engine}`);
-        await page.getByRole('button', { name: 'Add an authenticator app' }).click();
+        await openForm(page, 'Add an authenticator app');
+        await looks(page, `${shots}/account-add-390-${engine}`);
+        await page.keyboard.press('Enter');
         await page.getByLabel('Password', { exact: true }).fill(credentials.password);
         await looks(page, `${shots}/account-proof-390-${engine}`);
         await page.keyboard.press('Enter');

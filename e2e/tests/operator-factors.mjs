@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { present, text } from '../../conformance/lib/parse.mjs';
 import { codeAt, currentStep, stepAfter } from '../../conformance/lib/totp.mjs';
-import { looks } from '../lib/account.mjs';
+import { looks, openForm } from '../lib/account.mjs';
 import { OWNER_PASSWORD, accept, becomeOwner, invite, makeSite } from '../lib/owners.mjs';
 import { deviceOf, elsewhere, named, onlyByButton } from '../lib/passkeys.mjs';
 import { allowing, sendCredentials, tabTo, title } from '../lib/steps.mjs';
@@ -42,7 +42,7 @@ export const tests = [
         await title(page, SECURITY).waitFor();
         await page.getByText('Your password alone signs you in.').waitFor();
         await looks(page, `${shots}/operator-security-390-${engine}`);
-        await tabTo(page, page.getByRole('button', { name: 'Add an authenticator app' }), 'adding an authenticator');
+        await openForm(page, 'Add an authenticator app');
         await page.keyboard.press('Enter');
         await page.getByText('Before this changes, type your password once more.').waitFor();
         await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'proof');
@@ -53,7 +53,7 @@ export const tests = [
         const recoveryCodes = await keepCodes(page, `${shots}/operator-codes-390-${engine}`);
         await page.getByText('10 recovery codes are left.').waitFor();
 
-        const form = page.getByRole('form', { name: 'Add a passkey' });
+        const form = await openForm(page, 'Add a passkey');
         await tabTo(page, form.getByRole('textbox'), 'the name of a passkey');
         await page.keyboard.type('Laptop');
         await page.keyboard.press('Enter');

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { messagesTo } from '../../conformance/lib/mail.mjs';
 import { member, present, text } from '../../conformance/lib/parse.mjs';
-import { codeTo, looks, openFactors, signInPage } from '../lib/account.mjs';
+import { codeTo, looks, openFactors, openForm, signInPage } from '../lib/account.mjs';
 import { deviceOf, elsewhere, named, onlyByButton, withoutPasskeys } from '../lib/passkeys.mjs';
 import { newCredentials, sendCredentials, tabTo, title } from '../lib/steps.mjs';
 
@@ -237,7 +237,7 @@ async function addPasskey(page, world, credentials) {
   const { shots, engine } = world;
   const device = await deviceOf(page);
   await openFactors(page, world, credentials);
-  const form = page.getByRole('form', { name: 'Add a passkey' });
+  const form = await openForm(page, 'Add a passkey');
   await tabTo(page, form.getByRole('textbox'), 'the name of a passkey');
   await page.keyboard.type('Laptop');
   await looks(page, `${shots}/passkey-add-${engine}`);

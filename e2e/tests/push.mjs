@@ -5,7 +5,7 @@ import * as ece from 'http_ece';
 import { messagesTo } from '../../conformance/lib/mail.mjs';
 import { member, present, text } from '../../conformance/lib/parse.mjs';
 import { startPushService } from '../../conformance/lib/push.mjs';
-import { looks, openFactors, signInPage } from '../lib/account.mjs';
+import { looks, openFactors, openForm, signInPage } from '../lib/account.mjs';
 import { callAsMember, codeFromWorker, startWorker } from '../lib/push.mjs';
 import { newCredentials, sendCredentials, tabTo, title } from '../lib/steps.mjs';
 
@@ -34,11 +34,11 @@ export const tests = [
         await browser.visit({ ...PHONE, mayFail: OVER }, async (page) => {
           const credentials = newCredentials();
           await openFactors(page, world, credentials);
-          await page.getByRole('form', { name: ADD }).waitFor();
+          await openForm(page, ADD);
           await looks(page, `${shots}/push-add-390-${engine}`);
           // Loaded under the site's own address, so that the worker is the page's.
           await page.reload();
-          await page.getByRole('form', { name: ADD }).waitFor();
+          await page.getByRole('button', { name: ADD }).waitFor();
           const worker = await startWorker(page);
           const { pushed, recoveryCodes } = await addBrowser(page, service, worker, credentials);
           await page.reload();
@@ -111,7 +111,7 @@ export const tests = [
       const { browser, shots, engine } = world;
       await browser.visit(PHONE, async (page) => {
         await openFactors(page, world, newCredentials());
-        const form = page.getByRole('form', { name: ADD });
+        const form = await openForm(page, ADD);
         const press = form.getByRole('button', { name: ADD });
         await tabTo(page, press, 'what adds this browser');
         await page.keyboard.press('Enter');
@@ -123,7 +123,7 @@ export const tests = [
           Reflect.deleteProperty(window, 'PushManager');
         });
         await openFactors(page, world, newCredentials());
-        const press = page.getByRole('form', { name: ADD }).getByRole('button', { name: ADD });
+        const press = page.getByRole('button', { name: ADD });
         await tabTo(page, press, 'what this browser cannot do');
         await page.getByRole('tooltip').getByText('This browser can not get notifications here.').waitFor();
         await looks(page, `${shots}/push-none-1280-${engine}`);

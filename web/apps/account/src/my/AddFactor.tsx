@@ -1,251 +1,77 @@
-import { useState } from 'react';
-import { Button } from '@stoa/ui/Button';
-import { CodeField } from '@stoa/ui/CodeField';
-import { Form, FormActions } from '@stoa/ui/Form';
-import { TextField } from '@stoa/ui/TextField';
-import { confirmFactor, type Enrolment, type FactorCalls } from '../api/member.ts';
-import type { Answer, Failure } from '../api/request.ts';
-import { AuthenticatorSetup } from '../parts/AuthenticatorSetup.tsx';
-import { useAllTexts } from '../page/WithLaterTexts.tsx';
-import { useArrivedCode } from '../parts/push.ts';
-import { Note, type Done } from './Frame.tsx';
+import { beginFactor, beginPhoneFactor, type Enrolment, type FactorCalls } from '../api/member.ts';
+import { beginPush } from '../api/push.ts';
+import type { Answer } from '../api/request.ts';
+import { AddAuthenticator } from './AddAuthenticator.tsx';
+import { AddPasskey } from './AddPasskey.tsx';
+import { AddPhone } from './AddPhone.tsx';
+import { AddPush } from './AddPush.tsx';
+import { TOO_MANY_BROWSERS } from './problems.ts';
 import type { StepUp } from './useStepUp.ts';
 
-const LENGTH = 6;
+/** The kinds of which something is asked before they are added. */
+export type Asked = 'WEBAUTHN' | 'TOTP' | 'PUSH' | 'SMS' | 'CALL';
 
 export interface AddFactorProps {
-  /** Whether the member has shown that the address is theirs; without that none is added. */
-  isVerified: boolean;
-  isSending: boolean;
-  onAdd: (name: string) => void;
-}
-
-/** The beginning of another authenticator: what the member calls it. */
-export function AddFactor({ isVerified, isSending, onAdd }: AddFactorProps) {
-  const text = useAllTexts();
-  const [name, setName] = useState('');
-  if (!isVerified) return <p className="step-quiet">{text.factorNeedsEmail}</p>;
-  return (
-    <Form
-      labelledBy="add-factor"
-      onSubmit={() => {
-        onAdd(name.trim());
-      }}
-    >
-      <h3 id="add-factor" className="my-head">
-        {text.addFactor}
-      </h3>
-      <TextField
-        label={text.factorName}
-        optional={text.optional}
-        help={text.factorNameHelp}
-        name="factor-name"
-        maxLength={100}
-        autoComplete="off"
-        value={name}
-        onChange={setName}
-      />
-      <FormActions>
-        <Button type="submit" pending={isSending}>
-          {text.addFactor}
-        </Button>
-      </FormActions>
-    </Form>
-  );
-}
-
-export interface ConfirmFactorProps {
+  kind: Asked;
   calls: FactorCalls;
   stepUp: StepUp;
-  enrolment: Enrolment;
-  /** Has another code sent. */
-  again: () => Promise<Answer<Enrolment>>;
-  /** Another code was sent. */
-  onSentAgain: (enrolment: Enrolment) => void;
-  /** With the recovery codes that come with the first one. */
-  onConfirmed: (codes: readonly string[]) => void;
+  /** The site's public key, where browsers can be added. */
+  pushKey: string | undefined;
+  /** A passkey signs in after the password alone, never in its place. */
+  isOperator: boolean;
+  isSending: boolean;
+  /** What is begun now, and confirmed by a first code. */
+  onBegin: (send: () => Promise<Answer<Enrolment>>) => void;
+  /** A passkey was added: with the recovery codes that come with the first factor. */
+  onPasskey: (codes: readonly string[]) => void;
   onCancel: () => void;
 }
 
-export interface AddPlainFactorProps {
-  /** What it is good for. */
-  help: string;
-  action: string;
-  isSending: boolean;
-  onAdd: () => void;
+/** What is asked before a factor of a kind is added. */
+export function AddFactor(props: AddFactorProps) {
+  const { kind, calls, stepUp, pushKey, isOperator, isSending, onBegin, onPasskey, onCancel } = props;
+  switch (kind) {
+    case 'WEBAUTHN':
+      return <AddPasskey calls={calls} stepUp={stepUp} isSecond={isOperator} onAdded={onPasskey} onCancel={onCancel} />;
+    case 'TOTP':
+      return (
+        <AddAuthenticator
+          isSending={isSending}
+          onAdd={(name) => {
+            onBegin(() => beginFactor(calls, name));
+          }}
+          onCancel={onCancel}
+        />
+      );
+    case 'PUSH':
+      if (pushKey === undefined) return null;
+      return (
+        <AddPush
+          pushKey={pushKey}
+          isSending={isSending}
+          onAdd={(subscription, name) => {
+            onBegin(() => beginPush(calls, subscription, name).then(tooManyBrowsers));
+          }}
+          onCancel={onCancel}
+        />
+      );
+    case 'SMS':
+    case 'CALL':
+      return (
+        <AddPhone
+          kind={kind}
+          isSending={isSending}
+          onAdd={(number) => {
+            onBegin(() => beginPhoneFactor(calls, kind, number));
+          }}
+          onCancel={onCancel}
+        />
+      );
+  }
 }
 
-/** A second factor of which the member says nothing: codes by email, or the password after a sign-in by a provider. */
-export function AddPlainFactor({ help, action, isSending, onAdd }: AddPlainFactorProps) {
-  return (
-    <div>
-      <p className="step-quiet">{help}</p>
-      <Button pending={isSending} onPress={onAdd}>
-        {action}
-      </Button>
-    </div>
-  );
-}
-
-export interface AddPhoneFactorProps {
-  /** What the server sends, and the member has no number for. */
-  kinds: readonly ('SMS' | 'CALL')[];
-  isSending: boolean;
-  onAdd: (kind: 'SMS' | 'CALL', number: string) => void;
-}
-
-/** Codes by text message, or by a call, as a second factor: to which number. */
-export function AddPhoneFactor({ kinds, isSending, onAdd }: AddPhoneFactorProps) {
-  const text = useAllTexts();
-  const [number, setNumber] = useState('');
-  const [wrong, setWrong] = useState<string | undefined>();
-  const add = (kind: 'SMS' | 'CALL') => {
-    if (number.trim() === '') setWrong(text.problem.required);
-    else onAdd(kind, number.trim());
-  };
-  const ways = { SMS: text.addSmsFactor, CALL: text.addCallFactor };
-  const [first, ...others] = kinds;
-  if (first === undefined) return null;
-  return (
-    <Form
-      labelledBy="add-phone"
-      onSubmit={() => {
-        add(first);
-      }}
-    >
-      <h3 id="add-phone" className="my-head">
-        {text.phoneFactor}
-      </h3>
-      <p className="step-quiet">{text.phoneFactorHelp}</p>
-      <TextField
-        label={text.phoneNumber}
-        help={text.phoneNumberHelp}
-        name="phone"
-        type="tel"
-        maxLength={40}
-        autoComplete="tel"
-        ltr
-        value={number}
-        onChange={(typed) => {
-          setNumber(typed);
-          setWrong(undefined);
-        }}
-        error={wrong}
-      />
-      <FormActions>
-        <Button type="submit" pending={isSending}>
-          {ways[first]}
-        </Button>
-        {others.map((it) => (
-          <Button
-            key={it}
-            pending={isSending}
-            onPress={() => {
-              add(it);
-            }}
-          >
-            {ways[it]}
-          </Button>
-        ))}
-      </FormActions>
-    </Form>
-  );
-}
-
-/** What the authenticator is given, or where a code was sent, and the first code. */
-export function ConfirmFactor(props: ConfirmFactorProps) {
-  const { calls, stepUp, enrolment, again, onSentAgain, onConfirmed, onCancel } = props;
-  const text = useAllTexts();
-  const [code, setCode] = useState('');
-  const [wrong, setWrong] = useState<string | undefined>();
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [done, setDone] = useState<Done | null>(null);
-  const [isSending, setIsSending] = useState(false);
-  const send = (digits: string) => {
-    if (isSending) return;
-    setFailure(null);
-    setDone(null);
-    if (digits.length < LENGTH) {
-      setWrong(digits === '' ? text.problem.required : text.problem.code);
-      return;
-    }
-    setIsSending(true);
-    void stepUp
-      .run(() => confirmFactor(calls, enrolment.factor.id, digits))
-      .then((answer) => {
-        setIsSending(false);
-        if (answer === null) return;
-        if ('value' in answer) {
-          onConfirmed(answer.value);
-          return;
-        }
-        const isWrong = answer.failure.code === 'VERIFICATION_FAILED';
-        setWrong(isWrong ? text.problem.code : undefined);
-        // An authenticator that waits too long for its code is gone.
-        const { failure } = answer;
-        const named = failure.code === 'NOT_FOUND' ? { ...failure, code: 'TOO_LATE' } : failure;
-        setFailure(isWrong ? null : named);
-      });
-  };
-  const sendAgain = () => {
-    if (isSending) return;
-    setIsSending(true);
-    setDone(null);
-    void stepUp.run(again).then((answer) => {
-      setIsSending(false);
-      if (answer === null) return;
-      setFailure('failure' in answer ? answer.failure : null);
-      if ('failure' in answer) return;
-      type('');
-      setDone({ text: text.resent });
-      onSentAgain(answer.value);
-    });
-  };
-  const type = (digits: string) => {
-    setCode(digits);
-    setWrong(undefined);
-  };
-  useArrivedCode('isPushed' in enrolment && !isSending, (digits) => {
-    type(digits);
-    send(digits);
-  });
-  return (
-    <Form
-      labelledBy="set-up-factor"
-      onSubmit={() => {
-        send(code);
-      }}
-    >
-      <h3 id="set-up-factor" className="my-head">
-        {'secret' in enrolment ? text.addFactor : 'sentTo' in enrolment ? text.sentFactor : text.push.codeTitle}
-      </h3>
-      <Note failure={failure} done={done} />
-      {'secret' in enrolment ? (
-        <AuthenticatorSetup secret={enrolment.secret} uri={enrolment.uri} code={code} onCode={type} error={wrong} />
-      ) : (
-        <>
-          <p className="step-quiet">
-            {'sentTo' in enrolment ? text.codeSentTo({ where: enrolment.sentTo }) : text.push.codeText}
-          </p>
-          <CodeField
-            label={text.codeDigits({ n: LENGTH })}
-            name="code"
-            length={LENGTH}
-            value={code}
-            onChange={type}
-            error={wrong}
-          />
-          <Button variant="link" onPress={sendAgain}>
-            {text.resend}
-          </Button>
-        </>
-      )}
-      <FormActions>
-        <Button type="submit" variant="primary" pending={isSending}>
-          {text.verify}
-        </Button>
-        <Button onPress={onCancel}>{text.cancel}</Button>
-      </FormActions>
-    </Form>
-  );
-}
+/** As many browsers as an account can have are said to be that. */
+const tooManyBrowsers = <Value,>(answer: Answer<Value>): Answer<Value> =>
+  'failure' in answer && answer.failure.code === 'TOO_MANY'
+    ? { failure: { ...answer.failure, code: TOO_MANY_BROWSERS } }
+    : answer;

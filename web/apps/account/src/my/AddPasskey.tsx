@@ -6,7 +6,7 @@ import type { FactorCalls } from '../api/member.ts';
 import { beginPasskey, keepPasskey } from '../api/passkey.ts';
 import type { Failure } from '../api/request.ts';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
-import { createPasskey, hasPasskeys } from '../parts/passkey.ts';
+import { createPasskey } from '../parts/passkey.ts';
 import { PromptNote } from '../parts/PromptNote.tsx';
 import { usePrompt } from '../parts/usePrompt.ts';
 import { Note } from './Frame.tsx';
@@ -18,23 +18,21 @@ export const LONGEST_NAME = 100;
 export interface AddPasskeyProps {
   calls: FactorCalls;
   stepUp: StepUp;
-  /** Whether the member has shown that the address is theirs; without that none is added. */
-  isVerified: boolean;
   /** It signs in after the password alone, never in its place. */
   isSecond: boolean;
   /** With the recovery codes that come with the first factor. */
   onAdded: (codes: readonly string[]) => void;
+  onCancel: () => void;
 }
 
 /** Another passkey: what the member calls it, and the browser's prompt. */
-export function AddPasskey({ calls, stepUp, isVerified, isSecond, onAdded }: AddPasskeyProps) {
+export function AddPasskey({ calls, stepUp, isSecond, onAdded, onCancel }: AddPasskeyProps) {
   const text = useAllTexts();
   const [name, setName] = useState('');
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isRefused, setIsRefused] = useState(false);
   const [isSending, setIsSending] = useState(false);
   const prompt = usePrompt();
-  if (!isVerified) return <p className="step-quiet">{text.passkey.needsEmail}</p>;
   const add = async () => {
     const begun = await stepUp.run(() => beginPasskey(calls));
     if (begun === null) return;
@@ -48,7 +46,6 @@ export function AddPasskey({ calls, stepUp, isVerified, isSecond, onAdded }: Add
     const kept = await stepUp.run(() => keepPasskey(calls, id, credential, name.trim()));
     if (kept === null) return;
     if ('value' in kept) {
-      setName('');
       onAdded(kept.value);
       return;
     }
@@ -88,17 +85,15 @@ export function AddPasskey({ calls, stepUp, isVerified, isSecond, onAdded }: Add
         name="passkey-name"
         maxLength={LONGEST_NAME}
         autoComplete="off"
+        autoFocus
         value={name}
         onChange={setName}
       />
       <FormActions>
-        <Button
-          type="submit"
-          pending={isSending}
-          disabledReason={hasPasskeys() ? undefined : text.passkey.why.unsupported}
-        >
+        <Button type="submit" variant="primary" pending={isSending}>
           {text.passkey.add}
         </Button>
+        <Button onPress={onCancel}>{text.cancel}</Button>
       </FormActions>
     </Form>
   );

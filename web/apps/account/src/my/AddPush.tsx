@@ -6,25 +6,23 @@ import { TextField } from '@stoa/ui/TextField';
 import type { Subscription } from '../api/push.ts';
 import { accountHome } from '../flow/route.ts';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
-import { hasPush, subscribe, type Why } from '../parts/push.ts';
+import { subscribe, type Why } from '../parts/push.ts';
 import { LONGEST_NAME } from './AddPasskey.tsx';
 
 export interface AddPushProps {
   /** The site's public key. */
   pushKey: string;
-  /** Whether the member has shown that the address is theirs; without that none is added. */
-  isVerified: boolean;
   isSending: boolean;
   onAdd: (subscription: Subscription, name: string) => void;
+  onCancel: () => void;
 }
 
 /** This browser is to be asked by notifications. Its permission is asked for once the button is pressed. */
-export function AddPush({ pushKey, isVerified, isSending, onAdd }: AddPushProps) {
+export function AddPush({ pushKey, isSending, onAdd, onCancel }: AddPushProps) {
   const text = useAllTexts();
   const [name, setName] = useState('');
   const [isPreparing, setIsPreparing] = useState(false);
   const [why, setWhy] = useState<Why | null>(null);
-  if (!isVerified) return <p className="step-quiet">{text.push.needsEmail}</p>;
   return (
     <Form
       labelledBy="add-push"
@@ -58,17 +56,15 @@ export function AddPush({ pushKey, isVerified, isSending, onAdd }: AddPushProps)
         name="push-name"
         maxLength={LONGEST_NAME}
         autoComplete="off"
+        autoFocus
         value={name}
         onChange={setName}
       />
       <FormActions>
-        <Button
-          type="submit"
-          pending={isPreparing || isSending}
-          disabledReason={hasPush() ? undefined : text.push.why.unsupported}
-        >
+        <Button type="submit" variant="primary" pending={isPreparing || isSending}>
           {text.push.add}
         </Button>
+        <Button onPress={onCancel}>{text.cancel}</Button>
       </FormActions>
     </Form>
   );

@@ -3,8 +3,6 @@ import { Button } from '@stoa/ui/Button';
 import {
   addPasswordFactor,
   beginEmailFactor,
-  beginFactor,
-  beginPhoneFactor,
   forgetBrowsers,
   removeFactor,
   renameFactor,
@@ -15,16 +13,15 @@ import {
   type FactorCalls,
   type Factors,
 } from '../api/member.ts';
-import { beginPush } from '../api/push.ts';
 import type { Answer, Failure } from '../api/request.ts';
 import { RecoveryCodes } from '../parts/RecoveryCodes.tsx';
-import { writtenDate } from '../page/dates.ts';
 import { useAllTexts } from '../page/WithLaterTexts.tsx';
-import { AddFactor, AddPhoneFactor, AddPlainFactor, ConfirmFactor } from './AddFactor.tsx';
-import { AddPasskey } from './AddPasskey.tsx';
-import { AddPush } from './AddPush.tsx';
+import { AddFactor, type Asked } from './AddFactor.tsx';
+import { AddWays } from './AddWays.tsx';
+import { ConfirmFactor } from './ConfirmFactor.tsx';
+import { FactorList } from './FactorList.tsx';
 import { Note, type Done } from './Frame.tsx';
-import { TOO_MANY_BROWSERS } from './problems.ts';
+import { RemoveFactor } from './RemoveFactor.tsx';
 import { RenameFactor } from './RenameFactor.tsx';
 import type { StepUp } from './useStepUp.ts';
 
@@ -44,24 +41,14 @@ export interface FactorPartProps {
 type Step =
   | { at: 'list' }
   | { at: 'remove' | 'rename'; factor: Factor }
+  | { at: 'add'; kind: Asked }
   | { at: 'confirm'; enrolment: Enrolment; again: () => Promise<Answer<Enrolment>> }
   /** Codes that are shown this once. */
   | { at: 'codes'; codes: readonly string[]; said: string };
 
-const PHONE_KINDS = ['SMS', 'CALL'] as const;
-
-/** The kinds that have a name of the member's own. */
-const NAMED: readonly Factor['type'][] = ['WEBAUTHN', 'TOTP', 'PUSH'];
-
 /** What is wrong with a number has a sentence of its own. */
 const named = (failure: Failure): Failure =>
   failure.problems.some((it) => it.field === 'phone') ? { ...failure, code: 'PHONE_NUMBER' } : failure;
-
-/** As many browsers as an account can have are said to be that. */
-const tooManyBrowsers = <Value,>(answer: Answer<Value>): Answer<Value> =>
-  'failure' in answer && answer.failure.code === 'TOO_MANY'
-    ? { failure: { ...answer.failure, code: TOO_MANY_BROWSERS } }
-    : answer;
 
 /** One that was removed meanwhile is as gone as it was to be. */
 const goneIsRemoved = (answer: Answer<object>): Answer<object> =>
@@ -112,6 +99,15 @@ export function FactorPart({ account, calls, stepUp, language, factors, codesFor
     setStep({ at: 'codes', codes, said });
     onChanged();
   };
+  /** Begins a step of several; what an earlier one said is read. */
+  const go = (next: Step) => {
+    setDone(null);
+    setFailure(null);
+    setStep(next);
+  };
+  const toList = () => {
+    go({ at: 'list' });
+  };
   const over = (said: string) => {
     setStep({ at: 'list' });
     setDone({ text: said });
@@ -129,6 +125,25 @@ export function FactorPart({ account, calls, stepUp, language, factors, codesFor
 
   function content() {
     switch (step.at) {
+      case 'list':
+        return overview();
+      case 'add':
+        return (
+          <AddFactor
+            key={step.kind}
+            kind={step.kind}
+            calls={calls}
+            stepUp={stepUp}
+            pushKey={factors.pushKey}
+            isOperator={isOperator}
+            isSending={isSending}
+            onBegin={begin}
+            onPasskey={(codes) => {
+              added(codes, isOperator ? text.passkey.secondReady : text.passkey.ready);
+            }}
+            onCancel={toList}
+          />
+        );
       case 'confirm':
         return (
           <ConfirmFactor
@@ -142,9 +157,7 @@ export function FactorPart({ account, calls, stepUp, language, factors, codesFor
             onConfirmed={(codes) => {
               added(codes, readyText(step.enrolment));
             }}
-            onCancel={() => {
-              setStep({ at: 'list' });
-            }}
+            onCancel={toList}
           />
         );
       case 'codes':
@@ -162,7 +175,22 @@ export function FactorPart({ account, calls, stepUp, language, factors, codesFor
           </>
         );
       case 'remove':
-        return removal(step.factor);
+        return (
+          <RemoveFactor
+            factor={step.factor}
+            isLast={step.factor.type !== 'PASSWORD' && others.length === 1}
+            isSending={isSending}
+            onRemove={() => {
+              act(
+                () => removeFactor(calls, step.factor.id).then(goneIsRemoved),
+                () => {
+                  over(text.factorRemoved);
+                },
+              );
+            }}
+            onKeep={toList}
+          />
+        );
       case 'rename':
         return (
           <RenameFactor
@@ -176,88 +204,51 @@ export function FactorPart({ account, calls, stepUp, language, factors, codesFor
                 },
               );
             }}
-            onCancel={() => {
-              setFailure(null);
-              setStep({ at: 'list' });
-            }}
+            onCancel={toList}
           />
         );
-      case 'list':
-        return (
-          <>
-            {factors.factors.length === 0 ? (
-              <p>{account.hasPassword ? text.factorsNone : text.provider.factorsNone}</p>
-            ) : (
-              list()
-            )}
-            {hasCodes && codes()}
-            {rememberedBrowsers > 0 && browsers()}
-            {factors.addable.includes('WEBAUTHN') && (
-              <AddPasskey
-                calls={calls}
-                stepUp={stepUp}
-                isVerified={account.emailVerified}
-                isSecond={isOperator}
-                onAdded={(codes) => {
-                  added(codes, isOperator ? text.passkey.secondReady : text.passkey.ready);
-                }}
-              />
-            )}
-            {factors.policy !== 'OFF' && (
-              <AddFactor
-                isVerified={account.emailVerified}
-                isSending={isSending}
-                onAdd={(name) => {
-                  begin(() => beginFactor(calls, name));
-                }}
-              />
-            )}
-            {factors.addable.includes('PUSH') && factors.pushKey !== undefined && (
-              <AddPush
-                pushKey={factors.pushKey}
-                isVerified={account.emailVerified}
-                isSending={isSending}
-                onAdd={(subscription, name) => {
-                  begin(() => beginPush(calls, subscription, name).then(tooManyBrowsers));
-                }}
-              />
-            )}
-            {canAdd('EMAIL') && (
-              <AddPlainFactor
-                help={text.emailFactorHelp}
-                action={text.addEmailFactor}
-                isSending={isSending}
-                onAdd={() => {
-                  begin(() => beginEmailFactor(calls));
-                }}
-              />
-            )}
-            {canAdd('PASSWORD') && (
-              <AddPlainFactor
-                help={text.provider.factorHelp}
-                action={text.provider.addFactor}
-                isSending={isSending}
-                onAdd={() => {
-                  act(
-                    () => addPasswordFactor(calls),
-                    (codes) => {
-                      added(codes, text.provider.factorReady);
-                    },
-                  );
-                }}
-              />
-            )}
-            {PHONE_KINDS.some(canAdd) && (
-              <AddPhoneFactor
-                kinds={PHONE_KINDS.filter(canAdd)}
-                isSending={isSending}
-                onAdd={(kind, number) => {
-                  begin(() => beginPhoneFactor(calls, kind, number));
-                }}
-              />
-            )}
-          </>
+    }
+  }
+
+  function overview() {
+    return (
+      <>
+        {factors.factors.length === 0 ? (
+          <p>{account.hasPassword ? text.factorsNone : text.provider.factorsNone}</p>
+        ) : (
+          <FactorList
+            factors={factors.factors}
+            language={language}
+            onRename={(factor) => {
+              go({ at: 'rename', factor });
+            }}
+            onRemove={(factor) => {
+              go({ at: 'remove', factor });
+            }}
+          />
+        )}
+        {hasCodes && codes()}
+        {rememberedBrowsers > 0 && browsers()}
+        <AddWays account={account} factors={factors} isSending={isSending} onAdd={add} />
+      </>
+    );
+  }
+
+  function add(kind: Factor['type']) {
+    switch (kind) {
+      case 'EMAIL':
+        begin(() => beginEmailFactor(calls));
+        break;
+      case 'PASSWORD':
+        act(
+          () => addPasswordFactor(calls),
+          (codes) => {
+            added(codes, text.provider.factorReady);
+          },
         );
+        break;
+      default:
+        go({ at: 'add', kind });
     }
   }
 
@@ -272,114 +263,9 @@ export function FactorPart({ account, calls, stepUp, language, factors, codesFor
     });
   }
 
-  /** Of codes that are sent, and of the password, a member has one factor. */
-  function canAdd(kind: Factor['type']) {
-    const has = factors.factors.some((it) => it.type === kind);
-    return account.emailVerified && factors.addable.includes(kind) && !has;
-  }
-
-  function nameOf(factor: Factor) {
-    switch (factor.type) {
-      case 'WEBAUTHN':
-      case 'TOTP':
-      case 'PUSH':
-        return factor.name;
-      case 'EMAIL':
-        return text.emailFactor;
-      case 'SMS':
-        return text.smsFactor({ number: factor.name });
-      case 'CALL':
-        return text.callFactor({ number: factor.name });
-      case 'PASSWORD':
-        return text.provider.factor;
-    }
-  }
-
-  function list() {
-    return (
-      <ul className="my-list">
-        {factors.factors.map((it) => (
-          <li key={it.id}>
-            <div>
-              <strong>
-                <bdi>{nameOf(it)}</bdi>
-              </strong>
-              {it.type === 'WEBAUTHN' && (
-                <span className="step-quiet">{it.backedUp === true ? text.passkey.synced : text.passkey.kind}</span>
-              )}
-              {it.type === 'PUSH' && <span className="step-quiet">{text.push.kind}</span>}
-              {it.needsReenrolment === true && <span>{text.push.isGone}</span>}
-              <span className="step-quiet">{text.factorMade({ date: writtenDate(it.createdDate, language) })}</span>
-              {it.lastUsedDate !== undefined && (
-                <span className="step-quiet">{text.lastUsed({ date: writtenDate(it.lastUsedDate, language) })}</span>
-              )}
-            </div>
-            {NAMED.includes(it.type) && change('rename', it, text.passkey.rename)}
-            {change('remove', it, text.remove)}
-          </li>
-        ))}
-      </ul>
-    );
-  }
-
-  /** Leads to what is changed of a factor. */
-  function change(at: 'remove' | 'rename', factor: Factor, label: string) {
-    return (
-      <Button
-        aria-label={`${label}: ${nameOf(factor)}`}
-        onPress={() => {
-          setDone(null);
-          setFailure(null);
-          setStep({ at, factor });
-        }}
-      >
-        {label}
-      </Button>
-    );
-  }
-
-  function removal(factor: Factor) {
-    return (
-      <div role="group" aria-labelledby="remove-factor" className="my-part">
-        <h3 id="remove-factor" className="my-head">
-          {text.removeTitle({ name: nameOf(factor) })}
-        </h3>
-        {factor.type === 'PASSWORD' && <p>{text.provider.removeFactor}</p>}
-        {factor.type !== 'PASSWORD' && others.length === 1 && <p>{text.removeLast}</p>}
-        {factor.type === 'WEBAUTHN' && <p>{text.passkey.removeText}</p>}
-        {factor.type === 'PUSH' && <p>{text.push.removeText}</p>}
-        <div className="my-actions">
-          <Button
-            variant="danger"
-            autoFocus
-            pending={isSending}
-            onPress={() => {
-              act(
-                () => removeFactor(calls, factor.id).then(goneIsRemoved),
-                () => {
-                  over(text.factorRemoved);
-                },
-              );
-            }}
-          >
-            {text.remove}
-          </Button>
-          <Button
-            onPress={() => {
-              setFailure(null);
-              setStep({ at: 'list' });
-            }}
-          >
-            {text.keep}
-          </Button>
-        </div>
-      </div>
-    );
-  }
-
   function codes() {
     return (
-      <div>
+      <div className="my-left">
         <p>{text.codesLeft({ n: factors.recoveryCodesLeft })}</p>
         <Button
           pending={isSending}
@@ -401,7 +287,7 @@ export function FactorPart({ account, calls, stepUp, language, factors, codesFor
 
   function browsers() {
     return (
-      <div>
+      <div className="my-left">
         <p>{text.browsersLeft({ n: rememberedBrowsers })}</p>
         <Button
           pending={isSending}

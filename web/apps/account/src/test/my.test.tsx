@@ -1,7 +1,7 @@
 import { act, cleanup, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { account, broken, factors, ok, refused } from './member.ts';
-import { en, expectAccessible, openPage, type Reply } from './page.tsx';
+import { en, expectAccessible, openForm, openPage, type Reply } from './page.tsx';
 import { SITE, viewOf } from './views.ts';
 
 const OPEN = '/_api/account/v1/member';
@@ -263,8 +263,8 @@ describe('sign-in', () => {
       ok({ factor: PHONE, recoveryCodes: codes }),
       factors({ factors: [PHONE], recoveryCodesLeft: 10 }),
     );
-    await user.type(await screen.findByLabelText(new RegExp(`^${en.factorName}`)), 'Phone');
-    await user.click(screen.getByRole('button', { name: en.addFactor }));
+    const form = await openForm(user, en.addFactor);
+    await user.type(form.getByLabelText(new RegExp(`^${en.factorName}`)), 'Phone{Enter}');
     const password = await screen.findByLabelText(en.password);
     await waitFor(() => {
       expect(document.activeElement).toBe(password);
@@ -346,9 +346,10 @@ describe('sign-in', () => {
       ok({ factor: SMS }),
       factors({ addable, factors: [SMS], recoveryCodesLeft: 10 }),
     );
-    await user.click(await screen.findByRole('button', { name: en.addSmsFactor }));
+    const form = await openForm(user, en.addSmsFactor);
+    await user.click(form.getByRole('button', { name: en.addSmsFactor }));
     expect(await screen.findByText(en.problem.required)).toBeTruthy();
-    const number = screen.getByLabelText(en.phoneNumber);
+    const number = form.getByLabelText(en.phoneNumber);
     await user.type(number, '0151 12345678{Enter}');
     expect(await screen.findByText(en.wrong.phone)).toBeTruthy();
     await user.clear(number);
@@ -470,10 +471,11 @@ describe('sign-in', () => {
     );
     await user.type(await screen.findByLabelText(en.oldPassword), 'the old one');
     await user.type(screen.getByLabelText(en.newPassword), 'another long phrase');
-    const [save, add] = [en.savePassword, en.addFactor].map((name) => screen.getByRole('button', { name }));
+    const add = (await openForm(user, en.addFactor)).getByRole('button', { name: en.addFactor });
+    const save = screen.getByRole('button', { name: en.savePassword });
     act(() => {
-      save?.click();
-      add?.click();
+      save.click();
+      add.click();
     });
     // A factor was added in another browser meanwhile.
     await user.type(await screen.findByLabelText(en.codeDigits({ n: 6 })), '123456{Enter}');
@@ -496,7 +498,8 @@ describe('sign-in', () => {
       factors(),
       refused(403, 'INSUFFICIENT_USER_AUTHENTICATION'),
     );
-    await user.click(await screen.findByRole('button', { name: en.addFactor }));
+    const form = await openForm(user, en.addFactor);
+    await user.click(form.getByRole('button', { name: en.addFactor }));
     await user.type(await screen.findByLabelText(en.password), 'a new one{Enter}');
     expect(await screen.findByText(en.proofUnusable)).toBeTruthy();
     expect(screen.getByRole('link', { name: en.recover })).toBeTruthy();

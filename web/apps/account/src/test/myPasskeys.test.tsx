@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { loadOtherTexts } from '../text/later.ts';
 import { MADE, MADE_JSON, USED, USED_JSON, question, refusal, withPasskeys } from './browser.ts';
 import { account, broken, factors, ok, refused } from './member.ts';
-import { en, expectAccessible, openPage, type Sent } from './page.tsx';
+import { en, expectAccessible, openForm, openPage, type Sent } from './page.tsx';
 import { SITE, challenge, creation } from './views.ts';
 
 const OWN = `/s/${SITE.id}/_api/identity/v1`;
@@ -61,7 +61,7 @@ describe('passkeys of a member', () => {
       ok({ factor: LAPTOP, recoveryCodes: ['ABCD-EFGH-IJKL-MNOP'] }),
       one(),
     );
-    const form = within(await screen.findByRole('form', { name: text.add }));
+    const form = await openForm(user, text.add);
     await user.type(form.getByLabelText(new RegExp(`^${en.factorName}`)), ' Laptop ');
     await user.click(form.getByRole('button', { name: text.add }));
     await user.type(await screen.findByLabelText(en.password), 'the right one{Enter}');
@@ -93,7 +93,7 @@ describe('passkeys of a member', () => {
       refused(400, 'VERIFICATION_FAILED'),
       refused(400, 'TOO_MANY'),
     );
-    const add = await screen.findByRole('button', { name: text.add });
+    const add = (await openForm(user, text.add)).getByRole('button', { name: text.add });
     await user.click(add);
     await (await question(questions, 1)).answer(refusal('NotAllowedError'));
     expect((await screen.findByRole('alert')).textContent).toBe(text.why.cancelled);
@@ -114,7 +114,7 @@ describe('passkeys of a member', () => {
   it('are added once the address is confirmed, and where the server has them', async () => {
     withPasskeys();
     openPage(PAGE, account({ emailVerified: false }), addable());
-    expect(await screen.findByText(text.needsEmail)).toBeTruthy();
+    expect(await screen.findByText(en.factorNeedsEmail)).toBeTruthy();
     expect(screen.queryByRole('button', { name: text.add })).toBeNull();
   });
 

@@ -1,10 +1,10 @@
 /** Notifications in My account. */
-import { act, screen, within } from '@testing-library/react';
+import { act, screen } from '@testing-library/react';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadOtherTexts } from '../text/later.ts';
 import { SUBSCRIPTION, withPush } from './browser.ts';
 import { account, broken, factors, ok, refused } from './member.ts';
-import { en, expectAccessible, openPage } from './page.tsx';
+import { en, expectAccessible, openForm, openPage } from './page.tsx';
 import { SITE } from './views.ts';
 
 const OWN = `/s/${SITE.id}/_api/identity/v1`;
@@ -17,7 +17,6 @@ const one = (more: object = {}) => addable({ factors: [DESK], recoveryCodesLeft:
 const begun = ok({ factor: { id: 'push-1', type: 'PUSH', name: 'Desk' }, expiresDate: '2026-01-02T12:05:00.000Z' });
 const kept = ok({ factor: DESK, recoveryCodes: ['ABCD-EFGH-IJKL-MNOP'] });
 const NEEDED = refused(403, 'INSUFFICIENT_USER_AUTHENTICATION');
-const add = () => screen.findByRole('button', { name: text.add });
 
 // They are fetched when they are needed; here the first test must not wait for that.
 beforeAll(
@@ -29,7 +28,9 @@ describe('notifications in this browser', () => {
   it('are added with the code that the worker hands on, and bring recovery codes', async () => {
     const { asked, post } = withPush();
     const { sent, user } = openPage(PAGE, account(), addable(), begun, kept, one());
-    const form = within(await screen.findByRole('form', { name: text.add }));
+    await screen.findByRole('button', { name: text.add });
+    await expectAccessible();
+    const form = await openForm(user, text.add);
     await expectAccessible();
     expect(asked).toEqual([]);
     await user.type(form.getByLabelText(new RegExp(`^${en.factorName}`)), ' Desk ');
@@ -62,7 +63,7 @@ describe('notifications in this browser', () => {
     const { post } = withPush();
     const wrong = refused(400, 'VERIFICATION_FAILED');
     const { sent, user } = openPage(PAGE, account(), addable(), begun, wrong, begun, kept, one());
-    await user.click(await add());
+    await user.click((await openForm(user, text.add)).getByRole('button', { name: text.add }));
     await user.type(await screen.findByRole('textbox', { name: en.codeDigits({ n: 6 }) }), '000000{Enter}');
     expect(await screen.findByText(en.problem.code)).toBeTruthy();
     await user.click(screen.getByRole('button', { name: en.resend }));
@@ -81,7 +82,7 @@ describe('notifications in this browser', () => {
       if (asked[1]?.method === 'POST' && asked[0] === `${OWN}/factors`) await post({ kind: 'code', code: '123456' });
       return answers(...asked);
     });
-    await user.click(await add());
+    await user.click((await openForm(user, text.add)).getByRole('button', { name: text.add }));
     expect(await screen.findByText('ABCD-EFGH-IJKL-MNOP')).toBeTruthy();
     expect(sent[3]?.body).toEqual({ code: '123456' });
   });
@@ -94,7 +95,7 @@ describe('notifications in this browser', () => {
   ])('says why there are none where the permission %s', async (_, browser, said) => {
     browser();
     const { sent, user } = openPage(PAGE, account(), addable());
-    await user.click(await add());
+    await user.click((await openForm(user, text.add)).getByRole('button', { name: text.add }));
     expect((await screen.findByRole('alert')).textContent).toBe(said);
     expect(sent).toHaveLength(2);
     await expectAccessible();
@@ -103,7 +104,7 @@ describe('notifications in this browser', () => {
   it('takes the place of what the browser had for another key of the site', async () => {
     const { asked } = withPush('granted', 'InvalidStateError', null);
     const { user } = openPage(PAGE, account(), addable(), begun);
-    await user.click(await add());
+    await user.click((await openForm(user, text.add)).getByRole('button', { name: text.add }));
     expect(await screen.findByText(text.codeText)).toBeTruthy();
     expect(asked.slice(3)).toEqual(['unsubscribe', { userVisibleOnly: true, applicationServerKey: 'BKey' }]);
   });
@@ -111,20 +112,21 @@ describe('notifications in this browser', () => {
   it('says that an account has as many as it can have', async () => {
     withPush();
     const { user } = openPage(PAGE, account(), addable(), refused(400, 'TOO_MANY'));
-    await user.click(await add());
+    await user.click((await openForm(user, text.add)).getByRole('button', { name: text.add }));
     expect(await screen.findByText(text.why.tooMany)).toBeTruthy();
   });
 
   it('are not for browsers without them, nor before the address is confirmed', async () => {
     openPage(PAGE, account(), addable());
-    expect((await add()).getAttribute('aria-disabled')).toBe('true');
+    const add = await screen.findByRole('button', { name: text.add });
+    expect(add.getAttribute('aria-disabled')).toBe('true');
     await expectAccessible();
   });
 
   it('are added once the address is confirmed', async () => {
     withPush();
     openPage(PAGE, account({ emailVerified: false }), addable());
-    expect(await screen.findByText(text.needsEmail)).toBeTruthy();
+    expect(await screen.findByText(en.factorNeedsEmail)).toBeTruthy();
     expect(screen.queryByRole('button', { name: text.add })).toBeNull();
   });
 

@@ -1,11 +1,11 @@
 /** Second factors of those who run a site: on their page, before an installation, and at their sign-in. */
-import { screen, waitFor, within } from '@testing-library/react';
+import { screen, waitFor } from '@testing-library/react';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { FlowView } from '@stoa/api';
 import { saveFile } from '../parts/saveFile.ts';
 import { MADE, MADE_JSON, USED, question, withPasskeys } from './browser.ts';
 import { NEEDED, broken, factors, ok, ownerAccount, proved, refused } from './member.ts';
-import { en, expectAccessible, openPage, seenButton } from './page.tsx';
+import { en, expectAccessible, openForm, openPage, seenButton } from './page.tsx';
 import { SITE, byOperator, challenge, creation, enrolling, viewOf } from './views.ts';
 
 vi.mock('../parts/saveFile.ts', () => ({ saveFile: vi.fn() }));
@@ -37,7 +37,7 @@ describe('second factors of those who run a site', () => {
       ok({ factor: APP, recoveryCodes: ['ABCD-EFGH-IJKL-MNOP'] }),
       withApp,
     );
-    const form = within(await screen.findByRole('form', { name: en.addFactor }));
+    const form = await openForm(user, en.addFactor);
     await user.type(form.getByLabelText(new RegExp(`^${en.factorName}`)), 'Phone');
     await user.click(form.getByRole('button', { name: en.addFactor }));
     const password = await screen.findByLabelText(en.password);
@@ -90,8 +90,9 @@ describe('second factors of those who run a site', () => {
       ok({ factor: LAPTOP, recoveryCodes: [] }),
       own({ factors: [LAPTOP, APP], recoveryCodesLeft: 10 }),
     );
-    await user.click(await screen.findByRole('button', { name: en.passkey.add }));
+    const form = await openForm(user, en.passkey.add);
     expect(screen.getByText(en.passkey.secondText)).toBeTruthy();
+    await user.click(form.getByRole('button', { name: en.passkey.add }));
     await (await question(questions, 1)).answer(MADE);
     expect(await screen.findByText(en.passkey.secondReady)).toBeTruthy();
     expect(await screen.findByText('Laptop')).toBeTruthy();

@@ -1,6 +1,6 @@
 /** Opens an account page in the test's document, with answers for its requests. */
-import { render, screen, waitFor } from '@testing-library/react';
-import userEvent from '@testing-library/user-event';
+import { render, screen, waitFor, within } from '@testing-library/react';
+import userEvent, { type UserEvent } from '@testing-library/user-event';
 import axe from 'axe-core';
 import { afterEach, expect, vi } from 'vitest';
 import type { FlowInput, FlowView } from '@stoa/api';
@@ -83,6 +83,12 @@ export async function seenButton(name: string): Promise<HTMLElement> {
     expect(button.getAttribute('aria-disabled')).toBeNull();
   });
   return button;
+}
+
+/** The form that a button of its name leads to. */
+export async function openForm(user: UserEvent, name: string) {
+  await user.click(await screen.findByRole('button', { name }));
+  return within(await screen.findByRole('form', { name }));
 }
 
 /** Colour needs a real browser and is checked there. */

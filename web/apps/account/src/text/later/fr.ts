@@ -88,11 +88,13 @@ export default {
     'Votre mot de passe suffit pour vous connecter. Une application d’authentification protège mieux votre compte.',
   factorMade: 'Ajoutée le {date}',
   lastUsed: 'Dernière utilisation le {date}',
+  addWay: 'Ajouter un autre moyen',
+  addFactorHelp:
+    'Une application sur votre téléphone ou ordinateur affiche un code, que vous saisissez en vous connectant.',
   addFactor: 'Ajouter une application d’authentification',
   factorName: 'Nom',
   factorNameHelp: 'Par exemple le téléphone sur lequel elle se trouve.',
-  factorNeedsEmail:
-    'Confirmez d’abord votre adresse e-mail ; vous pourrez ensuite ajouter une application d’authentification.',
+  factorNeedsEmail: 'Confirmez d’abord votre adresse e-mail ; vous pourrez ensuite en ajouter un.',
   factorReady: 'L’application d’authentification est prête. Ses codes vous seront demandés.',
   emailFactor: 'Codes par e-mail',
   addEmailFactor: 'Utiliser des codes par e-mail',
@@ -100,7 +102,6 @@ export default {
     'Nous envoyons chaque fois un code à votre adresse. Cela ne vous protège pas de ceux qui lisent vos e-mails ; une application d’authentification, si.',
   sentFactor: 'Saisissez votre premier code',
   sentFactorReady: 'Un code que nous vous envoyons vous sera demandé.',
-  phoneFactor: 'Codes par téléphone',
   phoneFactorHelp:
     'Nous envoyons chaque fois un code à votre téléphone. Qui s’empare de votre numéro reçoit aussi les codes ; une application d’authentification vous protège mieux.',
   phoneNumber: 'Numéro de téléphone',

@@ -20,7 +20,6 @@ export default {
 
   add: 'Passkey hinzufügen',
   nameHelp: 'Zum Beispiel das Gerät oder der Passwortmanager, der ihn aufbewahrt.',
-  needsEmail: 'Bestätigen Sie zuerst Ihre E-Mail-Adresse; dann können Sie einen Passkey hinzufügen.',
   kind: 'Passkey',
   synced: 'Passkey, auf mehreren Geräten',
   ready: 'Der Passkey ist bereit. Er meldet Sie ab jetzt an.',

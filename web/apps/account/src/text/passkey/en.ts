@@ -17,7 +17,6 @@ export default {
 
   add: 'Add a passkey',
   nameHelp: 'For example the device or the password manager that keeps it.',
-  needsEmail: 'Confirm your email address first; then you can add a passkey.',
   kind: 'Passkey',
   synced: 'Passkey, on several devices',
   ready: 'The passkey is ready. It signs you in from now on.',

@@ -20,7 +20,6 @@ export default {
 
   add: 'Añadir una llave de acceso',
   nameHelp: 'Por ejemplo, el dispositivo o el gestor de contraseñas que la guarda.',
-  needsEmail: 'Confirma primero tu correo; después podrás añadir una llave de acceso.',
   kind: 'Llave de acceso',
   synced: 'Llave de acceso, en varios dispositivos',
   ready: 'La llave de acceso está lista. Desde ahora puedes entrar con ella.',

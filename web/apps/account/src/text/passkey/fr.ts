@@ -20,7 +20,6 @@ export default {
 
   add: 'Ajouter une clé d’accès',
   nameHelp: 'Par exemple l’appareil ou le gestionnaire de mots de passe qui la garde.',
-  needsEmail: 'Confirmez d’abord votre adresse e-mail ; vous pourrez ensuite ajouter une clé d’accès.',
   kind: 'Clé d’accès',
   synced: 'Clé d’accès, sur plusieurs appareils',
   ready: 'La clé d’accès est prête. Elle vous connecte désormais.',

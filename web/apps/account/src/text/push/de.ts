@@ -54,7 +54,6 @@ export default {
   addText:
     'Wenn Sie sich irgendwo anmelden, zeigt dieser Browser eine Benachrichtigung, und Sie geben darin zwei Ziffern ein. Sobald Sie weitergehen, fragt der Browser, ob er Benachrichtigungen zeigen darf.',
   nameHelp: 'Zum Beispiel das Gerät, auf dem dieser Browser ist.',
-  needsEmail: 'Bestätigen Sie zuerst Ihre E-Mail-Adresse; dann können Sie diesen Browser hinzufügen.',
   kind: 'Benachrichtigungen in einem Browser',
   isGone:
     'Dieser Browser ist nicht mehr erreichbar. Fügen Sie ihn dort noch einmal hinzu, oder entfernen Sie ihn hier.',

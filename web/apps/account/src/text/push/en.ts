@@ -48,7 +48,6 @@ export default {
   addText:
     'When you sign in somewhere, this browser shows a notification, and you type two digits in it. Once you go on, the browser asks whether it may show notifications.',
   nameHelp: 'For example the device that this browser is on.',
-  needsEmail: 'Confirm your email address first; then you can add this browser.',
   kind: 'Notifications in a browser',
   isGone: 'This browser can not be reached any more. Add it once more there, or remove it here.',
   preparing: 'Answer your browser, if it asks.',

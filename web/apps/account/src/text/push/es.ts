@@ -49,7 +49,6 @@ export default {
   addText:
     'Cuando entres en algún lugar, este navegador mostrará una notificación, y en ella escribirás dos cifras. Cuando continúes, el navegador preguntará si puede mostrar notificaciones.',
   nameHelp: 'Por ejemplo, el dispositivo en el que está este navegador.',
-  needsEmail: 'Confirma primero tu correo; después podrás añadir este navegador.',
   kind: 'Notificaciones en un navegador',
   isGone: 'Ya no se puede llegar a este navegador. Añádelo de nuevo desde él, o elimínalo aquí.',
   preparing: 'Responde a tu navegador, si pregunta.',

@@ -51,7 +51,6 @@ export default {
   addText:
     'Quand vous vous connectez quelque part, ce navigateur affiche une notification, et vous y saisissez deux chiffres. Dès que vous continuez, le navigateur demande s’il peut afficher des notifications.',
   nameHelp: 'Par exemple l’appareil sur lequel se trouve ce navigateur.',
-  needsEmail: 'Confirmez d’abord votre adresse e-mail ; vous pourrez ensuite ajouter ce navigateur.',
   kind: 'Notifications dans un navigateur',
   isGone: 'Ce navigateur n’est plus joignable. Ajoutez-le à nouveau depuis celui-ci, ou supprimez-le ici.',
   preparing: 'Répondez à votre navigateur s’il vous pose une question.',
