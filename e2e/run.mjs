@@ -27,7 +27,7 @@ import { tests as operatorFactors } from './tests/operator-factors.mjs';
 import { tests as sites } from './tests/sites.mjs';
 import { tests as access } from './tests/access.mjs';
 import { tests as looks } from './tests/looks.mjs';
-import { looks as mailLooks, tests as mail } from './tests/mail.mjs';
+import { mailLooks, tests as mail } from './tests/mail.mjs';
 
 /** @import { Browser } from './lib/browser.mjs' */
 

@@ -1,4 +1,5 @@
 // What stories about accounts share: how a page looks, and the codes that were sent.
+import { join } from 'node:path';
 import { messagesTo } from '../../conformance/lib/mail.mjs';
 import { member, text } from '../../conformance/lib/parse.mjs';
 import { checkAccessibility } from './axe.mjs';
@@ -9,13 +10,20 @@ import { checkWidth, sendCredentials, tabTo, title } from './steps.mjs';
 /** @import { World } from './run-tests.mjs' */
 /** @import { Credentials } from './steps.mjs' */
 
-/** Both colour schemes: nothing that axe finds, nothing that is wider than the window. @param {Page} page @param {string} shot */
-export async function looks(page, shot) {
+/** Pages are the same on each engine: they are looked at on one. */
+const LOOKED_AT = 'sqlite';
+
+/**
+ * Looks at a page in both colour schemes: nothing that axe finds, nothing that is wider than the window, and a picture.
+ * @param {Page} page @param {World} world @param {string} name of the picture
+ */
+export async function looks(page, { shots, engine }, name) {
+  if (engine !== LOOKED_AT) return;
   for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     await page.emulateMedia({ colorScheme });
-    await checkAccessibility(page, `${shot}, ${colorScheme}`);
-    await checkWidth(page, shot);
-    await page.screenshot({ path: `${shot}-${colorScheme}.png`, fullPage: true });
+    await checkAccessibility(page, `${name}, ${colorScheme}`);
+    await checkWidth(page, name);
+    await page.screenshot({ path: join(shots, `${name}-${colorScheme}.png`), fullPage: true });
   }
   await page.emulateMedia({ colorScheme: 'light' });
 }

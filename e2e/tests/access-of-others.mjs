@@ -17,7 +17,7 @@ export const tests = [
   {
     name: 'a member sees an owner who acts as the member and an application of others, and ends both',
     run: async (world) => {
-      const { browser, stoa, url, shots, engine } = world;
+      const { browser, stoa, url } = world;
       const clientId = text(member(await stoa.command('client', 'list'), '0'), 'clientId');
       const owner = await browser.visit({}, (page) => becomeOwner(world, page));
       const partner = await stoa.command(
@@ -41,13 +41,13 @@ export const tests = [
           await page.getByText('An owner of this site, as you', { exact: true }).waitFor();
           await page.getByText('Partner', { exact: true }).waitFor();
           await page.getByText('Read the items of all collections').waitFor();
-          await looks(page, `${shots}/account-others-390-${engine}`);
+          await looks(page, world, 'account-others-390');
           await page.getByLabel('Language').selectOption('ar');
           await page.getByRole('heading', { level: 1, name: 'الأماكن التي سجّلت الدخول فيها' }).waitFor();
-          await looks(page, `${shots}/account-others-ar-390-${engine}`);
+          await looks(page, world, 'account-others-ar-390');
           await page.getByLabel('اللغة').selectOption('en');
           await page.setViewportSize({ width: 1280, height: 800 });
-          await looks(page, `${shots}/account-others-1280-${engine}`);
+          await looks(page, world, 'account-others-1280');
 
           await tabTo(page, page.getByRole('button', { name: /^End it: / }), 'the end of what the owner does');
           await page.keyboard.press('Enter');
@@ -58,12 +58,12 @@ export const tests = [
           await page.keyboard.press('Enter');
           const question = page.getByRole('group', { name: 'Sign off Partner?' });
           await question.waitFor();
-          await looks(page, `${shots}/account-sign-off-1280-${engine}`);
+          await looks(page, world, 'account-sign-off-1280');
           await question.getByRole('button', { name: 'Sign off', exact: true }).focus();
           await page.keyboard.press('Enter');
           await page.getByText('Signed off.').waitFor();
           await page.getByText('You are signed on in no application of others.').waitFor();
-          await looks(page, `${shots}/account-no-others-1280-${engine}`);
+          await looks(page, world, 'account-no-others-1280');
         });
       } finally {
         await stoa.command('site', 'impersonation', 'off');

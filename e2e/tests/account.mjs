@@ -12,7 +12,8 @@ import { newCredentials, sendCredentials, tabTo, title } from '../lib/steps.mjs'
 export const tests = [
   {
     name: 'a member looks after the account: profile, second factor, sessions',
-    run: async ({ browser, stoa, url, shots, engine }) => {
+    run: async (world) => {
+      const { browser, stoa, url } = world;
       await stoa.command('site', 'second-factors', 'optional');
       const clientId = text(member(await stoa.command('client', 'list'), '0'), 'clientId');
       const credentials = newCredentials();
@@ -30,7 +31,7 @@ export const tests = [
         await page.keyboard.type('Mara');
         await page.keyboard.press('Enter');
         await page.getByText('Saved.').waitFor();
-        await looks(page, `${shots}/account-profile-390-${engine}`);
+        await looks(page, world, 'account-profile-390');
 
         await page.getByRole('link', { name: 'Sign-in and security' }).click();
         await title(page, 'Sign-in and security').waitFor();
@@ -39,32 +40,32 @@ export const tests = [
         await page.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, credentials.email));
         await page.keyboard.press('Enter');
         await page.getByText('Confirmed', { exact: true }).waitFor();
-        await looks(page, `${shots}/account-password-390-${engine}`);
+        await looks(page, world, 'account-password-390');
         await openForm(page, 'Add an authenticator app');
-        await looks(page, `${shots}/account-add-390-${engine}`);
+        await looks(page, world, 'account-add-390');
         await page.keyboard.press('Enter');
         await page.getByLabel('Password', { exact: true }).fill(credentials.password);
-        await looks(page, `${shots}/account-proof-390-${engine}`);
+        await looks(page, world, 'account-proof-390');
         await page.keyboard.press('Enter');
         const key = page.getByRole('group', { name: 'Or type this key into the app:' });
         await key.waitFor();
         await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
-        await looks(page, `${shots}/account-setup-390-${engine}`);
+        await looks(page, world, 'account-setup-390');
         const secret = present(await key.textContent()).replaceAll(' ', '');
         await page.getByLabel('6-digit code').pressSequentially(codeAt(secret, currentStep()));
         await page.keyboard.press('Enter');
         await page.getByRole('button', { name: 'I have kept them' }).waitFor();
-        await looks(page, `${shots}/account-codes-390-${engine}`);
+        await looks(page, world, 'account-codes-390');
         await page.getByRole('button', { name: 'I have kept them' }).click();
         await page.getByText('10 recovery codes are left.').waitFor();
 
         // Codes by email are another way in.
         await page.getByRole('button', { name: 'Use codes by email' }).click();
         await page.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, credentials.email, 2));
-        await looks(page, `${shots}/account-email-factor-390-${engine}`);
+        await looks(page, world, 'account-email-factor-390');
         await page.keyboard.press('Enter');
         await page.getByText('You will be asked for a code that we send you.').waitFor();
-        await looks(page, `${shots}/account-factors-390-${engine}`);
+        await looks(page, world, 'account-factors-390');
 
         // Another browser signs in, which takes a code now, and is signed out from here.
         // A stranger is one first, and again when the session was ended elsewhere.
@@ -75,7 +76,7 @@ export const tests = [
             await other.getByLabel('Password', { exact: true }).waitFor();
             await sendCredentials(other, credentials, 'Sign in');
             await title(other, 'Confirm that it is you').waitFor();
-            await looks(other, `${shots}/factor-1280-${engine}`);
+            await looks(other, world, 'factor-1280');
             await tabTo(
               other,
               other.getByRole('button', { name: 'Use a code by email' }),
@@ -85,15 +86,15 @@ export const tests = [
             await other.waitForFunction(() => document.activeElement?.textContent === 'Send a code');
             await other.keyboard.press('Enter');
             await other.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, credentials.email, 3));
-            await looks(other, `${shots}/factor-email-1280-${engine}`);
+            await looks(other, world, 'factor-email-1280');
             await other.getByLabel('6-digit code').press('Enter');
             await title(other, 'Profile').waitFor();
             await other.getByLabel('Nickname').waitFor();
             assert.equal(await other.getByLabel('Nickname').inputValue(), 'Mara');
-            await looks(other, `${shots}/account-profile-1280-${engine}`);
+            await looks(other, world, 'account-profile-1280');
             await page.getByRole('link', { name: 'Where you are signed in' }).click();
             await page.getByRole('button', { name: /^Sign out there/ }).waitFor();
-            await looks(page, `${shots}/account-sessions-390-${engine}`);
+            await looks(page, world, 'account-sessions-390');
             await page.getByRole('button', { name: /^Sign out there/ }).click();
             await page.getByText('Signed out.').waitFor();
             await other.getByRole('link', { name: 'Where you are signed in' }).click();
@@ -108,13 +109,14 @@ export const tests = [
         // From right to left as well.
         await page.getByLabel('Language').selectOption('ar');
         await page.getByRole('heading', { level: 1, name: 'الأماكن التي سجّلت الدخول فيها' }).waitFor();
-        await looks(page, `${shots}/account-sessions-ar-390-${engine}`);
+        await looks(page, world, 'account-sessions-ar-390');
       });
     },
   },
   {
     name: 'a member takes a copy of the data, leaves, and keeps the account after all',
-    run: async ({ browser, stoa, url, shots, engine }) => {
+    run: async (world) => {
+      const { browser, stoa, url } = world;
       const clientId = text(member(await stoa.command('client', 'list'), '0'), 'clientId');
       const credentials = newCredentials();
       // Both ask for a proof at first; who is to go can't sign in.
@@ -128,7 +130,7 @@ export const tests = [
         await title(page, 'Your data').waitFor();
         assert.equal(new URL(page.url()).pathname.endsWith('/account/privacy'), true);
         await tabTo(page, page.getByRole('button', { name: 'Download my data' }), 'the copy');
-        await looks(page, `${shots}/account-privacy-390-${engine}`);
+        await looks(page, world, 'account-privacy-390');
         await page.keyboard.press('Enter');
         await page.getByLabel('Password', { exact: true }).fill(credentials.password);
         const download = page.waitForEvent('download');
@@ -138,10 +140,10 @@ export const tests = [
 
         await page.getByRole('button', { name: 'Delete my account' }).click();
         await page.getByRole('heading', { name: 'Delete your account?' }).waitFor();
-        await looks(page, `${shots}/account-delete-390-${engine}`);
+        await looks(page, world, 'account-delete-390');
         await page.getByRole('button', { name: 'Delete my account' }).click();
         await title(page, 'Your account will be deleted').waitFor();
-        await looks(page, `${shots}/account-leaving-390-${engine}`);
+        await looks(page, world, 'account-leaving-390');
         await page.goto(`${url}/account/sign-in?clientId=${clientId}`);
         await sendCredentials(page, credentials, 'Sign in');
         await page.getByText('This account is about to be deleted.').first().waitFor();
@@ -150,10 +152,10 @@ export const tests = [
         await page.goto(link);
         await page.getByRole('heading', { level: 1, name: /^Keep your account/ }).waitFor();
         await page.setViewportSize({ width: 1280, height: 800 });
-        await looks(page, `${shots}/account-keep-1280-${engine}`);
+        await looks(page, world, 'account-keep-1280');
         await page.getByLabel('Language').selectOption('he');
         await page.getByRole('button', { name: 'להשאיר את החשבון שלי' }).waitFor();
-        await looks(page, `${shots}/account-keep-he-1280-${engine}`);
+        await looks(page, world, 'account-keep-he-1280');
         await page.getByLabel('שפה').selectOption('en');
         await tabTo(page, page.getByRole('button', { name: 'Keep my account' }), 'keeping it');
         await page.keyboard.press('Enter');
@@ -166,7 +168,8 @@ export const tests = [
   },
   {
     name: 'a member adds a phone and an address, changes the email address, and takes the account back',
-    run: async ({ browser, stoa, url, shots, engine }) => {
+    run: async (world) => {
+      const { browser, stoa, url } = world;
       const clientId = text(member(await stoa.command('client', 'list'), '0'), 'clientId');
       const credentials = newCredentials();
       const another = `new-${credentials.email}`;
@@ -189,20 +192,20 @@ export const tests = [
         await page.getByRole('button', { name: 'Add a detail' }).click();
         await page.getByLabel('Name', { exact: true }).fill('Hat');
         await page.getByLabel('Text', { exact: true }).fill('green');
-        await looks(page, `${shots}/account-detail-390-${engine}`);
+        await looks(page, world, 'account-detail-390');
         await page.keyboard.press('Enter');
         await page.getByRole('button', { name: 'Edit: Hat, green' }).waitFor();
         await page.getByRole('button', { name: 'Add an address' }).click();
         await page.getByLabel('Street and number').fill('Lindenallee 1');
         await page.getByLabel('City').fill('Basel');
         await page.getByLabel('Country').selectOption('CH');
-        await looks(page, `${shots}/account-address-390-${engine}`);
+        await looks(page, world, 'account-address-390');
         await page.getByLabel('City').press('Enter');
         await page.getByRole('button', { name: 'Edit: Lindenallee 1, Basel, Switzerland' }).waitFor();
-        await looks(page, `${shots}/account-contact-390-${engine}`);
+        await looks(page, world, 'account-contact-390');
         await page.getByLabel('Language').selectOption('ar');
         await page.getByRole('button', { name: 'إضافة عنوان' }).waitFor();
-        await looks(page, `${shots}/account-contact-ar-390-${engine}`);
+        await looks(page, world, 'account-contact-ar-390');
         await page.getByLabel('اللغة').selectOption('en');
 
         await page.getByRole('link', { name: 'Sign-in and security' }).click();
@@ -212,22 +215,22 @@ export const tests = [
         await page.getByText('Confirmed', { exact: true }).waitFor();
         await page.getByRole('button', { name: 'Change the address' }).click();
         await page.keyboard.type(another);
-        await looks(page, `${shots}/account-email-390-${engine}`);
+        await looks(page, world, 'account-email-390');
         await page.keyboard.press('Enter');
         await page.getByLabel('Password', { exact: true }).fill(credentials.password);
         await page.keyboard.press('Enter');
         await page.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, another));
-        await looks(page, `${shots}/account-email-code-390-${engine}`);
+        await looks(page, world, 'account-email-code-390');
         await page.keyboard.press('Enter');
         await page.getByText(`Your address is ${another} now.`).waitFor();
 
         await page.goto(await linkTo(stoa.data, credentials.email));
         await page.getByRole('heading', { level: 1, name: /^Take your account/ }).waitFor();
-        await looks(page, `${shots}/account-take-back-390-${engine}`);
+        await looks(page, world, 'account-take-back-390');
         await tabTo(page, page.getByRole('button', { name: 'Take the account back' }), 'taking it back');
         await page.keyboard.press('Enter');
         await title(page, 'The account is yours again').waitFor();
-        await looks(page, `${shots}/account-taken-back-390-${engine}`);
+        await looks(page, world, 'account-taken-back-390');
         await page.getByRole('link', { name: 'New password' }).click();
         await page.waitForURL(/\/account\/recover/);
       });

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from '../../conformance/lib/parse.mjs';
-import { checkAccessibility } from '../lib/axe.mjs';
+import { looks } from '../lib/account.mjs';
 import { startProvider } from '../lib/captcha.mjs';
-import { checkWidth, newCredentials, sendCredentials, tabTo, title } from '../lib/steps.mjs';
+import { newCredentials, sendCredentials, tabTo, title } from '../lib/steps.mjs';
 
 /** @import { Page } from 'playwright-core' */
 /** @import { Provider } from '../lib/captcha.mjs' */
@@ -58,7 +58,7 @@ export const tests = [
     name: 'a member registers and signs in with the widget of a provider',
     run: (world) =>
       withProvider(world, 'Guarded', '--visible-key', async (site, beside, provider) => {
-        const { browser, url, shots, engine } = world;
+        const { browser, url } = world;
         const credentials = newCredentials();
         await browser.visit({ width: 390, height: 844 }, async (page) => {
           await page.goto(`${url}/s/${site}/account/sign-up`);
@@ -67,23 +67,24 @@ export const tests = [
           await sendCredentials(page, credentials, 'Create account');
           await check(page).waitFor();
           await page.waitForFunction(() => document.activeElement?.classList.contains('widget'));
-          await looks(page, `${shots}/captcha-390-${engine}`);
           // By keyboard alone.
           await page.keyboard.press('Tab');
           await page.keyboard.press('Space');
           await title(page, 'You are signed in').waitFor();
           assert.ok(provider.asked.includes('/siteverify'));
         });
-        await browser.visit({ dark: true }, async (page) => {
+        await browser.visit({}, async (page) => {
           await page.goto(`${url}/s/${site}/account/sign-in?lang=ar`);
           await page.locator('input[name="email"]').fill(credentials.email);
           await page.locator('input[name="password"]').fill('not this one');
           await page.keyboard.press('Enter');
           await check(page).waitFor();
-          await looks(page, `${shots}/captcha-ar-dark-1280-${engine}`);
+          await looks(page, world, 'captcha-ar-1280');
           await page.getByLabel('اللغة').selectOption('en');
           await title(page, 'Sign in to Guarded').waitFor();
-          await looks(page, `${shots}/captcha-dark-1280-${engine}`);
+          await looks(page, world, 'captcha-1280');
+          await page.setViewportSize({ width: 390, height: 844 });
+          await looks(page, world, 'captcha-390');
           await check(page).check();
           await page.getByText('The email or password does not match.').waitFor();
           assert.equal(await page.locator('.widget').count(), 0, 'one answer is for one try');
@@ -110,13 +111,13 @@ export const tests = [
     name: 'a provider that works unseen, and one whose script is blocked',
     run: (world) =>
       withProvider(world, 'Watched', '--invisible-key', async (site) => {
-        const { browser, url, shots, engine } = world;
+        const { browser, url } = world;
         await browser.visit({ width: 320 }, async (page) => {
           await page.route('**/api.js?*', (route) => route.abort('blockedbyclient'));
           await page.goto(`${url}/s/${site}/account/sign-up`);
           await sendCredentials(page, newCredentials(), 'Create account');
           await page.getByRole('alert').getByText('could not be loaded').waitFor();
-          await looks(page, `${shots}/captcha-blocked-320-${engine}`);
+          await looks(page, world, 'captcha-blocked-320');
           await page.unroute('**/api.js?*');
           await tabTo(page, page.getByRole('button', { name: 'Try again' }), 'the way on');
           await page.keyboard.press('Enter');
@@ -125,10 +126,3 @@ export const tests = [
       }),
   },
 ];
-
-/** Looks at a page: no fault that a program can find, nothing cut off, and a picture. @param {Page} page @param {string} picture */
-async function looks(page, picture) {
-  await checkAccessibility(page, picture);
-  await checkWidth(page, picture);
-  await page.screenshot({ path: `${picture}.png`, fullPage: true });
-}

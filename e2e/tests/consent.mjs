@@ -17,7 +17,7 @@ export const tests = [
   {
     name: 'a member declines an application of others, agrees to it, and takes that back',
     run: async (world) => {
-      const { browser, shots, engine, url } = world;
+      const { browser, url } = world;
       const ledger = await startLedger();
       const { site, authorize } = await registerLedger(world, ledger.callback);
       const question = 'Let Ledger act for you at Harbour office?';
@@ -30,11 +30,11 @@ export const tests = [
         await page.waitForFunction((name) => document.activeElement?.textContent === name, question);
         await page.getByText(`You are signed in as ${credentials.email}. It goes on at 127.0.0.1.`).waitFor();
         assert.deepEqual(await rights(page), ['Read the items of all collections']);
-        await looks(page, `${shots}/consent-390-${engine}`);
+        await looks(page, world, 'consent-390');
         for (const tag of ['ar', 'he']) {
           await page.locator('footer select').selectOption(tag);
           await page.waitForFunction(() => document.documentElement.dir === 'rtl');
-          await looks(page, `${shots}/consent-${tag}-390-${engine}`);
+          await looks(page, world, `consent-${tag}-390`);
         }
         await page.locator('footer select').selectOption('en');
         await title(page, question).waitFor();
@@ -68,7 +68,7 @@ export const tests = [
         await page.goto(`${url}/s/${site}/account/sessions`);
         const part = page.getByRole('region', { name: 'Applications of others' });
         await part.getByText('Read the profiles and addresses of all members').waitFor();
-        await looks(page, `${shots}/consent-given-390-${engine}`);
+        await looks(page, world, 'consent-given-390');
         await part.getByRole('button', { name: 'Sign off Ledger?' }).click();
         await part.getByRole('button', { name: 'Sign off', exact: true }).click();
         await part.getByText('Signed off.').waitFor();

@@ -75,7 +75,8 @@ export const tests = [
   },
   {
     name: 'a code by text message, or by a call, is sent when it is asked for and signs in',
-    run: async ({ browser, stoa, url, shots, engine }) => {
+    run: async (world) => {
+      const { browser, stoa, url, shots, engine } = world;
       await stoa.command('site', 'second-factors', 'optional', '--by-telephone', 'true');
       const client = member(await stoa.command('client', 'list'), '0');
       const clientId = text(client, 'clientId');
@@ -118,7 +119,8 @@ export const tests = [
   },
   {
     name: 'a second factor that the site requires is set up while signing up',
-    run: async ({ browser, stoa, url, shots, engine }) => {
+    run: async (world) => {
+      const { browser, stoa, url, shots, engine } = world;
       await stoa.command('site', 'second-factors', 'required', '--grace', '0d');
       try {
         for (const dark of [false, true]) {

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messagesTo } from '../../conformance/lib/mail.mjs';
 import { member, present, text } from '../../conformance/lib/parse.mjs';
+import { looks } from '../lib/account.mjs';
 import { checkAccessibility } from '../lib/axe.mjs';
 import { checkWidth } from '../lib/steps.mjs';
 
-/** @import { Page } from 'playwright-core' */
 /** @import { Stoa } from '../../conformance/lib/stoa.mjs' */
 /** @import { Test } from '../lib/run-tests.mjs' */
 
@@ -21,7 +21,7 @@ const READ = /^verification\.|\.en\.html$/;
 const PICTURED = /^(verification|recovery|new_device|approval_request|declined)\.(en|de|he|ar|ja)\.html$/;
 
 /** @type {Test[]} */
-export const looks = WIDTHS.flatMap((width) =>
+export const mailLooks = WIDTHS.flatMap((width) =>
   [false, true].map((dark) => ({
     name: `messages at ${width}, ${dark ? 'dark' : 'light'}`,
     run: async ({ browser, stoa, shots }) => {
@@ -62,7 +62,8 @@ export const looks = WIDTHS.flatMap((width) =>
 export const tests = [
   {
     name: 'an owner answers people who ask to join, also one whose name is a long address',
-    run: async ({ browser, stoa, url, shots, engine }) => {
+    run: async (world) => {
+      const { browser, stoa, url, engine } = world;
       const apiKey = text(await stoa.command('key', 'create', '--name', 'e2e'), 'apiKey');
       const clientId = text(member(await stoa.command('client', 'list'), '0'), 'clientId');
       await createOwner(stoa, url);
@@ -93,9 +94,7 @@ export const tests = [
             // The link says the address that the server tells of itself; the browser goes where it really is.
             await page.goto(`${url}/account/approve${new URL(link).hash}`);
             await page.getByRole('heading', { name: `${name} asks to join` }).waitFor();
-            await checkAccessibility(page, 'the page of an approval');
-            await takePictures(page, join(shots, `account-approve-${firstName ?? 'address'}-${engine}`));
-            await checkWidth(page, 'the page of an approval');
+            await looks(page, world, `account-approve-${firstName ?? 'address'}`);
             await page.getByRole('button', { name: decision }).click();
             if (decision === 'Decline') {
               await page.getByRole('heading', { name: `Decline ${name}?` }).waitFor();
@@ -119,20 +118,6 @@ export const tests = [
     },
   },
 ];
-
-/** At two widths, light and dark; leaves the page narrow and light. @param {Page} page @param {string} path */
-async function takePictures(page, path) {
-  for (const [width, height] of [
-    [1280, 800],
-    [390, 844],
-  ])
-    for (const colorScheme of /** @type {const} */ (['dark', 'light'])) {
-      await page.setViewportSize({ width, height });
-      await page.emulateMedia({ colorScheme });
-      await page.reload({ waitUntil: 'networkidle' });
-      await page.screenshot({ path: `${path}-${width}-${colorScheme}.png`, fullPage: true });
-    }
-}
 
 /** @param {Stoa} stoa @param {string} url */
 async function createOwner(stoa, url) {

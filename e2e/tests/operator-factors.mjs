@@ -26,7 +26,7 @@ export const tests = [
   {
     name: 'an owner adds an authenticator and a passkey, signs in by each, and shows one before what matters',
     run: async (world) => {
-      const { browser, stoa, shots, engine } = world;
+      const { browser, stoa } = world;
       const site = await makeSite(world, 'Lighthouse');
       const account = `${named(world.url)}/s/${site}/account`;
       const installer = `${named(world.url)}/s/${site}/installer/install?${await application(world, site)}`;
@@ -41,16 +41,16 @@ export const tests = [
         await page.getByRole('link', { name: SECURITY }).click();
         await title(page, SECURITY).waitFor();
         await page.getByText('Your password alone signs you in.').waitFor();
-        await looks(page, `${shots}/operator-security-390-${engine}`);
+        await looks(page, world, 'operator-security-390');
         await openForm(page, 'Add an authenticator app');
         await page.keyboard.press('Enter');
         await page.getByText('Before this changes, type your password once more.').waitFor();
         await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'proof');
-        await looks(page, `${shots}/operator-proof-390-${engine}`);
+        await looks(page, world, 'operator-proof-390');
         await page.keyboard.type(OWNER_PASSWORD);
         await page.keyboard.press('Enter');
-        const { secret, step } = await setUp(page, `${shots}/operator-setup-390-${engine}`);
-        const recoveryCodes = await keepCodes(page, `${shots}/operator-codes-390-${engine}`);
+        const { secret, step } = await setUp(page, world, 'operator-setup-390');
+        const recoveryCodes = await keepCodes(page, world, 'operator-codes-390');
         await page.getByText('10 recovery codes are left.').waitFor();
 
         const form = await openForm(page, 'Add a passkey');
@@ -59,10 +59,10 @@ export const tests = [
         await page.keyboard.press('Enter');
         await page.getByText('You will be asked for it after your password.').waitFor();
         await page.getByText('Laptop', { exact: true }).waitFor();
-        await looks(page, `${shots}/operator-factors-390-${engine}`);
+        await looks(page, world, 'operator-factors-390');
         await page.getByLabel('Language').selectOption('ar');
         await title(page, 'كلمة المرور وعمليات الدخول').waitFor();
-        await looks(page, `${shots}/operator-factors-ar-390-${engine}`);
+        await looks(page, world, 'operator-factors-ar-390');
         await page.getByLabel('اللغة').selectOption('en');
 
         // By the passkey, which is shown once more before an installation.
@@ -74,7 +74,7 @@ export const tests = [
           const use = other.getByRole('button', { name: 'Use a passkey' });
           await tabTo(other, use, 'the passkey');
           assert.equal(await other.getByRole('checkbox').count(), 0, 'no browser of an owner is remembered');
-          await looks(other, `${shots}/operator-factor-1280-${engine}`);
+          await looks(other, world, 'operator-factor-1280');
           await other.keyboard.press('Enter');
           await title(other, 'You are signed in').waitFor();
           await other.route(`${INSTALLED}*`, (route) =>
@@ -86,7 +86,7 @@ export const tests = [
           await other.keyboard.press('Enter');
           await other.getByText('Before this changes, confirm with your passkey.').waitFor();
           await other.waitForFunction(() => document.activeElement?.textContent === 'Use a passkey');
-          await looks(other, `${shots}/operator-install-1280-${engine}`);
+          await looks(other, world, 'operator-install-1280');
           await other.keyboard.press('Enter');
           await title(other, 'Installed').waitFor();
           assert.ok(new URL(other.url()).searchParams.get('code'));
@@ -115,7 +115,7 @@ export const tests = [
           await other.getByLabel('New password').press('Enter');
           await other.getByRole('button', { name: 'Use a recovery code' }).click();
           await other.getByRole('textbox', { name: 'Recovery code' }).fill(present(recoveryCodes[1]));
-          await looks(other, `${shots}/operator-proof-code-390-${engine}`);
+          await looks(other, world, 'operator-proof-code-390');
           await other.keyboard.press('Enter');
           await other.getByText('Your password was changed').waitFor();
         });
@@ -147,7 +147,7 @@ export const tests = [
   {
     name: 'a factor that a site requires of those who run it is put off, and then set up while signing in',
     run: async (world) => {
-      const { browser, stoa, url, shots, engine } = world;
+      const { browser, stoa, url } = world;
       const site = await makeSite(world, 'Pier');
       const required = ['site', 'operator-factors', 'required', '--site', site];
       await browser.visit(PHONE, async (page) => {
@@ -161,7 +161,7 @@ export const tests = [
         await signIn();
         await title(page, SETUP).waitFor();
         await page.getByText('You can put this off until').waitFor();
-        await looks(page, `${shots}/operator-offer-390-${engine}`);
+        await looks(page, world, 'operator-offer-390');
         await tabTo(page, page.getByRole('button', { name: 'Not now' }), 'putting it off');
         await page.keyboard.press('Enter');
         await title(page, 'You are signed in').waitFor();
@@ -170,9 +170,9 @@ export const tests = [
         await signIn();
         await title(page, SETUP).waitFor();
         assert.equal(await page.getByRole('button', { name: 'Not now' }).count(), 0);
-        await setUp(page, `${shots}/operator-enrol-390-${engine}`);
+        await setUp(page, world, 'operator-enrol-390');
         await title(page, 'Keep these recovery codes').waitFor();
-        await keepCodes(page, `${shots}/operator-enrol-codes-390-${engine}`);
+        await keepCodes(page, world, 'operator-enrol-codes-390');
         await title(page, 'You are signed in').waitFor();
         await signIn();
         await title(page, QUESTION).waitFor();
@@ -184,11 +184,11 @@ export const tests = [
         await title(page, SETUP).waitFor();
         await page.getByLabel('Language').selectOption('he');
         await title(page, 'הגנה על החשבון').waitFor();
-        await looks(page, `${shots}/operator-enrol-he-1280-${engine}`);
+        await looks(page, world, 'operator-enrol-he-1280');
         await page.getByLabel('שפה').selectOption('en');
         await title(page, SETUP).waitFor();
-        await setUp(page, `${shots}/operator-enrol-1280-${engine}`);
-        await keepCodes(page, `${shots}/operator-enrol-codes-1280-${engine}`);
+        await setUp(page, world, 'operator-enrol-1280');
+        await keepCodes(page, world, 'operator-enrol-codes-1280');
         await title(page, 'You are signed in').waitFor();
         await page.getByRole('link', { name: SECURITY }).click();
         await page.getByText('10 recovery codes are left.').waitFor();
@@ -197,12 +197,12 @@ export const tests = [
   },
 ];
 
-/** Sets up the authenticator that the page shows: its key, and the step of time of the code that was shown. @param {Page} page @param {string} shot */
-async function setUp(page, shot) {
+/** Sets up the authenticator that the page shows: its key, and the step of time of the code that was shown. @param {Page} page @param {World} world @param {string} name of the picture */
+async function setUp(page, world, name) {
   const key = page.getByRole('group', { name: 'Or type this key into the app:' });
   await key.waitFor();
   await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
-  await looks(page, shot);
+  await looks(page, world, name);
   const secret = present(await key.textContent()).replaceAll(' ', '');
   const step = currentStep();
   await page.getByRole('textbox', { name: '6-digit code' }).pressSequentially(codeAt(secret, step));
@@ -210,11 +210,11 @@ async function setUp(page, shot) {
   return { secret, step };
 }
 
-/** The recovery codes that the page shows, which are kept. @param {Page} page @param {string} shot */
-async function keepCodes(page, shot) {
+/** The recovery codes that the page shows, which are kept. @param {Page} page @param {World} world @param {string} name of the picture */
+async function keepCodes(page, world, name) {
   const kept = page.getByRole('button', { name: 'I have kept them' });
   await kept.waitFor();
-  await looks(page, shot);
+  await looks(page, world, name);
   const codes = await page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem').allTextContents();
   assert.equal(codes.length, 10);
   await tabTo(page, kept, 'the way on');

@@ -24,7 +24,7 @@ export const tests = [
   {
     name: 'a passkey is made, signs in, is shown as factor and as proof, and is removed',
     run: async (world) => {
-      const { browser, stoa, shots, engine } = world;
+      const { browser, stoa } = world;
       const start = await signInPage(world);
       await browser.visit({ ...PHONE, mayFail: PROOF }, async (page) => {
         const credentials = newCredentials();
@@ -32,7 +32,7 @@ export const tests = [
         let passkeys = await device.passkeys();
         assert.equal(passkeys.length, 1);
         assert.equal(present(passkeys[0]).rpId, 'localhost');
-        await looks(page, `${shots}/passkey-list-390-${engine}`);
+        await looks(page, world, 'passkey-list-390');
 
         // By the button: it is both factors.
         passkeys = await elsewhere(world, passkeys, { mayFail: PROOF }, async (other) => {
@@ -40,7 +40,7 @@ export const tests = [
           await other.goto(start);
           const press = other.getByRole('button', { name: SIGN_IN });
           await press.waitFor();
-          await looks(other, `${shots}/passkey-sign-in-1280-${engine}`);
+          await looks(other, world, 'passkey-sign-in-1280');
           await tabTo(other, press, 'the way in by a passkey');
           await other.keyboard.press('Enter');
           await title(other, 'You are signed in').waitFor();
@@ -50,7 +50,7 @@ export const tests = [
           await other.getByRole('button', { name: 'New recovery codes' }).click();
           await other.getByText('Before this changes, confirm with your passkey.').waitFor();
           await other.waitForFunction((name) => document.activeElement?.textContent === name, USE);
-          await looks(other, `${shots}/passkey-proof-1280-${engine}`);
+          await looks(other, world, 'passkey-proof-1280');
           await other.keyboard.press('Enter');
           await other.getByRole('button', { name: 'I have kept them' }).waitFor();
         });
@@ -69,7 +69,7 @@ export const tests = [
           await title(other, 'Confirm that it is you').waitFor();
           const use = other.getByRole('button', { name: USE });
           await tabTo(other, use, 'the passkey as second factor');
-          await looks(other, `${shots}/passkey-factor-390-${engine}`);
+          await looks(other, world, 'passkey-factor-390');
           await other.keyboard.press('Enter');
           await title(other, 'You are signed in').waitFor();
         });
@@ -81,7 +81,7 @@ export const tests = [
         await tabTo(page, rename, 'another name');
         await page.keyboard.press('Enter');
         await page.getByRole('form', { name: 'Rename Laptop' }).waitFor();
-        await looks(page, `${shots}/passkey-rename-390-${engine}`);
+        await looks(page, world, 'passkey-rename-390');
         await page.keyboard.press('ControlOrMeta+A');
         await page.keyboard.type('Work');
         await page.keyboard.press('Enter');
@@ -94,7 +94,7 @@ export const tests = [
         await tabTo(page, remove, 'removal');
         await page.keyboard.press('Enter');
         await page.getByRole('group', { name: 'Remove Work?' }).waitFor();
-        await looks(page, `${shots}/passkey-remove-390-${engine}`);
+        await looks(page, world, 'passkey-remove-390');
         await page.keyboard.press('Enter');
         await page.getByText('Removed.').waitFor();
         await page.getByText('Your password alone signs you in.').waitFor();
@@ -107,7 +107,7 @@ export const tests = [
           await other.goto(start);
           await other.getByRole('button', { name: SIGN_IN }).click();
           await other.getByRole('alert').getByText(REFUSED).waitFor();
-          await looks(other, `${shots}/passkey-refused-390-${engine}`);
+          await looks(other, world, 'passkey-refused-390');
           await sendCredentials(other, credentials, 'Sign in');
           await title(other, 'You are signed in').waitFor();
         });
@@ -168,7 +168,7 @@ export const tests = [
   {
     name: 'a passkey where the site requires a factor; a device that does not recognise the person; a browser without passkeys',
     run: async (world) => {
-      const { browser, stoa, shots, engine } = world;
+      const { browser, stoa } = world;
       const start = await signInPage(world);
       await stoa.command('site', 'second-factors', 'required', '--grace', '0d');
       try {
@@ -182,12 +182,12 @@ export const tests = [
           await title(page, 'Protect your account').waitFor();
           const create = page.getByRole('button', { name: 'Create a passkey' });
           await create.waitFor();
-          await looks(page, `${shots}/passkey-enrol-390-${engine}`);
+          await looks(page, world, 'passkey-enrol-390');
           await device.recognises(false);
           await tabTo(page, create, 'a passkey');
           await page.keyboard.press('Enter');
           await page.getByRole('alert').getByText('No passkey was used.').waitFor();
-          await looks(page, `${shots}/passkey-cancelled-390-${engine}`);
+          await looks(page, world, 'passkey-cancelled-390');
           await page.getByRole('button', { name: 'Use an authenticator app' }).click();
           await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
           await page.getByRole('button', { name: USE }).click();
@@ -214,7 +214,7 @@ export const tests = [
           await page.goto(`${start}&lang=${lang}`);
           await page.getByRole('button', { name }).click();
           await page.getByRole('alert').waitFor();
-          await looks(page, `${shots}/passkey-${lang}-${width}-${engine}`);
+          await looks(page, world, `passkey-${lang}-${width}`);
         });
       }
       await browser.visit({}, async (page) => {
@@ -223,7 +223,7 @@ export const tests = [
         const press = page.getByRole('button', { name: SIGN_IN });
         await tabTo(page, press, 'what this browser cannot do');
         await page.getByRole('tooltip').getByText('This browser cannot use passkeys here.').waitFor();
-        await looks(page, `${shots}/passkey-none-1280-${engine}`);
+        await looks(page, world, 'passkey-none-1280');
       });
     },
   },
@@ -234,13 +234,12 @@ export const tests = [
  * @param {Page} page @param {World} world @param {Credentials} credentials
  */
 async function addPasskey(page, world, credentials) {
-  const { shots, engine } = world;
   const device = await deviceOf(page);
   await openFactors(page, world, credentials);
   const form = await openForm(page, 'Add a passkey');
   await tabTo(page, form.getByRole('textbox'), 'the name of a passkey');
   await page.keyboard.type('Laptop');
-  await looks(page, `${shots}/passkey-add-${engine}`);
+  await looks(page, world, 'passkey-add');
   await page.keyboard.press('Enter');
   await page.getByLabel('Password', { exact: true }).fill(credentials.password);
   await page.keyboard.press('Enter');

@@ -78,16 +78,16 @@ export const tests = [
     name: 'a member comes by an identity provider, and is the same one the next time',
     run: (world) =>
       withProvider(world, 'By others', async (pages, provider) => {
-        const { browser, shots, engine } = world;
+        const { browser } = world;
         const { email } = newCredentials();
         provider.tells('mara-1', { email, isVerified: true, firstName: 'Mara' });
         await browser.visit(PHONE, async (page) => {
           await page.goto(`${pages}/sign-up`);
           await page.getByRole('button', { name: CONTINUE }).waitFor();
-          await looks(page, `${shots}/provider-sign-up-390-${engine}`);
+          await looks(page, world, 'provider-sign-up-390');
           await page.goto(`${pages}/sign-in`);
           await page.getByRole('button', { name: CONTINUE }).waitFor();
-          await looks(page, `${shots}/provider-sign-in-390-${engine}`);
+          await looks(page, world, 'provider-sign-in-390');
           await goToProvider(page, pages);
           // The browser's way back leads to the same page, from which the provider can be asked again.
           await page.goBack();
@@ -99,7 +99,7 @@ export const tests = [
           const part = page.getByRole('region', { name: 'Sign-in with other accounts' });
           await part.getByText('Acme', { exact: true }).waitFor();
           await page.getByText('You have no password yet.').waitFor();
-          await looks(page, `${shots}/provider-account-390-${engine}`);
+          await looks(page, world, 'provider-account-390');
         });
         await browser.visit({}, async (page) => {
           await goToProvider(page, pages);
@@ -119,7 +119,7 @@ export const tests = [
     name: 'an account is connected by its password, which becomes a second step, and is disconnected',
     run: (world) =>
       withProvider(world, 'Connected', async (pages, provider) => {
-        const { browser, shots, engine } = world;
+        const { browser } = world;
         const credentials = newCredentials();
         const { email, password } = credentials;
         provider.tells('lena-1', { email, isVerified: true });
@@ -135,11 +135,11 @@ export const tests = [
           await title(page, 'Connect Acme to your account').waitFor();
           await page.getByText(email).first().waitFor();
           const field = page.getByLabel('Password', { exact: true });
-          await looks(page, `${shots}/provider-connect-390-${engine}`);
+          await looks(page, world, 'provider-connect-390');
           await field.fill('not this one');
           await page.keyboard.press('Enter');
           await page.getByText('This is not your password.').waitFor();
-          await looks(page, `${shots}/provider-connect-wrong-390-${engine}`);
+          await looks(page, world, 'provider-connect-wrong-390');
           await field.fill(password);
           await page.keyboard.press('Enter');
           await signedIn(page);
@@ -151,14 +151,14 @@ export const tests = [
           await page.getByRole('button', { name: 'Ask for my password too' }).click();
           await prove(page, password);
           await page.getByText('You will be asked for your password').waitFor();
-          await looks(page, `${shots}/provider-factor-390-${engine}`);
+          await looks(page, world, 'provider-factor-390');
         });
         // After the provider the password is the second step; after the password it is none.
         await browser.visit(PHONE, async (page) => {
           await goToProvider(page, pages);
           await sayWho(page, 'lena-1');
           await title(page, 'Confirm that it is you').waitFor();
-          await looks(page, `${shots}/provider-password-390-${engine}`);
+          await looks(page, world, 'provider-password-390');
           await page.getByLabel('Password', { exact: true }).fill('not this one');
           await page.keyboard.press('Enter');
           await page.getByText('This is not your password.').waitFor();
@@ -176,7 +176,7 @@ export const tests = [
           await press.waitFor();
           await tabTo(page, press, 'the end of a connection');
           await page.keyboard.press('Enter');
-          await looks(page, `${shots}/provider-disconnect-1280-${engine}`);
+          await looks(page, world, 'provider-disconnect-1280');
           await part.getByRole('button', { name: 'Disconnect', exact: true }).click();
           await prove(page, password);
           await part.getByText('Disconnected.').waitFor();
@@ -195,14 +195,14 @@ export const tests = [
     name: 'what goes wrong at a provider leaves a way back',
     run: (world) =>
       withProvider(world, 'Without luck', async (pages, provider) => {
-        const { browser, shots, engine } = world;
+        const { browser } = world;
         provider.tells('noor-1', {});
         await browser.visit(PHONE, async (page) => {
           await goToProvider(page, pages);
           await page.getByRole('button', { name: 'Cancel' }).click();
           await title(page, FAILED).waitFor();
           await page.getByText('or you cancelled it there').waitFor();
-          await looks(page, `${shots}/provider-declined-390-${engine}`);
+          await looks(page, world, 'provider-declined-390');
           const back = page.getByRole('button', { name: 'Back to sign-in' });
           await tabTo(page, back, 'the way back');
           await page.keyboard.press('Enter');
@@ -221,13 +221,13 @@ export const tests = [
           await page.getByText('does not answer at the moment').waitFor();
           await page.getByLabel('Language').selectOption('ar');
           await page.waitForFunction(() => document.documentElement.dir === 'rtl');
-          await looks(page, `${shots}/provider-unavailable-ar-1280-${engine}`);
+          await looks(page, world, 'provider-unavailable-ar-1280');
           provider.breaks(null);
         });
         await browser.visit(PHONE, async (page) => {
           await page.goto(`${pages}/sign-in?lang=ar`);
           await page.getByRole('button', { name: /Acme/ }).waitFor();
-          await looks(page, `${shots}/provider-sign-in-ar-390-${engine}`);
+          await looks(page, world, 'provider-sign-in-ar-390');
         });
       }),
   },

@@ -28,14 +28,14 @@ export const tests = [
   {
     name: 'a browser is added for notifications, and answers a sign-in elsewhere with its number, or denies it',
     run: async (world) => {
-      const { browser, stoa, shots, engine } = world;
+      const { browser, stoa } = world;
       const service = await startPushService(ece);
       try {
         await browser.visit({ ...PHONE, mayFail: OVER }, async (page) => {
           const credentials = newCredentials();
           await openFactors(page, world, credentials);
           await openForm(page, ADD);
-          await looks(page, `${shots}/push-add-390-${engine}`);
+          await looks(page, world, 'push-add-390');
           // Loaded under the site's own address, so that the worker is the page's.
           await page.reload();
           await page.getByRole('button', { name: ADD }).waitFor();
@@ -43,19 +43,19 @@ export const tests = [
           const { pushed, recoveryCodes } = await addBrowser(page, service, worker, credentials);
           await page.reload();
           await page.getByText('Notifications in a browser').waitFor();
-          await looks(page, `${shots}/push-list-390-${engine}`);
+          await looks(page, world, 'push-list-390');
 
           // The number opens it.
           await signingIn(world, credentials, async (other, number) => {
             const token = await bring(worker, pushed, 0);
             await answering(page, worker, token, async (asked) => {
-              await looks(asked, `${shots}/push-question-390-${engine}`);
+              await looks(asked, world, 'push-question-390');
               const field = asked.getByRole('textbox', { name: 'The number that is shown where you sign in' });
               await tabTo(asked, field, 'the number');
               await asked.keyboard.type(number);
               await asked.keyboard.press('Enter');
               await title(asked, 'The sign-in goes on').waitFor();
-              await looks(asked, `${shots}/push-confirmed-390-${engine}`);
+              await looks(asked, world, 'push-confirmed-390');
               // Once.
               await asked.reload();
               await title(asked, 'There is nothing left to answer').waitFor();
@@ -72,25 +72,25 @@ export const tests = [
             await answering(page, worker, token, async (asked) => {
               await asked.locator('footer select').selectOption('ar');
               await title(asked, /^هل أنت من يسجّل الدخول/).waitFor();
-              await looks(asked, `${shots}/push-question-ar-390-${engine}`);
+              await looks(asked, world, 'push-question-ar-390');
               await asked.locator('footer select').selectOption('en');
               const deny = asked.getByRole('button', { name: 'Deny' });
               await tabTo(asked, deny, 'the denial');
               await asked.keyboard.press('Enter');
               await title(asked, 'The sign-in was stopped').waitFor();
-              await looks(asked, `${shots}/push-denied-390-${engine}`);
+              await looks(asked, world, 'push-denied-390');
               const notMe = asked.getByRole('button', { name: 'It was not me' });
               await tabTo(asked, notMe, 'that it was another');
               await asked.keyboard.press('Enter');
               await title(asked, 'Protect your account').waitFor();
               await asked.getByRole('link', { name: 'See where you are signed in' }).waitFor();
-              await looks(asked, `${shots}/push-protect-390-${engine}`);
+              await looks(asked, world, 'push-protect-390');
               await asked.getByRole('link', { name: 'Change the password' }).click();
               await asked.waitForURL(/\/account\/password$/);
             });
             await other.getByRole('alert').getByText('The notification was denied').waitFor();
             assert.equal(await other.getByRole('button', { name: 'Use a notification' }).count(), 0);
-            await looks(other, `${shots}/push-refused-1280-${engine}`);
+            await looks(other, world, 'push-refused-1280');
             const code = other.getByRole('textbox', { name: 'Recovery code' });
             await tabTo(other, code, 'the recovery code');
             await other.keyboard.type(present(recoveryCodes[0]));
@@ -108,7 +108,7 @@ export const tests = [
   {
     name: 'a browser that blocks notifications, or has none, says so',
     run: async (world) => {
-      const { browser, shots, engine } = world;
+      const { browser } = world;
       await browser.visit(PHONE, async (page) => {
         await openFactors(page, world, newCredentials());
         const form = await openForm(page, ADD);
@@ -116,7 +116,7 @@ export const tests = [
         await tabTo(page, press, 'what adds this browser');
         await page.keyboard.press('Enter');
         await form.getByRole('alert').getByText('This browser blocks notifications of this site.').waitFor();
-        await looks(page, `${shots}/push-blocked-390-${engine}`);
+        await looks(page, world, 'push-blocked-390');
       });
       await browser.visit({}, async (page) => {
         await page.addInitScript(() => {
@@ -126,12 +126,12 @@ export const tests = [
         const press = page.getByRole('button', { name: ADD });
         await tabTo(page, press, 'what this browser cannot do');
         await page.getByRole('tooltip').getByText('This browser can not get notifications here.').waitFor();
-        await looks(page, `${shots}/push-none-1280-${engine}`);
+        await looks(page, world, 'push-none-1280');
       });
       await browser.visit({ ...PHONE, mayFail: OVER }, async (page) => {
         await page.goto((await signInPage(world)).replace(/sign-in.*$/, 'push#nothing-of-this-name'));
         await title(page, 'There is nothing left to answer').waitFor();
-        await looks(page, `${shots}/push-gone-390-${engine}`);
+        await looks(page, world, 'push-gone-390');
       });
     },
   },
@@ -168,7 +168,7 @@ async function addBrowser(page, service, worker, { password }) {
  * @param {World} world @param {Credentials} credentials @param {(page: Page, number: string) => Promise<void>} work
  */
 async function signingIn(world, credentials, work) {
-  const { browser, shots, engine } = world;
+  const { browser } = world;
   const start = await signInPage(world);
   await browser.visit({}, async (page) => {
     await page.goto(start);
@@ -176,16 +176,16 @@ async function signingIn(world, credentials, work) {
     await title(page, 'Confirm that it is you').waitFor();
     const send = page.getByRole('button', { name: 'Send the notification' });
     await tabTo(page, send, 'what sends the notification');
-    await looks(page, `${shots}/push-factor-1280-${engine}`);
+    await looks(page, world, 'push-factor-1280');
     await page.keyboard.press('Enter');
     await title(page, WAITS).waitFor();
     const number = (await page.locator('.push-number').innerText()).trim();
     assert.match(number, /^\d\d$/);
-    await looks(page, `${shots}/push-number-1280-${engine}`);
+    await looks(page, world, 'push-number-1280');
     await page.setViewportSize(PHONE);
     await page.locator('footer select').selectOption('he');
     await title(page, 'כדאי להביט בדפדפן האחר').waitFor();
-    await looks(page, `${shots}/push-number-he-390-${engine}`);
+    await looks(page, world, 'push-number-he-390');
     await page.locator('footer select').selectOption('en');
     await page.setViewportSize({ width: 1280, height: 800 });
     await title(page, WAITS).waitFor();
