@@ -153,17 +153,26 @@ impl World {
 
 /// Polls a call and drops it when it waits for the next time after these, as where its connection is closed.
 pub(crate) async fn cut_off<T>(call: impl Future<Output = T>, polls: usize) -> Option<T> {
-    let (mut call, mut left) = (Box::pin(call), polls);
+    counted(call, polls).await.ok().map(|(it, _)| it)
+}
+
+/// The same, and how often a call waited that was answered.
+pub(crate) async fn counted<T>(call: impl Future<Output = T>, most: usize) -> Result<(T, usize), CutOff> {
+    let (mut call, mut waited) = (Box::pin(call), 0);
     std::future::poll_fn(move |context| match call.as_mut().poll(context) {
-        Poll::Ready(it) => Poll::Ready(Some(it)),
-        Poll::Pending if left == 0 => Poll::Ready(None),
+        Poll::Ready(it) => Poll::Ready(Ok((it, waited))),
+        Poll::Pending if waited == most => Poll::Ready(Err(CutOff)),
         Poll::Pending => {
-            left -= 1;
+            waited += 1;
             Poll::Pending
         }
     })
     .await
 }
+
+/// The call was dropped.
+#[derive(Debug)]
+pub(crate) struct CutOff;
 
 /// A browser: it keeps cookies and says where it comes from.
 pub struct Browser<'w> {

@@ -4,7 +4,7 @@ use super::{
     operator_factors::{OLGA, at},
     *,
 };
-use crate::account::cut_off;
+use crate::account::{counted, cut_off};
 use std::{net::Ipv4Addr, time::Duration};
 use stoa_identity::{audit::AuditQuery, policy::PolicyChange};
 use stoa_kernel::{Caller, KeyId, Role, Secret};
@@ -355,26 +355,25 @@ on_both_engines! {
     async fn closing_the_connection_keeps_nobody_from_being_told(engine) {
         let world = World::new(engine).await;
         let olga = world.runner(OLGA).await;
-        // Closed later and later, by what was done and by the time, until a change is made whose answer nobody hears. How far a call
-        // gets in a poll or a millisecond differs: where one was answered, it begins again.
-        let (mut polls, mut answered, mut tries) = (0, 0, 0_u64);
+        // A change is made near the end of a call: one that is answered tells how often it is polled, and the next are closed one
+        // poll before that, two, and so on, until a change is made whose answer nobody hears. How far a call gets in a poll
+        // differs: after eight it is counted anew.
+        let (mut polls, mut answered, mut tries) = (usize::MAX, 0, 0);
         loop {
+            assert!(tries < 90, "no call was cut off between its change and its answer");
+            let before_its_end = tries % 9;
             tries += 1;
-            assert!(tries < 300, "no call was cut off between its change and its answer");
             // As many changes are permitted.
             world.app.kit.clock.advance(60_000);
             let rename = json!({ "name": format!("Phone {tries}") });
             let path = format!("factors/{}", olga.id);
             let call = olga.browser.of_operator(Method::PATCH, &path, rename.clone());
-            let is_answered = if tries % 2 == 1 {
-                let is_answered = cut_off(call, polls).await.is_some();
-                polls = if is_answered { 0 } else { polls + 1 };
-                is_answered
-            } else {
-                tokio::time::timeout(Duration::from_millis(tries / 2 % 30), call).await.is_ok()
-            };
-            if is_answered {
+            let most = if before_its_end == 0 { usize::MAX } else { polls.saturating_sub(before_its_end) };
+            if let Ok((_, waited)) = counted(call, most).await {
                 answered += 1;
+                if before_its_end == 0 {
+                    polls = waited;
+                }
                 continue;
             }
             tokio::time::sleep(Duration::from_millis(200)).await;

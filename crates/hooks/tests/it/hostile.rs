@@ -89,13 +89,21 @@ async fn whatever_a_process_says_on_the_other_socket_is_an_answer_in_its_place_o
         (long, last.clone(), ["Died"; 4]),
         (answers(&[1, 2, 3])[..20].to_vec(), last, ["Died"; 4]),
     ] {
-        let directory = TempDir::new().unwrap();
-        let host = quiet_pretender(&directory, &quiet, &loud, "exec sleep 60");
-        let calls: Vec<_> = (0..4).map(|_| call("{}")).collect();
-        let called = host.call_each(&version("s", 1, ""), &calls, LEFT, usize::MAX).await;
-        let said: Vec<_> = called.iter().map(told).collect();
+        let mut said = Vec::new();
+        // Where the first call takes long, because the machine is busy, the next process is asked about fewer.
+        for _ in 0..10 {
+            let directory = TempDir::new().unwrap();
+            let host = quiet_pretender(&directory, &quiet, &loud, "exec sleep 60");
+            let calls: Vec<_> = (0..4).map(|_| call("{}")).collect();
+            let called = host.call_each(&version("s", 1, ""), &calls, LEFT, usize::MAX).await;
+            said = called.iter().map(told).collect();
+            host.shutdown().await;
+            assert!(said.len() == 4 && said.iter().all(|it| ["{}", "Died"].contains(&it.as_str())), "{said:?}");
+            if said == becomes {
+                break;
+            }
+        }
         assert_eq!(said, becomes, "{:?}", String::from_utf8_lossy(&quiet));
-        host.shutdown().await;
     }
 }
 
