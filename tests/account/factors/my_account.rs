@@ -294,6 +294,29 @@ on_both_engines! {
         assert_ne!(view["step"]["message"], "SIGNED_IN", "{view}");
     }
 
+    async fn sign_in_that_is_no_session_yet_ends_with_one_from_the_list(engine) {
+        let world = World::with_factors(engine).await;
+        let access = world.member_access("anna@example.org").await;
+        let stolen = world.signed_in("anna@example.org").await;
+        let token = text(&world.login("anna@example.org", PASSWORD).await["sessionToken"]);
+        assert_eq!(world.count("session_token").await, 1, "{token}");
+        let sessions = world.sessions(&access).await;
+        let other = text(&sessions.iter().find(|it| it["isCurrent"] == false).unwrap()["id"]);
+        assert_eq!(world.own(&access, Method::DELETE, &format!("sessions/{other}"), Value::Null).await.verdict(), "200");
+        assert_eq!(world.count("session_token").await, 0);
+        drop(stolen);
+    }
+
+    async fn no_browser_is_known_once_all_sessions_have_ended(engine) {
+        let world = World::with_factors(engine).await;
+        world.register("anna@example.org").await;
+        world.signed_in("anna@example.org").await;
+        assert!(world.count("device").await > 0);
+        let owner = format!("/_api/identity/v1/sessions?memberId={}", world.id_of("anna@example.org").await);
+        assert_eq!(world.app.app().send(Method::DELETE, &owner, None).await.verdict(), "200");
+        assert_eq!(world.count("device").await, 0);
+    }
+
     async fn only_members_who_ended_their_sessions_are_told(engine) {
         let world = World::with_factors(engine).await;
         world.register("anna@example.org").await;

@@ -371,7 +371,10 @@ on_both_engines! {
         let made = world.app.app().post(&connections, &own).await.json();
         let one = format!("{connections}/{}", text(&made["idpConnection"]["id"]));
         let label = json!({ "idpConnection": { "label": "L" } });
+        let address = format!("/wix-sm/api/v1/auth/api/v1/members/{}/change-login-email", text(&anna["identity"]["id"]));
+        let other = json!({ "newEmail": "taken@example.org" });
         let calls = [
+            (Method::PATCH, &address, Some(&other), "200"),
             (Method::POST, &connections, Some(&connection), "400 validationError"),
             (Method::PATCH, &one, Some(&label), "200"),
             (Method::DELETE, &one, None, "200"),

@@ -101,6 +101,31 @@ on_both_engines! {
         assert_eq!((wrong, codes[wrong..].join(" ").as_str()), (39, "THROTTLED_FEATURE THROTTLED_FEATURE"), "{codes:?}");
     }
 
+    async fn browser_that_the_account_knows_answers_while_others_guess(engine) {
+        let world = World::with_factors(engine).await;
+        let (provider, id, access) = world.by_both("anna@example.org").await;
+        assert_eq!(world.post_own(&access, "factors", json!({ "type": "PASSWORD" })).await.verdict(), "200");
+        let firefox = ("user-agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0");
+        let headers = [("sec-fetch-site", "same-origin"), ("content-type", "application/json"), ("origin", "http://localhost"), firefox];
+        let show = json!({ "type": "SECOND_FACTOR", "factor": "PASSWORD", "code": PASSWORD, "remember": false });
+        let signs_in = async |browser: &Browser<'_>| {
+            let asked = browser.by_provider(&provider, &id, person("s", "anna@example.org")).await;
+            let path = format!("/_api/account/v1/flows/{}", text(&asked["token"]));
+            let view = browser.send(Method::POST, &path, &headers, Some(&show)).await.json();
+            text(if view["problems"][0].is_object() { &view["problems"][0]["code"] } else { &view["step"]["message"] })
+        };
+        let own = world.browser();
+        assert_eq!(signs_in(&own).await, "SIGNED_IN");
+        let visitor = world.visitor().await;
+        let guess = json!({ "loginId": { "email": "anna@example.org" }, "password": "not this one" });
+        let headers = [("authorization", visitor.as_str()), ("content-type", "application/json"), firefox];
+        for _ in 0..25 {
+            send(&world.app, Method::POST, "/v2/login", &headers, Some(&guess)).await;
+        }
+        assert_eq!(signs_in(&world.browser()).await, "THROTTLED_FEATURE");
+        assert_eq!(signs_in(&own).await, "SIGNED_IN");
+    }
+
     async fn it_is_none_of_those_that_a_site_requires(engine) {
         let world = World::with_factors(engine).await;
         let (provider, id, access) = world.by_both("anna@example.org").await;

@@ -229,6 +229,12 @@ on_both_engines! {
         let view = world.browser().by_provider(&provider, &id, person("s", "anna@example.org")).await;
         assert_eq!((&view["step"], &view["canGoBack"]), (&failed("NO_ACCOUNT"), &json!(true)));
         assert_eq!(world.browser().by_provider(&provider, &id, json!({ "sub": "s" })).await["step"], failed("NO_EMAIL"));
+        // Whether there is an account of an address, nobody is told for whom the provider doesn't vouch.
+        for email in ["anna@example.org", "there@example.org"] {
+            world.register("there@example.org").await;
+            let unsure = json!({ "sub": "s", "email": email });
+            assert_eq!(world.browser().by_provider(&provider, &id, unsure).await["step"], failed("NO_EMAIL"), "{email}");
+        }
         assert_eq!(world.browser().by_provider(&provider, &id, json!({ "sub": "s", "email": "nonsense" })).await["step"], failed("NO_EMAIL"));
         let browser = world.browser();
         let (token, url) = browser.to_provider(&id).await;
@@ -236,7 +242,7 @@ on_both_engines! {
         let view = browser.answer(&token, json!({ "type": "PROVIDER", "id": id })).await;
         assert_eq!(view["step"]["type"], "REDIRECT");
         assert_eq!(browser.flow_view(&token).await.json()["step"]["type"], "SIGN_IN", "the way back of the browser");
-        assert_eq!(world.count("member").await, 0);
+        assert_eq!(world.count("member").await, 1);
 
         // What sites ask of members they ask of these.
         let path = format!("{OWN}/idp-connections/{id}");

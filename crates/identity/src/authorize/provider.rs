@@ -227,6 +227,8 @@ impl Identity {
         let core = &self.core;
         let gone = || Fault::new(Code::StateTokenInvalid);
         let permit = core.throttle.attempt(AttemptKind::Factor, core.now(), &site.id, browser.address, "")?;
+        // Nor are good answers without end: each asks the provider, and leaves a row.
+        let _counts = core.throttle.attempt(AttemptKind::Flow, core.now(), &site.id, browser.address, "")?;
         let trip = Trip::open(core, site, answer.state, browser).await?.ok_or_else(gone)?;
         let connection = connection::enabled(site, &trip.connection).await?.ok_or_else(gone)?;
         let ProviderAnswer { code, error, issuer, .. } = answer;

@@ -175,7 +175,13 @@ async fn run_inner(core: &Arc<Core>, visit: Visit<'_>, record: &Record, effect: 
                 Standing::Over => return Ok(EffectResult::Unapproved { why: Unanswered::Late }),
                 Standing::Approved => Shown::Push { transaction: question.id },
             };
-            let answer = second_factor::FactorAnswer { challenge, shown, remembers, address: attempt.address };
+            let answer = second_factor::FactorAnswer {
+                challenge,
+                shown,
+                remembers,
+                address: attempt.address,
+                hints: attempt.hints,
+            };
             match second_factor::verify(core, site, answer).await {
                 // Another page of the flow was as quick.
                 Err(fault) if fault.code() == Code::VerificationFailed => {
@@ -186,7 +192,13 @@ async fn run_inner(core: &Arc<Core>, visit: Visit<'_>, record: &Record, effect: 
         }
         Effect::CheckFactor { challenge, factor, code, remembers } => {
             let shown = Shown::Code { factor, code };
-            let answer = second_factor::FactorAnswer { challenge, shown, remembers, address: attempt.address };
+            let answer = second_factor::FactorAnswer {
+                challenge,
+                shown,
+                remembers,
+                address: attempt.address,
+                hints: attempt.hints,
+            };
             sign_in_or_outdated(core, site, record, second_factor::verify(core, site, answer).await?).await
         }
         Effect::CheckPasskey { challenge, answer, remembers } => {
@@ -500,7 +512,7 @@ async fn check_passkey(
     if record.kind.is_of_operators() {
         return cleared_or_outdated(ask::verify(core, site, challenge, &shown, address).await?);
     }
-    let answer = second_factor::FactorAnswer { challenge, shown, remembers, address };
+    let answer = second_factor::FactorAnswer { challenge, shown, remembers, address, hints: attempt.hints };
     sign_in_or_outdated(core, site, record, second_factor::verify(core, site, answer).await?).await
 }
 

@@ -221,31 +221,26 @@ impl Identity {
         })
         .await
     }
+}
 
-    /// Gives a member another address to sign in with. It counts as not verified.
-    ///
-    /// # Errors
-    /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::NotFound`]; [`Code::Validation`];
-    /// [`Code::EmailTaken`].
-    pub async fn member_change_email(
-        &self,
-        site: &Site,
-        caller: &Caller,
-        id: &MemberId,
-        email: &str,
-    ) -> Result<Member> {
-        let core = &self.core;
-        let edited = Edit { write: MemberWrite::privileged(caller)?, caller, id, goes_public: false };
-        let email = parse_email(email, "newEmail")?;
-        if row::find_by_email(site, &email).await?.is_some_and(|it| it.id != *id) {
-            return Err(Fault::new(Code::EmailTaken));
-        }
-        edit(core, site, edited, move |member| {
-            member.email_verified &= Email::parse(&member.email).is_some_and(|it| it == email);
-            contact::set_login(member, &email);
-        })
-        .await
+/// What [`Identity::member_change_email`] does.
+pub(super) async fn change_email(
+    core: &Arc<Core>,
+    site: &Site,
+    caller: &Caller,
+    id: &MemberId,
+    email: &str,
+) -> Result<Member> {
+    let edited = Edit { write: MemberWrite::privileged(caller)?, caller, id, goes_public: false };
+    let email = parse_email(email, "newEmail")?;
+    if row::find_by_email(site, &email).await?.is_some_and(|it| it.id != *id) {
+        return Err(Fault::new(Code::EmailTaken));
     }
+    edit(core, site, edited, move |member| {
+        member.email_verified &= Email::parse(&member.email).is_some_and(|it| it == email);
+        contact::set_login(member, &email);
+    })
+    .await
 }
 
 pub(super) fn parse_email(email: &str, field: &str) -> Result<Email> {

@@ -1,9 +1,11 @@
-//! By what else than a password members get into their accounts, as those who run the site change it: connections to identity providers,
-//! and second factors taken away. Either lets whoever commands it into members' accounts, so an owner's session alone is not enough
-//! (decision 60).
+//! By what members get into their accounts, as those who run the site change it: connections to identity providers, second factors
+//! taken away, and the address to which a password is recovered. Each lets whoever commands it into members' accounts, so an owner's
+//! session alone is not enough (decision 60).
 
 use crate::{
     Core, Identity, factor,
+    manage::edit,
+    member::Member,
     provider::{ConnectionChange, IdpConnection, connection},
     sign_in::operator_factor::proof,
 };
@@ -60,6 +62,22 @@ impl Identity {
     pub async fn factors_reset(&self, site: &Arc<Site>, caller: &Caller, id: &MemberId) -> Result<u64> {
         require_proof(&self.core, caller).await?;
         factor::reset(&self.core, site, caller, id).await
+    }
+
+    /// Gives a member another address to sign in with. It counts as not verified.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] unless the caller is an app or owner; [`Code::ProofNeeded`] for an owner who has not lately shown who they
+    /// are; [`Code::NotFound`]; [`Code::Validation`]; [`Code::EmailTaken`].
+    pub async fn member_change_email(
+        &self,
+        site: &Site,
+        caller: &Caller,
+        id: &MemberId,
+        email: &str,
+    ) -> Result<Member> {
+        require_proof(&self.core, caller).await?;
+        edit::change_email(&self.core, site, caller, id, email).await
     }
 }
 

@@ -439,11 +439,12 @@ impl SessionSelector {
         let ids = tx.rows(&sql, &values, |row| Ok(SessionId::from(row.text(0)?))).await?;
         // A sign-in that is not a session yet must not become one.
         if let Self::Member(member) | Self::MemberExcept(member, _) = self {
-            let sql = "delete from stoa.session_token where site = $1 and member = $2";
-            tx.send(sql, params![site, member]).await?;
-            let sql = "update stoa.redirect_session set member = null where site = $1 and member = $2";
-            tx.send(sql, params![site, member]).await?;
             end_sign_ins(tx, site, member, now).await?;
+        }
+        // Where none of them stays, no browser is known any more: one of them may be a thief's.
+        if let Self::Member(member) = self {
+            let sql = "delete from stoa.device where site = $1 and member = $2";
+            tx.send(sql, params![site, member]).await?;
         }
         // Nor a code that the client holds. Used ones stay: their second use is seen by them.
         if let Self::Client(member, client) = self {
@@ -463,9 +464,13 @@ pub(crate) async fn of_browser(core: &Core, site: &Site, browser: &Browser) -> R
     }
 }
 
-/// Ends inside a transaction the member's sign-ins that wait for a code or a second factor, and the browsers in which no factor
-/// is asked. Their wrong codes and messages still count.
+/// Ends inside a transaction the member's sign-ins that are no session yet or wait for a code or a second factor, and the browsers in
+/// which no factor is asked. Their wrong codes and messages still count.
 async fn end_sign_ins(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
+    let sql = "delete from stoa.session_token where site = $1 and member = $2";
+    tx.send(sql, params![site, member]).await?;
+    let sql = "update stoa.redirect_session set member = null where site = $1 and member = $2";
+    tx.send(sql, params![site, member]).await?;
     let sql = "update stoa.verification set expires = $1 \
                where site = $2 and member = $3 and signs_in <> 0 and expires > $1";
     tx.send(sql, params![now, site, member]).await?;

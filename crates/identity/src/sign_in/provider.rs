@@ -142,6 +142,8 @@ async fn recognise(
             Ok(Recognised::Links(Box::new(outcome)))
         }
         Some(member) => Ok(Recognised::MustLink { email: member.email }),
+        // Nor does the site say whether it has an account of an address that nobody vouches for.
+        None if !connection.creates_members && !person.is_verified => failed(ProviderFailure::NoEmail),
         None if !connection.creates_members => failed(ProviderFailure::NoAccount),
         None => {
             let member = register(core, tx, site, (attempt, person), &email).await?;

@@ -76,7 +76,8 @@ impl Identity {
                         Standing::Approved | Standing::Denied | Standing::Over => {}
                     }
                 }
-                let answer = FactorAnswer { challenge, shown, remembers, address };
+                let hints = DeviceHints { cookie: None, user_agent: from.user_agent.map(str::to_owned) };
+                let answer = FactorAnswer { challenge, shown, remembers, address, hints };
                 let outcome = verify(core, site, answer).await?.ok_or_else(gone)?;
                 enrolment::for_call(core, site, outcome, from).await
             }
@@ -166,6 +167,7 @@ pub(crate) struct FactorAnswer {
     pub shown: Shown,
     pub remembers: bool,
     pub address: IpAddr,
+    pub hints: DeviceHints,
 }
 
 /// Checks a second factor, and goes on with the sign-in that waited for it. `None` when that is over.
@@ -210,12 +212,12 @@ async fn verify_password(
     answer: &FactorAnswer,
     password: &Secret,
 ) -> Result<Option<Outcome>> {
-    let FactorAnswer { challenge, address, .. } = answer;
+    let FactorAnswer { challenge, address, hints, .. } = answer;
     if !challenge.by_provider || !challenge.factors.contains(&FactorType::Password) {
         return Err(not_taken());
     }
     let wrong = || Fault::new(Code::VerificationFailed);
-    let (visitor, hints) = (challenge.visitor.clone(), DeviceHints::default());
+    let (visitor, hints) = (challenge.visitor.clone(), hints.clone());
     let attempt = Attempt { address: *address, visitor, client: None, hints, captcha: None };
     let compared = factor::compare_password(core, site, &challenge.member, &attempt, password).await;
     let (permit, stored) = match compared {
