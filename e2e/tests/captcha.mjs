@@ -4,8 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from '../../conformance/lib/parse.mjs';
 import { looks } from '../lib/account.mjs';
+import { checkAccessibility } from '../lib/axe.mjs';
 import { startProvider } from '../lib/captcha.mjs';
-import { newCredentials, sendCredentials, tabTo, title } from '../lib/steps.mjs';
+import { checkWidth, newCredentials, sendCredentials, tabTo, title } from '../lib/steps.mjs';
 
 /** @import { Page } from 'playwright-core' */
 /** @import { Provider } from '../lib/captcha.mjs' */
@@ -67,13 +68,16 @@ export const tests = [
           await sendCredentials(page, credentials, 'Create account');
           await check(page).waitFor();
           await page.waitForFunction(() => document.activeElement?.classList.contains('widget'));
+          // In the one scheme: in another the widget is drawn anew, and has no focus.
+          await checkAccessibility(page, 'the form with a widget');
+          await checkWidth(page, 'the form with a widget');
           // By keyboard alone.
           await page.keyboard.press('Tab');
           await page.keyboard.press('Space');
           await title(page, 'You are signed in').waitFor();
           assert.ok(provider.asked.includes('/siteverify'));
         });
-        await browser.visit({}, async (page) => {
+        await browser.visit({ dark: true }, async (page) => {
           await page.goto(`${url}/s/${site}/account/sign-in?lang=ar`);
           await page.locator('input[name="email"]').fill(credentials.email);
           await page.locator('input[name="password"]').fill('not this one');

@@ -2,11 +2,11 @@
 // recovery code, a browser that is remembered.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { messagesTo } from '../../conformance/lib/mail.mjs';
 import { member, present, text } from '../../conformance/lib/parse.mjs';
 import { codesTo } from '../../conformance/lib/telephone.mjs';
 import { codeAt, currentStep, stepAfter } from '../../conformance/lib/totp.mjs';
+import { looks } from '../lib/account.mjs';
 import { checkAccessibility } from '../lib/axe.mjs';
 import { checkWidth, newCredentials, tabTo, title } from '../lib/steps.mjs';
 
@@ -76,7 +76,7 @@ export const tests = [
   {
     name: 'a code by text message, or by a call, is sent when it is asked for and signs in',
     run: async (world) => {
-      const { browser, stoa, url, shots, engine } = world;
+      const { browser, stoa, url } = world;
       await stoa.command('site', 'second-factors', 'optional', '--by-telephone', 'true');
       const client = member(await stoa.command('client', 'list'), '0');
       const clientId = text(client, 'clientId');
@@ -89,26 +89,26 @@ export const tests = [
         const id = text(member(begun, 'factor'), 'id');
         await call(url, `${OWN}/factors/${id}/confirm`, token, { code: present(codesTo(stoa.data, number).at(-1)) });
       }
-      for (const dark of [false, true]) {
-        const theme = dark ? 'dark' : 'light';
-        await browser.visit({ width: dark ? 1280 : 390, height: 800, dark }, async (page) => {
+      for (const [type, width] of /** @type {const} */ ([
+        ['SMS', 390],
+        ['CALL', 1280],
+      ])) {
+        await browser.visit({ width, height: 800 }, async (page) => {
           await page.goto(`${url}/account/sign-in?clientId=${clientId}`);
           await sendPassword(page, credentials);
           await title(page, QUESTION).waitFor();
-          if (dark) {
+          if (type === 'CALL') {
             await tabTo(page, page.getByRole('button', { name: 'Use a code by phone call' }), 'the way to calls');
             await page.keyboard.press('Enter');
           }
           const send = page.getByRole('button', { name: 'Send a code' });
           await tabTo(page, send, 'what sends a code');
-          await checkAccessibility(page, `a code to a telephone, ${theme}`);
-          await checkWidth(page, QUESTION);
-          await page.screenshot({ path: join(shots, `telephone-${theme}-${engine}.png`), fullPage: true });
+          await looks(page, world, `telephone-${type}-${width}`);
           await page.keyboard.press('Enter');
           const code = page.getByRole('textbox', { name: '6-digit code' });
           await code.waitFor();
           await page.getByText(`+49***${number.slice(-2)}`).waitFor();
-          await checkAccessibility(page, `a code that was sent, ${theme}`);
+          await looks(page, world, `telephone-${type}-sent-${width}`);
           await code.focus();
           await page.keyboard.type(present(codesTo(stoa.data, number).at(-1)));
           await page.keyboard.press('Enter');
@@ -120,13 +120,12 @@ export const tests = [
   {
     name: 'a second factor that the site requires is set up while signing up',
     run: async (world) => {
-      const { browser, stoa, url, shots, engine } = world;
+      const { browser, stoa, url } = world;
       await stoa.command('site', 'second-factors', 'required', '--grace', '0d');
       try {
-        for (const dark of [false, true]) {
-          const theme = dark ? 'dark' : 'light';
+        for (const width of [390, 1280]) {
           const credentials = newCredentials();
-          await browser.visit({ width: 390, height: 800, dark }, async (page) => {
+          await browser.visit({ width, height: 800 }, async (page) => {
             await page.goto(`${url}/account/sign-up`);
             await title(page, 'Create your account').waitFor();
             await sendPassword(page, credentials);
@@ -136,9 +135,7 @@ export const tests = [
               .pressSequentially(await codeTo(stoa.data, credentials.email));
             await title(page, SETUP).waitFor();
             await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
-            await checkAccessibility(page, `${SETUP}, ${theme}`);
-            await checkWidth(page, SETUP);
-            await page.screenshot({ path: join(shots, `enrol-${theme}-${engine}.png`), fullPage: true });
+            await looks(page, world, `enrol-${width}`);
             const key = page.getByRole('group', { name: 'Or type this key into the app:' });
             const secret = (await key.innerText()).replaceAll(' ', '');
             const code = page.getByRole('textbox', { name: '6-digit code' });
@@ -147,9 +144,7 @@ export const tests = [
             await page.keyboard.press('Enter');
             await title(page, KEEP).waitFor();
             assert.equal(await page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem').count(), 10);
-            await checkAccessibility(page, `${KEEP}, ${theme}`);
-            await checkWidth(page, KEEP);
-            await page.screenshot({ path: join(shots, `codes-${theme}-${engine}.png`), fullPage: true });
+            await looks(page, world, `codes-${width}`);
             await tabTo(page, page.getByRole('button', { name: 'I have kept them' }), 'the way on');
             await page.keyboard.press('Enter');
             await title(page, 'You are signed in').waitFor();

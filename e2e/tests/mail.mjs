@@ -94,7 +94,13 @@ export const tests = [
             // The link says the address that the server tells of itself; the browser goes where it really is.
             await page.goto(`${url}/account/approve${new URL(link).hash}`);
             await page.getByRole('heading', { name: `${name} asks to join` }).waitFor();
-            await looks(page, world, `account-approve-${firstName ?? 'address'}`);
+            const picture = `account-approve-${firstName ?? 'address'}`;
+            await looks(page, world, `${picture}-390`);
+            await page.setViewportSize({ width: 1280, height: 800 });
+            await page.reload();
+            await page.getByRole('heading', { name: `${name} asks to join` }).waitFor();
+            await looks(page, world, `${picture}-1280`);
+            await page.setViewportSize({ width: 390, height: 844 });
             await page.getByRole('button', { name: decision }).click();
             if (decision === 'Decline') {
               await page.getByRole('heading', { name: `Decline ${name}?` }).waitFor();

@@ -28,6 +28,7 @@ export function AddPhone({ kind, isSending, onAdd, onCancel }: AddPhoneProps) {
       <h3 id="add-phone" className="my-head">
         {action}
       </h3>
+      <p className="step-quiet">{text.phoneFactorHelp}</p>
       <TextField
         label={text.phoneNumber}
         help={text.phoneNumberHelp}

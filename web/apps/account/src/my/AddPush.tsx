@@ -40,7 +40,7 @@ export function AddPush({ pushKey, isSending, onAdd, onCancel }: AddPushProps) {
       <h3 id="add-push" className="my-head">
         {text.push.add}
       </h3>
-      <p className="step-quiet">{text.push.addText}</p>
+      <p className="step-quiet">{text.push.permissionText}</p>
       <p role="status" className="step-quiet">
         {isPreparing ? text.push.preparing : ''}
       </p>

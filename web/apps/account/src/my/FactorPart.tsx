@@ -46,6 +46,9 @@ type Step =
   /** Codes that are shown this once. */
   | { at: 'codes'; codes: readonly string[]; said: string };
 
+/** The steps that have a field or a button for the focus. */
+const FOCUSED: readonly Step['at'][] = ['add', 'remove', 'rename'];
+
 /** What is wrong with a number has a sentence of its own. */
 const named = (failure: Failure): Failure =>
   failure.problems.some((it) => it.field === 'phone') ? { ...failure, code: 'PHONE_NUMBER' } : failure;
@@ -67,14 +70,23 @@ export function FactorPart({ account, calls, stepUp, language, factors, codesFor
   const [done, setDone] = useState<Done | null>(null);
   const [isSending, setIsSending] = useState(false);
 
-  // Where the step took away what had the focus, it goes to the heading.
+  // Where the step took away what had the focus, it goes to the heading, but for steps that give it to a field of theirs; and
+  // so where what was done took it away once the factors had come anew.
   const head = useRef<HTMLHeadingElement>(null);
   const shown = useRef(step);
+  const isDoneHere = useRef(false);
+  const focusHead = () => {
+    if (document.activeElement === document.body) head.current?.focus();
+  };
   useEffect(() => {
     if (shown.current === step) return;
     shown.current = step;
-    if (document.activeElement === document.body) head.current?.focus();
+    if (!FOCUSED.includes(step.at)) focusHead();
   }, [step]);
+  useEffect(() => {
+    if (isDoneHere.current) focusHead();
+    isDoneHere.current = false;
+  }, [factors]);
 
   /** Sends something once; what comes of it goes on in `take`. */
   const act = <Value,>(send: () => Promise<Answer<Value>>, take: (value: Value) => void) => {
@@ -86,7 +98,10 @@ export function FactorPart({ account, calls, stepUp, language, factors, codesFor
       const isGone = answer !== null && 'failure' in answer && answer.failure.code === 'NOT_FOUND';
       setFailure(answer !== null && 'failure' in answer && !isGone ? named(answer.failure) : null);
       // What was acted on is not there any more: what is there is shown.
-      if (isGone) onChanged();
+      if (isGone) {
+        setStep({ at: 'list' });
+        onChanged();
+      }
       if (answer !== null && 'value' in answer) take(answer.value);
     });
   };
@@ -111,6 +126,7 @@ export function FactorPart({ account, calls, stepUp, language, factors, codesFor
   const over = (said: string) => {
     setStep({ at: 'list' });
     setDone({ text: said });
+    isDoneHere.current = true;
     onChanged();
   };
   return (
@@ -128,6 +144,8 @@ export function FactorPart({ account, calls, stepUp, language, factors, codesFor
       case 'list':
         return overview();
       case 'add':
+        // The site takes no browsers any more.
+        if (step.kind === 'PUSH' && factors.pushKey === undefined) return overview();
         return (
           <AddFactor
             key={step.kind}
@@ -257,9 +275,12 @@ export function FactorPart({ account, calls, stepUp, language, factors, codesFor
     return 'sentTo' in enrolment ? text.sentFactorReady : text.factorReady;
   }
 
+  /** Goes on from this step to the first code, unless it was left meanwhile. */
   function begin(send: () => Promise<Answer<Enrolment>>) {
+    const isHere = () => shown.current === step;
+    if (!isHere()) return;
     act(send, (enrolment) => {
-      setStep({ at: 'confirm', enrolment, again: send });
+      if (isHere()) setStep({ at: 'confirm', enrolment, again: send });
     });
   }
 

@@ -16,13 +16,17 @@ export function usePrompt(): Prompt {
   const [isOpen, setIsOpen] = useState(false);
   const [why, setWhy] = useState<Prompt['why']>(null);
   const ending = useRef<AbortController | null>(null);
-  useEffect(
-    () => () => {
+  const isGone = useRef(false);
+  useEffect(() => {
+    isGone.current = false;
+    return () => {
+      isGone.current = true;
       ending.current?.abort();
-    },
-    [],
-  );
+    };
+  }, []);
   const open: Prompt['open'] = async (question) => {
+    // The page was left while what to ask was fetched.
+    if (isGone.current) return null;
     const mine = new AbortController();
     ending.current = mine;
     setWhy(null);

@@ -1,5 +1,5 @@
 import { act, cleanup, screen, waitFor, within } from '@testing-library/react';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { account, broken, factors, ok, refused } from './member.ts';
 import { en, expectAccessible, openForm, openPage, type Reply } from './page.tsx';
 import { SITE, viewOf } from './views.ts';
@@ -332,6 +332,29 @@ describe('sign-in', () => {
     expect(sent[9]?.body).toEqual({ emailData: {} });
     expect(sent[10]?.body).toEqual({ emailData: { code: '654321' } });
     expect(sent[11]).toMatchObject({ method: 'DELETE', path: `/s/${SITE.id}${OWN}/factors/email-m1` });
+  });
+
+  it('stays where it is when the answer to what was left comes', async () => {
+    const begun = ok({
+      factor: { id: 'f1', type: 'TOTP', name: 'Phone' },
+      secret: 'GEZDGNBV',
+      uri: 'otpauth://totp/x?secret=GEZDGNBV',
+    });
+    const { sent, user } = openPage('/account/password', account(), factors(), begun);
+    const form = await openForm(user, en.addFactor);
+    const answers = globalThis.fetch;
+    let answer = () => {};
+    const waits = new Promise<void>((resolve) => (answer = resolve));
+    vi.stubGlobal('fetch', (...asked: Parameters<typeof answers>) => waits.then(() => answers(...asked)));
+    await user.click(form.getByRole('button', { name: en.addFactor }));
+    await user.click(form.getByRole('button', { name: en.cancel }));
+    expect(document.activeElement).toBe(screen.getByRole('heading', { name: en.factorsTitle }));
+    act(answer);
+    await waitFor(() => {
+      expect(sent).toHaveLength(3);
+    });
+    await openForm(user, en.addFactor);
+    expect(screen.queryByLabelText(en.codeDigits({ n: 6 }))).toBeNull();
   });
 
   it('adds a number, of which it shows little', async () => {

@@ -116,6 +116,16 @@ describe('notifications in this browser', () => {
     expect(await screen.findByText(text.why.tooMany)).toBeTruthy();
   });
 
+  it('lead back to the list where the site takes none any more', async () => {
+    withPush();
+    const { user } = openPage(PAGE, account(), addable(), NEEDED, factors());
+    await user.click((await openForm(user, text.add)).getByRole('button', { name: text.add }));
+    await screen.findByLabelText(en.password);
+    await user.click(screen.getByRole('button', { name: en.cancel }));
+    expect(await screen.findByRole('button', { name: en.addFactor })).toBeTruthy();
+    expect(screen.queryByRole('form', { name: text.add })).toBeNull();
+  });
+
   it('are not for browsers without them, nor before the address is confirmed', async () => {
     openPage(PAGE, account(), addable());
     const add = await screen.findByRole('button', { name: text.add });

@@ -85,10 +85,14 @@ export async function seenButton(name: string): Promise<HTMLElement> {
   return button;
 }
 
-/** The form that a button of its name leads to. */
+/** The form that a button of its name leads to; its first field has the focus. */
 export async function openForm(user: UserEvent, name: string) {
   await user.click(await screen.findByRole('button', { name }));
-  return within(await screen.findByRole('form', { name }));
+  const form = within(await screen.findByRole('form', { name }));
+  await waitFor(() => {
+    expect(document.activeElement).toBe(form.getAllByRole('textbox')[0]);
+  });
+  return form;
 }
 
 /** Colour needs a real browser and is checked there. */

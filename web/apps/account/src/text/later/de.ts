@@ -92,7 +92,7 @@ export default {
   addFactor: 'Authenticator-App hinzufügen',
   factorName: 'Name',
   factorNameHelp: 'Zum Beispiel das Telefon, auf dem sie ist.',
-  factorNeedsEmail: 'Bestätigen Sie zuerst Ihre E-Mail-Adresse; dann können Sie eine hinzufügen.',
+  factorNeedsEmail: 'Bestätigen Sie zuerst Ihre E-Mail-Adresse; dann können Sie eine weitere Möglichkeit hinzufügen.',
   factorReady: 'Die Authenticator-App ist eingerichtet. Ab jetzt wird nach ihren Codes gefragt.',
   emailFactor: 'Codes per E-Mail',
   addEmailFactor: 'Codes per E-Mail verwenden',

@@ -90,7 +90,7 @@ export default {
   addFactor: 'Add an authenticator app',
   factorName: 'Name',
   factorNameHelp: 'For example the phone that it is on.',
-  factorNeedsEmail: 'Confirm your email address first; then you can add one.',
+  factorNeedsEmail: 'Confirm your email address first; then you can add another way.',
   factorReady: 'The authenticator app is set up. You will be asked for its codes.',
   emailFactor: 'Codes by email',
   addEmailFactor: 'Use codes by email',

@@ -94,7 +94,7 @@ export default {
   addFactor: 'Ajouter une application d’authentification',
   factorName: 'Nom',
   factorNameHelp: 'Par exemple le téléphone sur lequel elle se trouve.',
-  factorNeedsEmail: 'Confirmez d’abord votre adresse e-mail ; vous pourrez ensuite en ajouter un.',
+  factorNeedsEmail: 'Confirmez d’abord votre adresse e-mail ; vous pourrez ensuite ajouter un autre moyen.',
   factorReady: 'L’application d’authentification est prête. Ses codes vous seront demandés.',
   emailFactor: 'Codes par e-mail',
   addEmailFactor: 'Utiliser des codes par e-mail',

@@ -92,7 +92,7 @@ export default {
   addFactor: '認証アプリを追加',
   factorName: '名前',
   factorNameHelp: '例：アプリが入っている電話',
-  factorNeedsEmail: '先にメールアドレスを確認してください。その後、追加できます。',
+  factorNeedsEmail: '先にメールアドレスを確認してください。その後、別の方法を追加できます。',
   factorReady: '認証アプリの設定が終わりました。今後はコードの入力が必要です。',
   emailFactor: 'メールのコード',
   addEmailFactor: 'メールのコードを使う',

@@ -4,17 +4,17 @@ import type en from './en.ts';
 export default {
   signIn: 'Entrar con una llave de acceso',
   use: 'Usar una llave de acceso',
-  factorText: 'Confirme con su llave de acceso: huella, rostro, PIN o llave de seguridad.',
-  accountFactorText: 'Escriba el código que su aplicación de autenticación muestra para esta cuenta.',
+  factorText: 'Confirma con tu llave de acceso: huella, rostro, PIN o llave de seguridad.',
+  accountFactorText: 'Escribe el código que tu aplicación de autenticación muestra para esta cuenta.',
   proofText: 'Antes de cambiarlo, confirma con tu llave de acceso.',
-  waiting: 'Siga las indicaciones de su navegador o dispositivo.',
+  waiting: 'Sigue las indicaciones de tu navegador o dispositivo.',
 
   enrolText:
     '{site} pide un segundo paso al entrar: una llave de acceso o un código de una aplicación de autenticación.',
   createText:
-    'Su dispositivo o gestor de contraseñas guarda la llave de acceso y la abre con huella, rostro o PIN. También sirve para entrar sin contraseña.',
+    'Tu dispositivo o gestor de contraseñas guarda la llave de acceso y la abre con huella, rostro o PIN. También sirve para entrar sin contraseña.',
   secondText:
-    'Su dispositivo o gestor de contraseñas guarda la llave de acceso y la abre con huella, rostro o PIN. Se usa después de la contraseña.',
+    'Tu dispositivo o gestor de contraseñas guarda la llave de acceso y la abre con huella, rostro o PIN. Se usa después de la contraseña.',
   create: 'Crear una llave de acceso',
   useApp: 'Usar una aplicación de autenticación',
 
@@ -32,11 +32,11 @@ export default {
 
   why: {
     unsupported: 'Este navegador no puede usar llaves de acceso aquí.',
-    cancelled: 'No se usó ninguna llave de acceso. Inténtelo de nuevo o siga de otra manera.',
-    timeout: 'La ventana estuvo abierta demasiado tiempo. Inténtelo de nuevo.',
+    cancelled: 'No se usó ninguna llave de acceso. Inténtalo de nuevo o sigue de otra manera.',
+    timeout: 'La ventana estuvo abierta demasiado tiempo. Inténtalo de nuevo.',
     known: 'En este dispositivo ya hay una llave de acceso de esta cuenta.',
     address: 'El navegador no admite llaves de acceso en esta dirección.',
-    failed: 'La llave de acceso no funcionó. Inténtelo de nuevo o siga de otra manera.',
+    failed: 'La llave de acceso no funcionó. Inténtalo de nuevo o sigue de otra manera.',
     wrong: 'Esta llave de acceso no vale aquí. Puede que se haya eliminado o que sea de otra cuenta.',
     tooMany: 'Una cuenta no puede tener más llaves de acceso. Elimina una primero.',
   },

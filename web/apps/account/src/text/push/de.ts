@@ -52,7 +52,8 @@ export default {
 
   add: 'Benachrichtigungen in diesem Browser erhalten',
   addText:
-    'Wenn Sie sich irgendwo anmelden, zeigt dieser Browser eine Benachrichtigung, und Sie geben darin zwei Ziffern ein. Sobald Sie weitergehen, fragt der Browser, ob er Benachrichtigungen zeigen darf.',
+    'Wenn Sie sich irgendwo anmelden, zeigt dieser Browser eine Benachrichtigung, und Sie geben darin zwei Ziffern ein.',
+  permissionText: 'Sobald Sie weitergehen, fragt der Browser, ob er Benachrichtigungen zeigen darf.',
   nameHelp: 'Zum Beispiel das Gerät, auf dem dieser Browser ist.',
   kind: 'Benachrichtigungen in einem Browser',
   isGone:

@@ -45,8 +45,8 @@ export default {
   },
 
   add: 'Get notifications in this browser',
-  addText:
-    'When you sign in somewhere, this browser shows a notification, and you type two digits in it. Once you go on, the browser asks whether it may show notifications.',
+  addText: 'When you sign in somewhere, this browser shows a notification, and you type two digits in it.',
+  permissionText: 'Once you go on, the browser asks whether it may show notifications.',
   nameHelp: 'For example the device that this browser is on.',
   kind: 'Notifications in a browser',
   isGone: 'This browser can not be reached any more. Add it once more there, or remove it here.',

@@ -46,8 +46,8 @@ export default {
   },
 
   add: 'Recibir notificaciones en este navegador',
-  addText:
-    'Cuando entres en algún lugar, este navegador mostrará una notificación, y en ella escribirás dos cifras. Cuando continúes, el navegador preguntará si puede mostrar notificaciones.',
+  addText: 'Cuando entres en algún lugar, este navegador mostrará una notificación, y en ella escribirás dos cifras.',
+  permissionText: 'Cuando continúes, el navegador preguntará si puede mostrar notificaciones.',
   nameHelp: 'Por ejemplo, el dispositivo en el que está este navegador.',
   kind: 'Notificaciones en un navegador',
   isGone: 'Ya no se puede llegar a este navegador. Añádelo de nuevo desde él, o elimínalo aquí.',

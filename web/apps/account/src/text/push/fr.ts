@@ -49,7 +49,8 @@ export default {
 
   add: 'Recevoir des notifications dans ce navigateur',
   addText:
-    'Quand vous vous connectez quelque part, ce navigateur affiche une notification, et vous y saisissez deux chiffres. Dès que vous continuez, le navigateur demande s’il peut afficher des notifications.',
+    'Quand vous vous connectez quelque part, ce navigateur affiche une notification, et vous y saisissez deux chiffres.',
+  permissionText: 'Dès que vous continuez, le navigateur demande s’il peut afficher des notifications.',
   nameHelp: 'Par exemple l’appareil sur lequel se trouve ce navigateur.',
   kind: 'Notifications dans un navigateur',
   isGone: 'Ce navigateur n’est plus joignable. Ajoutez-le à nouveau depuis celui-ci, ou supprimez-le ici.',
