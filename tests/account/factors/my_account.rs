@@ -307,16 +307,6 @@ on_both_engines! {
         drop(stolen);
     }
 
-    async fn no_browser_is_known_once_all_sessions_have_ended(engine) {
-        let world = World::with_factors(engine).await;
-        world.register("anna@example.org").await;
-        world.signed_in("anna@example.org").await;
-        assert!(world.count("device").await > 0);
-        let owner = format!("/_api/identity/v1/sessions?memberId={}", world.id_of("anna@example.org").await);
-        assert_eq!(world.app.app().send(Method::DELETE, &owner, None).await.verdict(), "200");
-        assert_eq!(world.count("device").await, 0);
-    }
-
     async fn only_members_who_ended_their_sessions_are_told(engine) {
         let world = World::with_factors(engine).await;
         world.register("anna@example.org").await;

@@ -355,25 +355,30 @@ on_both_engines! {
     async fn closing_the_connection_keeps_nobody_from_being_told(engine) {
         let world = World::new(engine).await;
         let olga = world.runner(OLGA).await;
-        // A change is made near the end of a call: one that is answered tells how often it is polled, and the next are closed one
-        // poll before that, two, and so on, until a change is made whose answer nobody hears. How far a call gets in a poll
-        // differs: after eight it is counted anew.
-        let (mut polls, mut answered, mut tries) = (usize::MAX, 0, 0);
+        // A change is made near the end of a call. Every ninth is answered, and tells how often it waits; of those between, one is
+        // closed some waits before that, the next some milliseconds after it began, until a change is made whose answer nobody hears.
+        let (mut waits, mut answered, mut tries) = (0_usize, 0, 0_usize);
         loop {
-            assert!(tries < 90, "no call was cut off between its change and its answer");
-            let before_its_end = tries % 9;
+            assert!(tries < 270, "no call was cut off between its change and its answer");
+            let nth = tries % 9;
             tries += 1;
-            // As many changes are permitted.
+            // As many changes are permitted, and a proof holds for ten minutes.
             world.app.kit.clock.advance(60_000);
+            if nth == 0 {
+                let code = world.totp(&olga.secret, 0);
+                assert_eq!(olga.browser.prove_operator(json!({ "totpData": { "code": code } })).await, "200");
+            }
             let rename = json!({ "name": format!("Phone {tries}") });
             let path = format!("factors/{}", olga.id);
             let call = olga.browser.of_operator(Method::PATCH, &path, rename.clone());
-            let most = if before_its_end == 0 { usize::MAX } else { polls.saturating_sub(before_its_end) };
-            if let Ok((_, waited)) = counted(call, most).await {
-                answered += 1;
-                if before_its_end == 0 {
-                    polls = waited;
-                }
+            let heard = match nth {
+                0 => counted(call, usize::MAX).await.ok(),
+                _ if nth % 2 == 1 => counted(call, waits.saturating_sub(nth.div_ceil(2))).await.ok(),
+                _ => tokio::time::timeout(Duration::from_millis(tries as u64 % 30), call).await.ok().map(|it| (it, waits)),
+            };
+            if let Some((answer, waited)) = heard {
+                assert_eq!(answer.verdict(), "200");
+                (waits, answered) = (waited, answered + 1);
                 continue;
             }
             tokio::time::sleep(Duration::from_millis(200)).await;

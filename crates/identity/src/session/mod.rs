@@ -441,11 +441,6 @@ impl SessionSelector {
         if let Self::Member(member) | Self::MemberExcept(member, _) = self {
             end_sign_ins(tx, site, member, now).await?;
         }
-        // Where none of them stays, no browser is known any more: one of them may be a thief's.
-        if let Self::Member(member) = self {
-            let sql = "delete from stoa.device where site = $1 and member = $2";
-            tx.send(sql, params![site, member]).await?;
-        }
         // Nor a code that the client holds. Used ones stay: their second use is seen by them.
         if let Self::Client(member, client) = self {
             let sql = "delete from stoa.code where site = $1 and member = $2 and client = $3 and session is null";
