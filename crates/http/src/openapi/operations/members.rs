@@ -149,7 +149,7 @@ pub(crate) const MEMBER_LOGIN_EMAIL_UPDATE: Operation =
     member("memberLoginEmailUpdate", Callers::Owners, "Changes the address that a member signs in with")
         .takes("MemberLoginEmailUpdateRequest")
         .answers(&[Answer::json("SiteMemberResponse", "The member, in the form of the members package.")])
-        .errors(&[NOT_FOUND, &[Code::EmailTaken]]);
+        .errors(&[NOT_FOUND, &[Code::EmailTaken, Code::ProofNeeded]]);
 
 pub(crate) const MEMBER_APPROVE_BY_ANY: Operation =
     member("memberApproveByAny", Callers::Owners, "Lets a member in, by id, address or token")
