@@ -47,7 +47,9 @@ describe('sign-in by a provider', () => {
     await user.click(press);
     await screen.findByRole('heading', { name: en.redirecting });
     expect(inputs()).toEqual([{ type: 'PROVIDER', id: PROVIDERS[0]?.id }]);
-    expect(assign.mock.calls).toEqual([['https://acme.example/authorize?state=1']]);
+    await waitFor(() => {
+      expect(assign.mock.calls).toEqual([['https://acme.example/authorize?state=1']]);
+    });
     expect(replace).not.toHaveBeenCalled();
   });
 
