@@ -65,7 +65,7 @@ pub struct Orders {
     pub metadata: Value,
     /// A status with which it answers codes.
     pub token_status: Option<u16>,
-    /// A status with which it answers whoever asks what it is.
+    /// A status with which it answers those who ask what it is.
     pub metadata_status: Option<u16>,
     /// The same of its keys.
     pub keys_status: Option<u16>,

@@ -177,7 +177,7 @@ on_both_engines! {
             provider.order(|it| it.metadata = order.clone());
             let id = world.connect(&provider, &format!("n{n}"), json!({})).await;
             assert_eq!(failed(&begin(&id).await), "UNAVAILABLE", "{order}");
-            // Whoever asks, it is asked again after a while only.
+            // However many ask, it is asked again after a while only.
             begin(&id).await;
             assert_eq!(provider.calls()["metadata"], 1);
             world.app.kit.clock.advance(11_000);

@@ -1,5 +1,5 @@
 //! By what members get into their accounts, as those who run the site change it: connections to identity providers, second factors
-//! taken away, and the address to which a password is recovered. Each lets whoever commands it into members' accounts, so an owner's
+//! taken away, and the address to which a password is recovered. Each lets the one who commands it into members' accounts, so an owner's
 //! session alone is not enough (decision 60).
 
 use crate::{

@@ -1,7 +1,7 @@
 //! What providers say of themselves (OpenID Connect Discovery 1.0, RFC 8414) and their keys, kept in memory for a while.
 //!
 //! Both are read from addresses that the operator of a site chose, so a provider that is slow, broken or too talkative is asked again
-//! after some seconds at the earliest, whoever wants it.
+//! after some seconds at the earliest, however many ask.
 
 use super::{Failed, jwk::Jwk};
 use quick_cache::sync::Cache;

@@ -142,7 +142,7 @@ async fn recognise(
             Ok(Recognised::Links(Box::new(outcome)))
         }
         Some(member) => Ok(Recognised::MustLink { email: member.email }),
-        // Nor does the site say whether it has an account of an address that nobody vouches for.
+        // Nor does the site say whether it has an account of an address that is not vouched for.
         None if !connection.creates_members && !person.is_verified => failed(ProviderFailure::NoEmail),
         None if !connection.creates_members => failed(ProviderFailure::NoAccount),
         None => {
