@@ -11,7 +11,8 @@ use hyper::{
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue},
 };
 use std::time::Duration;
-use stoa_kernel::Secret;
+use stoa_kernel::{Network, Secret};
+use tokio::sync::Semaphore;
 
 /// The largest answer that is read, in bytes.
 const LARGEST: usize = 128 * 1024;
@@ -25,13 +26,24 @@ pub struct OpenidLimits {
     pub at_once: usize,
     /// Further ones that may wait for their turn.
     pub waiting: usize,
+    /// Exchanges of codes at the same time for one network, of those of a site.
+    pub of_network: usize,
+    /// Further ones that may wait for their turn.
+    pub waiting_of_network: usize,
     /// Calls for all sites at the same time.
     pub in_all: usize,
 }
 
 impl Default for OpenidLimits {
     fn default() -> Self {
-        Self { timeout: Duration::from_secs(5), at_once: 8, waiting: 56, in_all: 256 }
+        Self {
+            timeout: Duration::from_secs(5),
+            at_once: 8,
+            waiting: 56,
+            of_network: 2,
+            waiting_of_network: 14,
+            in_all: 256,
+        }
     }
 }
 
@@ -67,18 +79,25 @@ pub struct CodeExchange<'a> {
     pub redirect_uri: &'a str,
 }
 
-/// Calls providers, each site in a lane of its own.
+/// Calls providers, each site in a lane of its own, and in it each network that has codes exchanged: a stranger who waits for a slow
+/// provider on purpose keeps no one else from it.
 pub struct OpenidClient {
     reach: Reach,
     timeout: Duration,
     turns: Turns,
+    turns_of_network: Turns,
 }
 
 impl OpenidClient {
     pub fn new(reach: Reach, limits: OpenidLimits) -> Self {
-        let OpenidLimits { timeout, at_once, waiting, in_all } = limits;
-        let turns = Turns::new(TurnLimits { in_all, of_lane: at_once, waiting_of_lane: waiting, wait: timeout });
-        Self { reach, timeout, turns }
+        let OpenidLimits { timeout, at_once, waiting, of_network, waiting_of_network, in_all } = limits;
+        let turns = |of_lane, waiting_of_lane, in_all| {
+            Turns::new(TurnLimits { in_all, of_lane, waiting_of_lane, wait: timeout })
+        };
+        // Only the lanes bound those of networks: what is under way in all, the turns of sites do.
+        let (of_site, of_network) =
+            (turns(at_once, waiting, in_all), turns(of_network, waiting_of_network, Semaphore::MAX_PERMITS));
+        Self { reach, timeout, turns: of_site, turns_of_network: of_network }
     }
 
     /// Whether something of a provider may be at an address; see [`Reach::check`].
@@ -98,11 +117,16 @@ impl OpenidClient {
         self.call(site, url, Method::GET, HeaderMap::new(), String::new()).await
     }
 
-    /// What the token endpoint answers to a code, as it came.
+    /// What the token endpoint answers to a code, as it came. `network` is the one that came with it.
     ///
     /// # Errors
     /// [`OpenidFailure`].
-    pub async fn exchange(&self, site: &str, exchange: CodeExchange<'_>) -> Result<Vec<u8>, OpenidFailure> {
+    pub async fn exchange(
+        &self,
+        (site, network): (&str, Network),
+        exchange: CodeExchange<'_>,
+    ) -> Result<Vec<u8>, OpenidFailure> {
+        let _turn = self.turns_of_network.take(&format!("{site} {network}")).await.ok_or_else(full)?;
         let CodeExchange { client_id, client_secret, .. } = exchange;
         let mut form = vec![
             ("grant_type", "authorization_code"),
@@ -137,7 +161,6 @@ impl OpenidClient {
         body: String,
     ) -> Result<Vec<u8>, OpenidFailure> {
         let unreached = |why: String| OpenidFailure::Unreached(why);
-        let full = || OpenidFailure::NotAsked("too many calls to providers are under way".to_owned());
         let target = Target::parse(url).map_err(|it| unreached(it.to_owned()))?;
         let _turn = self.turns.take(site).await.ok_or_else(full)?;
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
@@ -154,6 +177,10 @@ impl OpenidClient {
             status => Err(OpenidFailure::Refused(format!("it answered {status}"))),
         }
     }
+}
+
+fn full() -> OpenidFailure {
+    OpenidFailure::NotAsked("too many calls to providers are under way".to_owned())
 }
 
 /// As `Authorization: Basic` of clients has it (RFC 6749 section 2.3.1 and appendix B).

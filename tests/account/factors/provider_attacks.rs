@@ -4,6 +4,7 @@ use super::{
     providers::{back, person},
     *,
 };
+use stoa_identity::defence::throttle::{Rate, ThrottleLimits};
 use stoa_testkit::openid::{OpenidProvider, Signing};
 
 fn failed(view: &Value) -> &Value {
@@ -202,6 +203,29 @@ on_both_engines! {
         }
         provider.behave("first");
         assert_eq!(world.browser().by_provider(&provider, &id, person("s", "anna@example.org")).await["step"]["message"], "SIGNED_IN");
+    }
+
+    async fn answers_without_end_are_bounded_however_good_they_are(engine) {
+        let flow = Rate { burst: 4.0, per_second: 0.1 };
+        let throttle = ThrottleLimits { flow, ..ThrottleLimits::default() };
+        let world = World::with(engine, Config { throttle, ..Config::default() }).await;
+        let (provider, id) = world.with_provider(json!({})).await;
+        let browsers: Vec<Browser<'_>> = (0..6).map(|_| world.browser()).collect();
+        let mut urls = Vec::new();
+        for browser in &browsers {
+            urls.push(browser.to_provider(&id).await.1);
+            // So that the beginnings have used nothing up.
+            world.app.kit.clock.advance(10_000);
+        }
+        world.app.kit.clock.advance(40_000);
+        let mut statuses = Vec::new();
+        for (n, (browser, url)) in browsers.iter().zip(&urls).enumerate() {
+            let back = back(&provider.approve(url, person(&format!("s {n}"), "anna@example.org")));
+            statuses.push(browser.open(&back).await.status);
+        }
+        assert_eq!(statuses[..4], [StatusCode::SEE_OTHER; 4]);
+        assert_eq!(statuses[4..], [StatusCode::TOO_MANY_REQUESTS; 2]);
+        assert_eq!(provider.calls()["token"], 4);
     }
 
     async fn unknown_keys_make_few_calls(engine) {

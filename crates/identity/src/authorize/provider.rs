@@ -22,7 +22,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use ring::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use stoa_kernel::{Caller, Code, Fault, Result, Secret, Violation};
+use stoa_kernel::{Caller, Code, Fault, Network, Result, Secret, Violation};
 use stoa_store::Site;
 
 /// Bounds of what goes to a provider and back.
@@ -232,7 +232,8 @@ impl Identity {
         let trip = Trip::open(core, site, answer.state, browser).await?.ok_or_else(gone)?;
         let connection = connection::enabled(site, &trip.connection).await?.ok_or_else(gone)?;
         let ProviderAnswer { code, error, issuer, .. } = answer;
-        let returned = Returned { code, error, issuer };
+        let network = Network::of(browser.address).site();
+        let returned = Returned { network, code, error, issuer };
         let person = person_of_code(core, site, &connection, &trip, returned).await?;
         let (is_good, returned) = match trip.purpose {
             Purpose::Flow { token } => {

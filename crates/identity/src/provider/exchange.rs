@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{Core, address::Address, oauth::pkce};
 use stoa_kernel::{
-    Result, Secret, TokenHash,
+    Network, Result, Secret, TokenHash,
     json::{self, Budget},
 };
 use stoa_outbound::CodeExchange;
@@ -25,8 +25,10 @@ const DECLINED: [&str; 5] =
     ["access_denied", "login_required", "consent_required", "interaction_required", "account_selection_required"];
 
 /// With what a browser comes back from a provider.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Returned<'a> {
+    /// Of the browser.
+    pub network: Network,
     pub code: Option<&'a str>,
     pub error: Option<&'a str>,
     /// The issuer that the answer names (RFC 9207).
@@ -111,7 +113,7 @@ async fn redeem(
         verifier: &Secret::new(trip.verifier.as_str()),
         redirect_uri: &trip.redirect_uri,
     };
-    let answer = core.providers.client.exchange(site.id.as_str(), exchange).await?;
+    let answer = core.providers.client.exchange((site.id.as_str(), returned.network), exchange).await?;
     let answer = json::parse(&answer, &Budget::of(VALUES)).map_err(|_| Failed::refused("the tokens are no JSON"))?;
     let token = answer["id_token"].as_str().ok_or_else(|| Failed::refused("there is no ID token"))?;
     person_of_token(core, site, connection, token, &trip.nonce).await

@@ -6,6 +6,7 @@ mod forms;
 mod limits;
 mod name_server;
 mod names;
+mod openid;
 mod peer;
 mod tls;
 mod web_push;
