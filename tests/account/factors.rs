@@ -142,7 +142,7 @@ impl World {
         self.app.app.identity.member_by_email(&self.app.site, &email).await.unwrap().unwrap().id.to_string()
     }
 
-    async fn recovery_link(&self, email: &str) -> String {
+    pub(crate) async fn recovery_link(&self, email: &str) -> String {
         self.app.mail.take();
         self.call(&self.visitor().await, "/v1/send-email", &json!({ "email": email })).await;
         loop {

@@ -2,6 +2,7 @@
 
 use crate::account::{PASSWORD, World, text};
 use serde_json::json;
+use stoa_kernel::Email;
 use stoa_sql::params;
 use stoa_store::{ReaderPool, boxed};
 use stoa_testkit::on_both_engines;
@@ -33,6 +34,36 @@ on_both_engines! {
         let input = json!({ "type": "SIGN_IN", "email": "bob@example.org", "password": PASSWORD });
         home.answer(&token, input).await;
         assert!(world.app.mail.take().is_empty(), "Bob's first");
+    }
+
+    async fn browser_that_a_recovery_has_forgotten_is_news(engine) {
+        let world = World::new(engine).await;
+        world.register("anna@example.org").await;
+        let new_password = "another long phrase";
+        let sign_in = async |browser: &crate::account::Browser<'_>, password: &str| {
+            let token = text(&browser.start(json!({ "kind": "SIGN_IN" })).await["token"]);
+            let input = json!({ "type": "SIGN_IN", "email": "anna@example.org", "password": password });
+            assert_eq!(browser.answer(&token, input).await["step"]["type"], "DONE");
+            world.app.mail.take().iter().map(|it| it.subject.clone()).collect::<Vec<_>>()
+        };
+        let (home, thief) = (world.browser(), world.browser());
+        assert!(sign_in(&home, PASSWORD).await.is_empty());
+        assert_eq!(sign_in(&thief, PASSWORD).await, ["New sign-in to Test"]);
+        let body = json!({ "recoveryToken": world.recovery_link("anna@example.org").await, "password": new_password });
+        assert_eq!(world.call(&world.visitor().await, "/v1/recover", &body).await.verdict(), "200");
+        world.app.mail.take();
+        // Whoever knows the new password: none of the browsers of before is known any more.
+        assert_eq!(sign_in(&thief, new_password).await, ["New sign-in to Test"]);
+        assert_eq!(sign_in(&home, new_password).await, ["New sign-in to Test"]);
+        assert!(sign_in(&home, new_password).await.is_empty());
+        // So it is where those who run the site end all sessions.
+        let (identity, site) = (&world.app.app.identity, &world.app.site);
+        let anna = identity.member_by_email(site, &Email::parse("anna@example.org").unwrap()).await.unwrap().unwrap().id;
+        let operator = stoa_kernel::Caller::App { id: "k".into() };
+        identity.member_block(site, &operator, &anna).await.unwrap();
+        identity.member_unblock(site, &operator, &anna).await.unwrap();
+        world.app.mail.take();
+        assert_eq!(sign_in(&home, new_password).await, ["New sign-in to Test"]);
     }
 
     async fn notices_are_sent_for_changes(engine) {

@@ -19,6 +19,9 @@ use stoa_store::{ReaderPool, Site, Tx, boxed};
 /// A browser that was not used for this long is a new one.
 const LIFE: Millis = 365 * 24 * 60 * 60 * 1000;
 
+/// Stands for the browsers that were forgotten: neither a cookie nor what a browser is like.
+const FORGOTTEN: &str = "";
+
 /// What a request says of its browser.
 #[derive(Debug, Clone, Default)]
 pub struct DeviceHints {
@@ -86,6 +89,23 @@ pub(crate) async fn record_seen(
     }
     notice::new_device(core, tx, &site.id, member, device.name.clone()).await?;
     Ok(true)
+}
+
+/// Forgets inside a transaction the browsers of a member, one of which may have been a thief's. One that no cookie names stays in their
+/// place, so that the member is notified of the next.
+pub(crate) async fn forget(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
+    let sql = "delete from stoa.device where site = $1 and member = $2";
+    if tx.execute(sql, &params![site, member]).await? == 0 {
+        return Ok(());
+    }
+    remember(tx, site, member.as_str(), hash_of(member.as_str(), FORGOTTEN), now).await
+}
+
+/// How many browsers of a member are known.
+pub(crate) async fn count(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<i64> {
+    let sql = "select count(*) from stoa.device where site = $1 and member = $2 and expires > $3 and hash <> $4";
+    let values = params![site, member, now, hash_of(member.as_str(), FORGOTTEN)];
+    Ok(tx.row(sql, &values, |row| row.get(0)).await?.unwrap_or_default())
 }
 
 /// Records that an operator signed in with this browser, and which one it is.

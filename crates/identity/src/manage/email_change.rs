@@ -9,6 +9,7 @@ use crate::{
     Core, Identity, audit,
     defence::{
         code_limit::{self, MEMBER_ATTEMPTS},
+        device,
         throttle::AttemptKind,
     },
     factor,
@@ -275,7 +276,8 @@ async fn undo_in(
         let message = Message::EmailChanged { email: hint(&member), at: now };
         notice::send_to(core, tx, site, &member, &displaced, None, message).await?;
     }
-    let ended = SessionSelector::Member(id).end(tx, site, now).await?;
+    let ended = SessionSelector::Member(id.clone()).end(tx, site, now).await?;
+    device::forget(tx, site, &id, now).await?;
     Ok((member, ended))
 }
 

@@ -3,7 +3,7 @@
 
 use crate::{
     Identity, audit,
-    defence::throttle::AttemptKind,
+    defence::{device, throttle::AttemptKind},
     factor,
     manage::email_change,
     member::{self, Member},
@@ -32,7 +32,6 @@ const AUDIT: &str = "select created, event, actor_kind, case when actor = member
 /// Which clients of others may act for the member.
 const CONSENTS: &str = "select client, scopes, created, agreed from stoa.consent where site = $1 and member = $2 \
                         order by agreed desc, client limit $3";
-const DEVICES: &str = "select count(*) from stoa.device where site = $1 and member = $2 and expires > $3";
 
 impl Identity {
     /// What is known of the calling member, who has lately shown in this session who they are
@@ -152,7 +151,7 @@ impl Kept {
                 "lastAgreedDate": iso_from_millis(row.get(3)?) }))
         };
         let consents = tx.rows(CONSENTS, &params![site, id, MOST], consent).await?;
-        let devices = tx.row(DEVICES, &params![site, id, now], |row| row.get(0)).await?.unwrap_or_default();
+        let devices = device::count(tx, site, id, now).await?;
         let entry = |row: &Row<'_>| {
             let address: Option<String> = row.get(3)?;
             Ok(json!({ "createdDate": iso_from_millis(row.get(0)?), "event": row.text(1)?, "actorKind": row.text(2)?,

@@ -1,7 +1,9 @@
 //! Moves of a member between statuses, and what each of them ends and tells.
 
 use crate::{
-    Core, Identity, audit, mail,
+    Core, Identity, audit,
+    defence::device,
+    mail,
     member::{Member, Move, Status, access::MemberWrite, row},
     session::{self, SessionSelector},
     sign_in::{approval, approval_request},
@@ -126,7 +128,11 @@ pub(super) async fn make_move_in(
     row::update(tx, write, site, &mut member, now).await?;
     row::write_password(tx, write, site, &member).await?;
     let ended = match ends_sessions(&member) {
-        true => SessionSelector::Member(member.id.clone()).end(tx, site, now).await?,
+        true => {
+            let ended = SessionSelector::Member(member.id.clone()).end(tx, site, now).await?;
+            device::forget(tx, site, &member.id, now).await?;
+            ended
+        }
         false => Vec::new(),
     };
     if waited && step == Move::Approve {
