@@ -36,7 +36,7 @@ impl World {
     }
 
     /// Turns codes by e-mail on, by a session that has proved who the member is.
-    async fn turn_on(&self, access: &str, email: &str) -> (String, Vec<String>) {
+    pub(super) async fn turn_on(&self, access: &str, email: &str) -> (String, Vec<String>) {
         let begin = self.post_own(access, "factors", json!({ "type": "EMAIL" }));
         let (begun, code) = self.code_of(email, begin).await;
         let id = text(&begun.json()["factor"]["id"]);
@@ -54,12 +54,12 @@ impl World {
         ByEmail { email, access, id, recovery_codes }
     }
 
-    async fn ask_code(&self, state_token: &Value) -> Reply {
+    pub(super) async fn ask_code(&self, state_token: &Value) -> Reply {
         let body = json!({ "stateToken": state_token, "factorType": "EMAIL", "emailData": {} });
         self.call(&self.visitor().await, "/v2/EMAIL/verify", &body).await
     }
 
-    async fn verify_email(&self, state_token: &Value, code: &str) -> Reply {
+    pub(super) async fn verify_email(&self, state_token: &Value, code: &str) -> Reply {
         let body = json!({ "stateToken": state_token, "emailData": { "code": code } });
         self.call(&self.visitor().await, "/v2/EMAIL/verify", &body).await
     }

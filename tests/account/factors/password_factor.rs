@@ -14,7 +14,7 @@ impl World {
         (provider, id, access)
     }
 
-    async fn verify_password(&self, state_token: &Value, password: &str) -> Reply {
+    pub(super) async fn verify_password(&self, state_token: &Value, password: &str) -> Reply {
         let body = json!({ "stateToken": state_token, "passwordData": { "password": password } });
         self.call(&self.visitor().await, "/v2/PASSWORD/verify", &body).await
     }

@@ -204,4 +204,26 @@ on_both_engines! {
         let to = location(&world.browser().open_from(&path, Some("https://partner.example")).await);
         assert!(to.starts_with(&provider.issuer), "{to}");
     }
+
+    async fn sign_in_by_a_provider_makes_no_password_of_a_thief_count(engine) {
+        let world = World::new(engine).await;
+        let (provider, id) = world.with_provider(json!({ "linksByEmail": true })).await;
+        let stolen = world.member_access("anna@example.org").await;
+        world.app.kit.clock.advance(60_000);
+        assert_eq!(world.call(&stolen, "/v2/change-password", &json!({ "newPassword": ANOTHER })).await.verdict(), "200");
+        world.policy(json!({ "secondFactor": "REQUIRED", "secondFactorGraceDays": 0 })).await;
+        // The owner signs in by the provider, and shows the address; then a factor can be set up.
+        let browser = world.browser();
+        world.app.mail.take();
+        let view = browser.by_provider(&provider, &id, person("s", "anna@example.org")).await;
+        assert_eq!(view["step"]["type"], "VERIFY_EMAIL", "{view}");
+        let code = world.app.code_to("anna@example.org").await;
+        let view = browser.answer(&text(&view["token"]), json!({ "type": "VERIFY_EMAIL", "code": code })).await;
+        assert_eq!(view["step"]["type"], "ENROL_FACTOR", "{view}");
+        // None of it was the password: with it the stolen session adds no factor of its own.
+        assert_eq!(world.prove(&stolen, json!({ "password": ANOTHER })).await, NEEDED);
+        let confirm = json!({ "type": "CONFIRM_FACTOR", "code": world.totp(&text(&view["step"]["secret"]), 0) });
+        let view = browser.answer(&text(&view["token"]), confirm).await;
+        assert_eq!(view["step"]["type"], "RECOVERY_CODES", "{view}");
+    }
 }

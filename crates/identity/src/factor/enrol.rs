@@ -6,7 +6,7 @@ use crate::{
     factor::{
         FactorType, browsers, guard,
         held::{self, Enrolled, Enrolment, MemberFactor, NAME},
-        notice, offer, passkey, password, proof, push,
+        mailbox, notice, offer, passkey, password, proof, push,
         realm::Realm,
         recovery_code, remembered, row,
         sent::{self, Sent},
@@ -50,13 +50,16 @@ impl Identity {
             boxed!({
                 let mut factors = held::list(tx, &id, &member).await?;
                 let own = password::of_member(tx, &id, &member).await?;
-                let can_add_password = own.is_none() && password::can_add(tx, &id, &member).await?;
+                let person = member::get(tx, &id, &member).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
+                let can_add_password = own.is_none() && password::can_be(&person);
+                let can_add_email = mailbox::can_be(tx, &id, &person).await?;
                 factors.extend(own);
                 factors.sort_by_key(|it| it.created);
                 let policy = policy::read(tx, &id).await?;
                 let is_addable = |it: &FactorType| match policy.second_factor {
                     SecondFactorPolicy::Off => false,
                     _ if *it == FactorType::Password => can_add_password,
+                    _ if *it == FactorType::Email => can_add_email,
                     _ => it.channel().is_none() || policy.second_factor_by_telephone,
                 };
                 Ok(FactorList {

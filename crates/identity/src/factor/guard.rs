@@ -16,6 +16,8 @@ const FREE: i64 = 5;
 const FIRST_WAIT: Millis = 30_000;
 /// No wait is longer.
 const LONGEST_WAIT: Millis = 60 * 60_000;
+/// How long a password proves nothing that a session has set.
+const UNPROVEN: Millis = 24 * 60 * 60_000;
 
 /// An attempt that was counted.
 pub(super) struct Attempted {
@@ -143,6 +145,12 @@ pub(super) async fn password_by_link(tx: &mut Tx<'_>, site: &SiteId, member: &Me
 pub(super) async fn is_password_by_link(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<bool> {
     let sql = "select 1 from stoa.factor_guard where site = $1 and member = $2 and password_set < 0";
     Ok(tx.row(sql, &params![site, member], |_| Ok(())).await?.is_some())
+}
+
+/// Whether a session has set the password lately, which proves nothing then.
+pub(crate) async fn was_set_lately(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<bool> {
+    let sql = "select 1 from stoa.factor_guard where site = $1 and member = $2 and password_set > $3";
+    Ok(tx.row(sql, &params![site, member, now - UNPROVEN], |_| Ok(())).await?.is_some())
 }
 
 /// Who has the password has shown more than the mailbox.

@@ -26,9 +26,9 @@ pub(super) fn has(core: &Core, factor: FactorType) -> bool {
 /// In the order in which it is offered; recovery codes are always named, also when all were used.
 ///
 /// A code by e-mail is none while nobody has shown that the address is the member's, and none beside a password that a link
-/// to the address has set: both would prove the same mailbox (decision 46). One by telephone is none while the server sends no such
-/// codes (decision 49). Browsers are none while their push services know none of them, and while they are asked nothing because
-/// questions were denied (decision 59).
+/// to the address has set: both would prove the same mailbox (decision 46); what else a sign-in rests on leaves it out where it is
+/// shown (`FirstFactor::takes`). One by telephone is none while the server sends no such codes (decision 49). Browsers are none
+/// while their push services know none of them, and while they are asked nothing because questions were denied (decision 59).
 pub(crate) async fn offered(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<Vec<FactorType>> {
     let factors = row::of_member(tx, site, &member.id).await?;
     let is_one = |factor| factors.iter().any(|it| it.confirmed.is_some() && it.factor() == factor);

@@ -2,8 +2,9 @@
 //! password itself. It is no factor of those that a site requires, and it has no recovery codes: a recovery link sets another password.
 
 use crate::{
-    factor::{FactorType, held::MemberFactor, row},
-    member::{self, Member},
+    Core,
+    factor::{FactorType, FirstFactor, guard, held::MemberFactor, row},
+    member::Member,
 };
 use stoa_kernel::{MemberId, Millis, Result, SiteId};
 use stoa_sql::params;
@@ -11,9 +12,34 @@ use stoa_store::Tx;
 
 const NAME: &str = "Password";
 
-/// Whether a member who was shown by an identity provider is asked for the password.
-pub(crate) async fn is_asked(tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<bool> {
-    Ok(member.has_password() && since(tx, site, &member.id).await?.is_some())
+/// Whether a member is asked for the password beside this first factor: after a provider, where they have chosen it, and in the place of a
+/// code by e-mail that would show the mailbox twice. Beside other factors one that a link has set counts no more than the mailbox, and
+/// one that a session has set lately no more than that session.
+pub(crate) async fn is_asked(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &Member,
+    first: FirstFactor,
+) -> Result<bool> {
+    if !first.takes(FactorType::Password) || !member.has_password() {
+        return Ok(false);
+    }
+    let is_chosen = since(tx, site, &member.id).await?.is_some();
+    if guard::generation(tx, site, &member.id).await?.is_none() {
+        return Ok(is_chosen);
+    }
+    let stands_in = !first.takes(FactorType::Email)
+        && member.email_verified
+        && row::confirmed(tx, site, &member.id, FactorType::Email).await?.is_some();
+    Ok((is_chosen || stands_in)
+        && !guard::is_password_by_link(tx, site, &member.id).await?
+        && !guard::was_set_lately(tx, site, &member.id, core.now()).await?)
+}
+
+/// Whether a member is asked for a second factor in one way of signing in or another.
+pub(crate) async fn has_any(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<bool> {
+    Ok(guard::generation(tx, site, member).await?.is_some() || since(tx, site, member).await?.is_some())
 }
 
 /// The factor of a member, as they see it.
@@ -31,10 +57,6 @@ pub(super) async fn of_member(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId)
 }
 
 /// Whether a member could add it.
-pub(super) async fn can_add(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<bool> {
-    Ok(member::get(tx, site, member).await?.is_some_and(|it| can_be(&it)))
-}
-
 pub(super) fn can_be(member: &Member) -> bool {
     member.has_password() && !member.connections.is_empty()
 }

@@ -32,8 +32,6 @@ use stoa_store::{ReaderPool, Site, Tx, boxed};
 
 /// How long a proof holds in its session.
 pub(crate) const LIFE: Millis = 10 * 60_000;
-/// How long a password proves nothing that a session has set.
-const UNPROVEN: Millis = 24 * 60 * 60_000;
 /// Seconds after which a push service may have recovered.
 const UNREACHED: i64 = 60;
 
@@ -181,7 +179,7 @@ async fn by_password(
                 if guard::generation(tx, &site.id, id).await?.is_some() {
                     return Err(not_by_password());
                 }
-                if was_set_lately(tx, &site.id, id, core.now()).await? {
+                if guard::was_set_lately(tx, &site.id, id, core.now()).await? {
                     let why =
                         "The password was changed lately; use a recovery link to set one, or come back after a day.";
                     return Err(Fault::because(Code::ProofNeeded, why));
@@ -372,12 +370,6 @@ pub(crate) async fn password_was_set(
     };
     tx.send(sql, params![site, member]).await?;
     Ok(())
-}
-
-/// Whether a session has set the password lately, which proves nothing then.
-pub(crate) async fn was_set_lately(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<bool> {
-    let sql = "select 1 from stoa.factor_guard where site = $1 and member = $2 and password_set > $3";
-    Ok(tx.row(sql, &params![site, member, now - UNPROVEN], |_| Ok(())).await?.is_some())
 }
 
 async fn record(tx: &mut Tx<'_>, site: &SiteId, session: &SessionId, now: Millis) -> Result<()> {

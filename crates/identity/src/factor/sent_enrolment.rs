@@ -7,7 +7,7 @@ use crate::{
     factor::{
         FactorType,
         dispatch::{self, Letter, ToPhone},
-        enrol, offer, proof,
+        enrol, mailbox, offer, proof,
         row::{self, Factor},
         secret,
         sent::{LIFE, Sent},
@@ -37,7 +37,8 @@ impl Identity {
     /// begin again sends another.
     ///
     /// # Errors
-    /// As [`Identity::factor_begin`]; [`stoa_kernel::Code::TooMany`] for one who takes them.
+    /// As [`Identity::factor_begin`]; [`stoa_kernel::Code::TooMany`] for one who takes them; [`stoa_kernel::Code::Validation`] for one
+    /// who has no password and signs in by the same mailbox.
     pub async fn factor_begin_email(
         &self,
         site: &Arc<Site>,
@@ -125,6 +126,10 @@ async fn begin(
             let (core, site, member, session, factor, to) = input;
             let person = enrol::may_enrol(core, tx, site, member, session).await?;
             enrol::may_add(tx, &site.id, member, factor.factor(), &[]).await?;
+            if factor.factor() == FactorType::Email && !mailbox::can_be(tx, &site.id, &person).await? {
+                let why = "it takes a password, or an identity provider that knows the member by another address";
+                return Err(invalid("type", "VALIDATION", why));
+            }
             row::begin(tx, &site.id, member, factor).await?;
             let sent = Sent::first(&person, factor);
             let letter = match to {

@@ -38,7 +38,8 @@ use crate::{
             enrolment as operator_enrolment,
         },
         operator_recovery,
-        outcome::{Origin, Outcome, SecondFactor},
+        origin::{Origin, SecondFactor},
+        outcome::Outcome,
         passkey,
         provider::{self, Recognised},
         recovery,
@@ -580,6 +581,10 @@ async fn check_approval(
                     let member = member::get(tx, &site.id, id).await?;
                     let member = member.ok_or_else(|| Fault::new(Code::MemberBlocked))?;
                     if Fingerprint::of(member.password_hash.as_deref()) != *password {
+                        return Ok(None);
+                    }
+                    // What was shown is not known any more: who has a second factor by now begins again, and is asked for it.
+                    if !member.pending_approval && factor::has_any(tx, &site.id, &member.id).await? {
                         return Ok(None);
                     }
                     let (visitor, address) = (attempt.visitor.as_ref(), Some(attempt.address));

@@ -4,7 +4,7 @@
 //! input, result, effect, kind or entry can't be left out.
 
 use crate::{
-    factor::{Draft, FactorType, Question, SealedCodes},
+    factor::{Draft, FactorType, FirstFactor, Question, SealedCodes},
     flow::{
         problem,
         state::{
@@ -98,7 +98,7 @@ pub(super) fn provider() -> Provider {
 
 /// Of a member whom a provider has shown, and who is asked for the password beside it.
 pub(super) fn by_password() -> Challenge {
-    Challenge { factors: vec![FactorType::Password], by_provider: true, ..challenge() }
+    Challenge { factors: vec![FactorType::Password], first: FirstFactor::Provider, ..challenge() }
 }
 
 /// Of a member whose browsers can be asked, and were or not.

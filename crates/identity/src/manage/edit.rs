@@ -3,6 +3,7 @@
 use crate::{
     Core, Identity, audit,
     community::setting::Privacy,
+    factor,
     mail::{self, notice},
     member::{
         Member, Status,
@@ -290,6 +291,8 @@ async fn edit(
                     row::update(tx, write, site, &mut member, now).await?;
                     if is_moved {
                         recovery::links_end(tx, site, &member.id, now).await?;
+                        // What waits may rest on a code that was sent to the address before.
+                        factor::count_up(tx, site, &member.id).await?;
                         // It was sent to the address before, whose reader learns nothing of the one that follows.
                         link::end(tx, site, &member.id, link::DELETION, now).await?;
                         // Those who run the site have decided whose the account is.

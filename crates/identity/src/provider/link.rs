@@ -87,10 +87,16 @@ async fn others(tx: &mut Tx<'_>, site: &SiteId, person: &Member) -> Result<bool>
     Ok(all.iter().any(|it| it.is_enabled && person.connections.iter().any(|of| of.0 == it.id)))
 }
 
-/// The member whom a provider means by a subject, whatever the status.
-pub(crate) async fn find(tx: &mut Tx<'_>, site: &SiteId, provider: &str, subject: &str) -> Result<Option<MemberId>> {
-    let sql = "select member from stoa.provider_link where site = $1 and provider = $2 and subject = $3";
-    Ok(tx.row(sql, &params![site, provider, subject], |row| Ok(MemberId::from(row.text(0)?))).await?)
+/// The member whom a provider means by a subject, whatever the status, and the address that it named when they were linked.
+pub(crate) async fn find(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    provider: &str,
+    subject: &str,
+) -> Result<Option<(MemberId, Option<String>)>> {
+    let sql = "select member, email from stoa.provider_link where site = $1 and provider = $2 and subject = $3";
+    let read = |row: &Row<'_>| Ok((MemberId::from(row.text(0)?), row.get(1)?));
+    Ok(tx.row(sql, &params![site, provider, subject], read).await?)
 }
 
 /// Notes that a link has signed in.

@@ -2,7 +2,7 @@
 
 use crate::{
     Core, audit,
-    factor::{self, FactorType},
+    factor::{self, FactorType, FirstFactor},
     mail,
     member::{self, Member, Move, Status, access::MemberWrite},
     password::Fingerprint,
@@ -10,7 +10,8 @@ use crate::{
     sign_in::{
         approval_request,
         code::{self, Use},
-        outcome::{Origin, Outcome, SecondFactor},
+        origin::{Origin, SecondFactor},
+        outcome::Outcome,
         pending::{self, PendingAuthentication},
     },
 };
@@ -43,7 +44,7 @@ pub(crate) async fn advance(
             member::update(tx, &write, &site.id, &mut member, core.now()).await?;
         }
         Next::Verify => {
-            let state_token = code::start(core, tx, site, &member, Use::SignIn(visitor)).await?;
+            let state_token = code::start(core, tx, site, &member, Use::SignIn(visitor, origin.first)).await?;
             return Ok(Outcome::RequireEmailVerification { member, state_token });
         }
         Next::Complete => {
@@ -113,7 +114,7 @@ async fn asks_for_factor(
     if let SecondFactor::Shown { is_authenticator: true, .. } = origin.second {
         return Ok(None);
     }
-    let by_password = origin.by_provider && factor::password_is_asked(tx, &site.id, member).await?;
+    let by_password = factor::password_is_asked(core, tx, &site.id, member, origin.first).await?;
     let generation = match factor::generation(tx, &site.id, &member.id).await? {
         // The password alone is none beside a password.
         None if by_password => Some(factor::locked_generation(tx, &site.id, &member.id).await?),
@@ -130,7 +131,7 @@ async fn asks_for_factor(
                 SecondFactor::Nothing => false,
             };
             if !has_shown {
-                let factors = offered(core, tx, site, member, by_password).await?;
+                let factors = offered(core, tx, site, member, (origin.first, by_password)).await?;
                 return pending::challenge(core, site, member, generation, factors, origin).map(Some);
             }
             if factor::has_authenticator(core, tx, &site.id, &member.id).await? {
@@ -149,15 +150,16 @@ async fn asks_for_factor(
     Ok(Some(pending::enrolment(core, member, (generation, has_one), origin, until)))
 }
 
-/// What may be shown, with the password where it counts. Where there is nothing else there are no recovery codes either.
+/// What may be shown beside what was, with the password where it counts. Where there is nothing else there are no recovery codes either.
 async fn offered(
     core: &Core,
     tx: &mut Tx<'_>,
     site: &Site,
     member: &Member,
-    by_password: bool,
+    (first, by_password): (FirstFactor, bool),
 ) -> Result<Vec<FactorType>> {
     let mut factors = factor::offered(core, tx, &site.id, member).await?;
+    factors.retain(|it| first.takes(*it));
     if by_password {
         if factor::generation(tx, &site.id, &member.id).await?.is_none() {
             factors.clear();

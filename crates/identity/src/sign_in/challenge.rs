@@ -1,7 +1,13 @@
 //! A sign-in that waits for a second factor, as it stands in a state token or in a flow.
 
-use crate::{factor::FactorType, member::Member, password::Fingerprint};
+use crate::{
+    factor::{FactorType, FirstFactor},
+    member::Member,
+    password::Fingerprint,
+    sign_in::origin::{Origin, SecondFactor},
+};
 use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
 use stoa_kernel::{MemberId, Millis, VisitorId};
 
 /// Life of one.
@@ -33,9 +39,12 @@ pub struct Challenge {
     /// Whether the member who has shown it isn't to be asked again in the browser where the sign-in ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) remembers: bool,
-    /// Whether it was an identity provider that has shown who they are, so that the password can be shown beside it.
+    /// What it rests on.
+    #[serde(default)]
+    pub(crate) first: FirstFactor,
+    /// Whether the sign-in has shown that the address is the member's, by a code that was sent there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) by_provider: bool,
+    pub(crate) has_shown_address: bool,
 }
 
 /// Of a sign-in that began before there were codes by e-mail.
@@ -56,8 +65,16 @@ impl Challenge {
             mailed: None,
             has_shown: false,
             remembers: false,
-            by_provider: false,
+            first: FirstFactor::Own,
+            has_shown_address: false,
         }
+    }
+
+    /// Where the sign-in comes from that goes on with what was shown now.
+    pub(crate) fn origin<'a>(&'a self, address: IpAddr, second: SecondFactor<'a>) -> Origin<'a> {
+        let Self { visitor, first, has_shown_address, .. } = self;
+        let (visitor, address) = (visitor.as_ref(), Some(address));
+        Origin { visitor, address, app: None, second, first: *first, has_shown_address: *has_shown_address }
     }
 
     /// When the sign-in began that waits for a second factor. UTC milliseconds.
@@ -77,7 +94,8 @@ impl Challenge {
             mailed: None,
             has_shown: false,
             remembers: false,
-            by_provider: false,
+            first: FirstFactor::Own,
+            has_shown_address: false,
         }
     }
 }

@@ -7,6 +7,7 @@
 use crate::{
     Core,
     defence::code_limit,
+    factor::FirstFactor,
     mail::{self, Message, notice},
     member::{self, Member, Status},
     token::{self, Kind},
@@ -33,15 +34,15 @@ pub(super) struct Stored {
     pub(super) code_hash: Vec<u8>,
     pub(super) code_expires: Millis,
     pub(super) attempts: i64,
-    /// It belongs to a sign-in: the person who began it has shown a first factor.
-    pub(super) signs_in: bool,
+    /// What the sign-in rests on that waits for it; none when it is for the address alone.
+    pub(super) first: Option<FirstFactor>,
 }
 
 /// What a code is sent for.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Use<'a> {
-    /// A sign-in that waits for it, of this visitor.
-    SignIn(Option<&'a VisitorId>),
+    /// A sign-in that waits for it, of this visitor, and what it rests on.
+    SignIn(Option<&'a VisitorId>, FirstFactor),
     /// The address alone.
     Address,
 }
@@ -60,8 +61,8 @@ pub(super) async fn start(
     let now = core.now();
     code_limit::allow_message(tx, &site.id, &member.id, now).await?;
     let (visitor, signs_in) = match for_use {
-        Use::SignIn(visitor) => (visitor, true),
-        Use::Address => (None, false),
+        Use::SignIn(visitor, first) => (visitor, number_of(first)),
+        Use::Address => (None, 0),
     };
     let (state_token, code) = (token::opaque(core.world(), Kind::State, site.number), core.world().six_digits());
     let sql = "insert into stoa.verification (site, hash, member, email_folded, visitor, code_hash, code_expires, \
@@ -145,7 +146,7 @@ pub(super) async fn find(tx: &mut Tx<'_>, site: &Site, hash: &TokenHash, now: Mi
             code_hash: row.get(3)?,
             code_expires: row.get(4)?,
             attempts: row.get(5)?,
-            signs_in: row.get(6)?,
+            first: first_of(row.get(6)?),
         })
     };
     Ok(tx.row(sql, &params![&site.id, hash, now], read).await?)
@@ -160,6 +161,21 @@ pub(super) async fn still_valid(
     let Some(stored) = stored else { return Ok(None) };
     let member = member::get(tx, &site.id, &stored.member).await?;
     Ok(member.filter(|it| folded(it) == stored.email_folded).map(|it| (stored, it)))
+}
+
+/// A first factor as `signs_in` has it, where 0 says that no sign-in waits.
+fn number_of(first: FirstFactor) -> i64 {
+    match first {
+        FirstFactor::Own => 1,
+        FirstFactor::Provider => 2,
+        FirstFactor::ProviderOfMailbox => 3,
+    }
+}
+
+fn first_of(number: i64) -> Option<FirstFactor> {
+    [FirstFactor::Own, FirstFactor::Provider, FirstFactor::ProviderOfMailbox]
+        .into_iter()
+        .find(|it| number_of(*it) == number)
 }
 
 fn folded(member: &Member) -> String {

@@ -20,7 +20,8 @@ use crate::{
         advance,
         challenge::{self, Challenge},
         code::{self, Use},
-        outcome::{Origin, Outcome, SecondFactor},
+        origin::SecondFactor,
+        outcome::Outcome,
     },
 };
 use std::{net::IpAddr, sync::Arc};
@@ -143,8 +144,9 @@ pub(crate) async fn begin(core: &Arc<Core>, site: &Arc<Site>, waiting: Waiting) 
                 let outcome = go_on(core, tx, site, member, waiting, waiting.second()).await?;
                 return Ok(Some(Begun::Outcome(Box::new(outcome))));
             }
-            if !has_shown_address(core, tx, site, &member).await? {
-                let for_use = Use::SignIn(waiting.challenge.visitor.as_ref());
+            if !has_shown_address(core, tx, site, waiting, &member).await? {
+                let Challenge { visitor, first, .. } = &waiting.challenge;
+                let for_use = Use::SignIn(visitor.as_ref(), *first);
                 let state_token = code::start(core, tx, site, &member, for_use).await?;
                 let outcome = Outcome::RequireEmailVerification { member, state_token };
                 return Ok(Some(Begun::Outcome(Box::new(outcome))));
@@ -224,7 +226,7 @@ pub(crate) async fn confirm(
         return Ok(Some(Confirmed::Outcome(Box::new(outcome))));
     }
     // The address may have become another one since it was set up.
-    if !has_shown_address(core, tx, site, &member).await? {
+    if !has_shown_address(core, tx, site, waiting, &member).await? {
         return Ok(None);
     }
     let codes = match new {
@@ -286,9 +288,7 @@ async fn go_on(
     waiting: &Waiting,
     second: SecondFactor<'_>,
 ) -> Result<Outcome> {
-    let (visitor, address) = (waiting.challenge.visitor.as_ref(), Some(waiting.address));
-    let by_provider = waiting.challenge.by_provider;
-    advance::advance(core, tx, site, member, Origin { visitor, address, second, app: None, by_provider }).await
+    advance::advance(core, tx, site, member, waiting.challenge.origin(waiting.address, second)).await
 }
 
 /// The member, when the sign-in still waits for one without an authenticator; locks their guard, so that of many at once one acts.
@@ -320,6 +320,16 @@ fn can_sign_in(member: &Member) -> bool {
     member.status == Status::Active && !member.must_reset
 }
 
-async fn has_shown_address(core: &Core, tx: &mut Tx<'_>, site: &Site, member: &Member) -> Result<bool> {
-    Ok(member.email_verified && !factor::was_set_lately(tx, &site.id, &member.id, core.now()).await?)
+/// Whether the member who signs in has shown that the address is theirs: in this sign-in, or before it and has a password of which there
+/// is no doubt. Another address ends the sign-in.
+async fn has_shown_address(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    waiting: &Waiting,
+    member: &Member,
+) -> Result<bool> {
+    let is_sure =
+        waiting.challenge.has_shown_address || !factor::was_set_lately(tx, &site.id, &member.id, core.now()).await?;
+    Ok(member.email_verified && is_sure)
 }

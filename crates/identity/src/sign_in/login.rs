@@ -5,7 +5,7 @@ use crate::{
     community::setting::Privacy,
     defence::{
         attempt::{self, Account, Attempt},
-        captcha,
+        captcha, device,
         throttle::{AttemptKind, Permit},
     },
     factor,
@@ -19,7 +19,8 @@ use crate::{
         advance,
         enrolment::{self, CallOrigin},
         new_password::{self, Person},
-        outcome::{Origin, Outcome, SecondFactor},
+        origin::{Origin, SecondFactor},
+        outcome::Outcome,
     },
 };
 use serde_json::Value;
@@ -143,7 +144,9 @@ impl Identity {
                 row::write_password(tx, write, site, &member).await?;
                 let entry = audit::Entry::by(caller, audit::Event::PasswordRefused, id);
                 audit::record(core, tx, site, entry).await?;
-                Ok(((), SessionSelector::Member(id.clone()).end(tx, site, core.now()).await?))
+                let ended = SessionSelector::Member(id.clone()).end(tx, site, core.now()).await?;
+                device::forget(tx, site, id, core.now()).await?;
+                Ok(((), ended))
             })
         })
         .await
@@ -291,6 +294,7 @@ async fn sign_on_in(core: &Core, tx: &mut Tx<'_>, site: &Site, vouched: &Vouched
         noted = Some(audit::Event::PasswordDropped);
         (member.password_hash, member.must_reset) = (None, false);
         ended = SessionSelector::Member(member.id.clone()).end(tx, &site.id, now).await?;
+        device::forget(tx, &site.id, &member.id, now).await?;
         // Who set the password may have added them.
         factor::drop_all(core, tx, &site.id, &vouched.app, &member.id).await?;
         notice::password_dropped(core, tx, &site.id, &member).await?;

@@ -15,6 +15,7 @@ pub mod operator_account;
 pub mod operator_factor;
 pub(crate) mod operator_password;
 pub(crate) mod operator_recovery;
+pub(crate) mod origin;
 pub(crate) mod outcome;
 pub(crate) mod passkey;
 pub mod password_change;

@@ -15,7 +15,8 @@ use crate::{
     sign_in::{
         advance,
         challenge::Challenge,
-        outcome::{ChallengeData, Origin, Outcome, SecondFactor},
+        origin::{Origin, SecondFactor},
+        outcome::{ChallengeData, Outcome},
     },
 };
 use std::sync::Arc;

@@ -12,7 +12,8 @@ use crate::{
     password::Fingerprint,
     sign_in::{
         challenge::{self, Challenge},
-        outcome::{ChallengeData, Origin, Outcome},
+        origin::Origin,
+        outcome::{ChallengeData, Outcome},
     },
     token::signing::Purpose,
 };
@@ -58,7 +59,8 @@ pub(crate) fn challenge(
 ) -> Result<Outcome> {
     let asked = factors.first().copied().unwrap_or(FactorType::RecoveryCode);
     let waits = Challenge::of(member, generation, origin.visitor, core.now() + challenge::LIFE);
-    let challenge = Challenge { factors, by_provider: origin.by_provider, ..waits };
+    let Origin { first, has_shown_address, .. } = origin;
+    let challenge = Challenge { factors, first, has_shown_address, ..waits };
     ask(core, &site.id, challenge, asked, None)
 }
 
@@ -72,8 +74,8 @@ pub(crate) fn enrolment(
     until: Option<Millis>,
 ) -> Outcome {
     let waits = Challenge::of(member, generation, origin.visitor, core.now() + challenge::ENROLMENT);
-    let (remembers, by_provider) = (origin.second.remembers(), origin.by_provider);
-    let challenge = Challenge { has_shown, remembers, by_provider, ..waits };
+    let Origin { first, has_shown_address, second, .. } = origin;
+    let challenge = Challenge { has_shown, remembers: second.remembers(), first, has_shown_address, ..waits };
     Outcome::RequireEnrolment { challenge, until, url: None, takes_passkey: false }
 }
 

@@ -9,14 +9,15 @@ use crate::{
     Core, audit,
     community::setting::Privacy,
     defence::{attempt::Attempt, throttle::AttemptKind},
-    factor,
+    factor::{self, FirstFactor},
     mail::{self, FactorChange},
     member::{self, Member, Status, access::MemberWrite, profile::Profile, row},
     policy,
     provider::{Once, ProviderFailure, ProviderPerson, connection, link},
     sign_in::{
         advance,
-        outcome::{Origin, Outcome, SecondFactor},
+        origin::{Origin, SecondFactor},
+        outcome::Outcome,
     },
 };
 use serde_json::{Map, Value};
@@ -117,15 +118,16 @@ async fn recognise(
     }
     let connection = connection::get(tx, &site.id, &person.provider.id).await?.filter(|it| it.is_enabled);
     let Some(connection) = connection else { return failed(ProviderFailure::Refused) };
-    let of_link = match link::find(tx, &site.id, &person.provider.id, &person.subject).await? {
-        Some(id) => member::get(tx, &site.id, &id).await?.filter(Member::is_there),
-        None => None,
-    };
-    if let Some(member) = of_link {
+    if let Some((id, linked_as)) = link::find(tx, &site.id, &person.provider.id, &person.subject).await?
+        && let Some(member) = member::get(tx, &site.id, &id).await?.filter(Member::is_there)
+    {
         link::used(tx, &site.id, person, core.now()).await?;
-        return Ok(Recognised::Outcome(Box::new(go_on(core, tx, site, (member, attempt)).await?)));
+        let first = FirstFactor::of_provider([person.email.as_deref(), linked_as.as_deref()], &member);
+        return Ok(Recognised::Outcome(Box::new(go_on(core, tx, site, member, (attempt, first)).await?)));
     }
     let Some(email) = person.email.as_deref().and_then(Email::parse) else { return failed(ProviderFailure::NoEmail) };
+    // The account is found or made by the address that the provider names.
+    let of_address = FirstFactor::ProviderOfMailbox;
     match member::by_email(tx, &site.id, &email).await? {
         // Anybody can name the address of others where the provider does not ask whose it is.
         Some(_) if !person.is_verified => failed(ProviderFailure::NoEmail),
@@ -134,7 +136,7 @@ async fn recognise(
             failed(ProviderFailure::Refused)
         }
         Some(member) if connection.links_by_email && member.email_verified => {
-            let mut outcome = go_on(core, tx, site, (member, attempt)).await?;
+            let mut outcome = go_on(core, tx, site, member, (attempt, of_address)).await?;
             if let Outcome::Success { member, .. } = &mut outcome {
                 link_now(core, tx, &site.id, member, (person, attempt.address)).await?;
                 return Ok(Recognised::Outcome(Box::new(outcome)));
@@ -147,7 +149,7 @@ async fn recognise(
         None if !connection.creates_members => failed(ProviderFailure::NoAccount),
         None => {
             let member = register(core, tx, site, (attempt, person), &email).await?;
-            Ok(Recognised::Outcome(Box::new(go_on(core, tx, site, (member, attempt)).await?)))
+            Ok(Recognised::Outcome(Box::new(go_on(core, tx, site, member, (attempt, of_address)).await?)))
         }
     }
 }
@@ -189,12 +191,18 @@ fn profile(person: &ProviderPerson) -> Profile {
     Profile::parse(&Value::Object(given.collect::<Map<_, _>>()), "profile").unwrap_or_default()
 }
 
-async fn go_on(core: &Core, tx: &mut Tx<'_>, site: &Site, (member, attempt): (Member, &Attempt)) -> Result<Outcome> {
+async fn go_on(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &Site,
+    member: Member,
+    (attempt, first): (&Attempt, FirstFactor),
+) -> Result<Outcome> {
     let entry = audit::Entry::by_oneself(&member.id, audit::Event::ConnectionUsed);
     audit::record(core, tx, &site.id, entry.at_address(Some(attempt.address))).await?;
     let (visitor, address) = (attempt.visitor.as_ref(), Some(attempt.address));
     let second = SecondFactor::of_browser(attempt.hints.cookie.as_deref());
-    let origin = Origin { visitor, address, second, app: None, by_provider: true };
+    let origin = Origin { visitor, address, second, first, ..Origin::default() };
     advance::advance(core, tx, site, member, origin).await
 }
 

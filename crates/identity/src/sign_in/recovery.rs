@@ -5,7 +5,7 @@
 
 use crate::{
     Core, Identity, audit, client,
-    defence::{attempt, throttle::AttemptKind},
+    defence::{attempt, device, throttle::AttemptKind},
     factor::{self, PasswordSet},
     mail::{self, LinkOptions, Message, Task, enqueue, notice},
     member::{self, Member, Move, Status, access::MemberWrite},
@@ -16,7 +16,8 @@ use crate::{
         enrolment::{self, CallOrigin},
         link, login,
         new_password::{self, Person},
-        outcome::{Origin, Outcome},
+        origin::Origin,
+        outcome::Outcome,
     },
     token::{self, Kind},
 };
@@ -164,7 +165,8 @@ pub(crate) async fn finish(
                 factor::password_was_set(core, tx, &site.id, &id, PasswordSet::ByLink).await?;
                 let entry = audit::Entry::by_oneself(&id, audit::Event::PasswordChanged);
                 audit::record(core, tx, &site.id, entry).await?;
-                let ended = SessionSelector::Member(id).end(tx, &site.id, now).await?;
+                let ended = SessionSelector::Member(id.clone()).end(tx, &site.id, now).await?;
+                device::forget(tx, &site.id, &id, now).await?;
                 let origin = Origin { address: Some(address), ..Default::default() };
                 let advanced = advance::advance(core, tx, site, member, origin).await?;
                 Ok((advanced, ended))

@@ -10,7 +10,8 @@ use crate::{
         advance,
         enrolment::{self, CallOrigin},
         login,
-        outcome::{Origin, Outcome},
+        origin::Origin,
+        outcome::Outcome,
         pending::{self, PendingAuthentication},
     },
 };

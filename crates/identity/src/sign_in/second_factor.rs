@@ -11,7 +11,8 @@ use crate::{
         advance,
         challenge::Challenge,
         enrolment::{self, CallOrigin},
-        outcome::{ChallengeData, Origin, Outcome, SecondFactor},
+        origin::SecondFactor,
+        outcome::{ChallengeData, Outcome},
         passkey,
         pending::{self, PendingAuthentication},
     },
@@ -128,11 +129,14 @@ pub(crate) async fn send_code(core: &Arc<Core>, site: &Arc<Site>, to_send: ToSen
         return Ok(None);
     }
     let ToSend { challenge, factor, name, from } = to_send;
+    if !challenge.first.takes(factor) {
+        return Err(not_taken());
+    }
     let prepared = factor::prepare(core, site, &challenge.member, (factor, Purpose::SignIn), &from).await?;
     let put = site.write_with((core.clone(), site.clone(), challenge, name, prepared), |tx, input| {
         boxed!({
             let (core, site, challenge, name, prepared) = input;
-            let Some(member) = still_waits(tx, site, challenge).await? else { return Ok(None) };
+            let Some(member) = still_waits(core, tx, site, challenge).await? else { return Ok(None) };
             let letter =
                 prepared.put(core, tx, site, &member, (name, Some(challenge.begun()))).await?.ok_or_else(not_taken)?;
             Ok(Some((Challenge { mailed: Some(name.clone()), ..challenge.clone() }, letter)))
@@ -149,9 +153,9 @@ fn not_taken() -> Fault {
 }
 
 /// The member, when password and factors are those that the challenge is of.
-async fn still_waits(tx: &mut Tx<'_>, site: &Site, challenge: &Challenge) -> Result<Option<Member>> {
+async fn still_waits(core: &Core, tx: &mut Tx<'_>, site: &Site, challenge: &Challenge) -> Result<Option<Member>> {
     let Some(member) = member::get(tx, &site.id, &challenge.member).await? else { return Ok(None) };
-    let generation = match challenge.by_provider && factor::password_is_asked(tx, &site.id, &member).await? {
+    let generation = match factor::password_is_asked(core, tx, &site.id, &member, challenge.first).await? {
         true => Some(factor::locked_generation(tx, &site.id, &member.id).await?),
         false => factor::generation(tx, &site.id, &member.id).await?,
     };
@@ -179,6 +183,9 @@ pub(crate) async fn verify(core: &Arc<Core>, site: &Arc<Site>, answer: FactorAns
         return Ok(None);
     }
     let challenge = &answer.challenge;
+    if !challenge.first.takes(answer.shown.factor()) {
+        return Err(not_taken());
+    }
     if let Shown::Code { factor: FactorType::Password, code } = &answer.shown {
         return verify_password(core, site, &answer, code).await;
     }
@@ -213,7 +220,7 @@ async fn verify_password(
     password: &Secret,
 ) -> Result<Option<Outcome>> {
     let FactorAnswer { challenge, address, hints, .. } = answer;
-    if !challenge.by_provider || !challenge.factors.contains(&FactorType::Password) {
+    if !challenge.factors.contains(&FactorType::Password) {
         return Err(not_taken());
     }
     let wrong = || Fault::new(Code::VerificationFailed);
@@ -228,13 +235,13 @@ async fn verify_password(
         boxed!({
             let (core, site, answer, stored) = input;
             let FactorAnswer { challenge, remembers, address, .. } = answer;
-            let Some(member) = still_waits(tx, site, challenge).await? else { return Ok(None) };
-            if member.password_hash != *stored || !factor::password_is_asked(tx, &site.id, &member).await? {
+            let Some(member) = still_waits(core, tx, site, challenge).await? else { return Ok(None) };
+            let is_asked = factor::password_is_asked(core, tx, &site.id, &member, challenge.first).await?;
+            if member.password_hash != *stored || !is_asked {
                 return Err(Fault::new(Code::VerificationFailed));
             }
             let second = SecondFactor::Shown { remembers: *remembers, is_authenticator: false };
-            let (visitor, address) = (challenge.visitor.as_ref(), Some(*address));
-            let origin = Origin { visitor, address, second, app: None, by_provider: true };
+            let origin = challenge.origin(*address, second);
             advance::advance(core, tx, site, member, origin).await.map(Some)
         })
     });
@@ -252,17 +259,16 @@ async fn verify_in(
     compared: &factor::Compared,
 ) -> Result<Result<Option<Outcome>>> {
     let FactorAnswer { challenge, remembers, address, .. } = answer;
-    let Some(member) = still_waits(tx, site, challenge).await? else { return Ok(Ok(None)) };
+    let Some(member) = still_waits(core, tx, site, challenge).await? else { return Ok(Ok(None)) };
     if let Verdict::Refused(fault) = factor::count(core, tx, site, &member, compared, *address).await? {
         return Ok(Err(fault));
     }
     // The sign-in has shown the password, and now what whoever has set it in a session need not have: a code to the address is
     // not asked for on top of it. One that began at a provider has shown no password.
-    if !challenge.by_provider {
+    if !challenge.first.is_provider() {
         factor::password_was_set(core, tx, &site.id, &member.id, PasswordSet::Confirmed).await?;
     }
     let second = SecondFactor::Shown { remembers: *remembers, is_authenticator: compared.is_authenticator(core) };
-    let (visitor, by_provider) = (challenge.visitor.as_ref(), challenge.by_provider);
-    let origin = Origin { visitor, address: Some(*address), second, app: None, by_provider };
+    let origin = challenge.origin(*address, second);
     Ok(advance::kept(advance::advance(core, tx, site, member, origin).await)?.map(Some))
 }

@@ -10,7 +10,8 @@ use crate::{
         advance, approval_request,
         code::{self, Use},
         enrolment::{self, CallOrigin},
-        outcome::{Origin, Outcome},
+        origin::Origin,
+        outcome::Outcome,
     },
     token::{self, Kind},
 };
@@ -145,7 +146,7 @@ async fn check_in(core: &Core, tx: &mut Tx<'_>, site: &Site, submitted: Submitte
     if was_active {
         notice::email_verified(core, tx, &site.id, &member).await?;
     }
-    if !stored.signs_in {
+    let Some(first) = stored.first else {
         if matches!(member.status, Status::Blocked | Status::Offline) {
             return Ok(Err(Fault::new(Code::MemberBlocked)));
         }
@@ -153,11 +154,12 @@ async fn check_in(core: &Core, tx: &mut Tx<'_>, site: &Site, submitted: Submitte
             approval_request::request(core, tx, &site.id, &member).await?;
         }
         return Ok(Ok(Outcome::StatusCheck { member }));
-    }
-    // The sign-in has shown the password, and now the address. That of a member of a provider may have begun there, with no password.
-    if member.connections.is_empty() {
+    };
+    // The sign-in has shown the password, and now the address. One that began at a provider has shown no password.
+    if !first.is_provider() {
         factor::password_was_set(core, tx, &site.id, &stored.member, PasswordSet::Confirmed).await?;
     }
-    let origin = Origin { visitor: stored.visitor.as_ref(), address: Some(address), ..Origin::default() };
+    let (visitor, address) = (stored.visitor.as_ref(), Some(address));
+    let origin = Origin { visitor, address, first, has_shown_address: true, ..Origin::default() };
     advance::kept(advance::advance(core, tx, site, member, origin).await)
 }
