@@ -100,6 +100,11 @@ on_both_engines! {
         assert_eq!(world.verify_password(&asked["stateToken"], ANOTHER).await.verdict(), REFUSED);
         assert_eq!(by_page().await["step"]["factors"], json!(["RECOVERY_CODE"]));
         assert_eq!(world.verify_recovery(&asked["stateToken"], &codes[0]).await.json()["state"], "SUCCESS");
+        // The member has not shown that password: who has set it knows it, and the mailbox.
+        assert_eq!(offered(&by_call("anna@example.org").await), ["RECOVERY_CODE"]);
+        let asked = world.login("anna@example.org", ANOTHER).await;
+        assert_eq!(offered(&asked), ["RECOVERY_CODE"]);
+        assert_eq!(world.verify_recovery(&asked["stateToken"], &codes[1]).await.json()["state"], "SUCCESS");
         assert_eq!(offered(&by_call("anna@example.org").await), ["PASSWORD", "RECOVERY_CODE"]);
 
         // The account has another address than the one by which it was linked: that is another mailbox, unless the provider names it too.
@@ -108,7 +113,9 @@ on_both_engines! {
         let asked = by_call("anna@example.org").await;
         assert_eq!(offered(&asked), ["EMAIL", "RECOVERY_CODE"], "{asked}");
         assert_eq!(world.verify_password(&asked["stateToken"], ANOTHER).await.verdict(), REFUSED);
-        assert_eq!(offered(&by_call("anna@elsewhere.example").await), ["PASSWORD", "RECOVERY_CODE"]);
+        for named in [json!({ "sub": "s" }), person("s", "anna@elsewhere.example"), person("s", "not an address")] {
+            assert_eq!(offered(&world.by_token(&provider, &id, named).await), ["PASSWORD", "RECOVERY_CODE"]);
+        }
     }
 
     async fn password_that_a_link_has_set_is_no_factor_beside_others(engine) {
@@ -126,7 +133,17 @@ on_both_engines! {
         assert_eq!(offered(&challenge), ["TOTP", "RECOVERY_CODE"]);
         assert_eq!(world.verify_password(&challenge["stateToken"], ANOTHER).await.verdict(), "400 validationError");
         let code = world.totp(&secret, 0);
-        assert_eq!(world.verify_totp(&challenge["stateToken"], &code).await.json()["state"], "SUCCESS");
+        let signed = world.verify_totp(&challenge["stateToken"], &code).await.json();
+        // The member has not shown that password, nor by a proof or by adding a factor: who has set it knows it, and the mailbox.
+        let session = world.access_of(&signed["sessionToken"]).await;
+        world.next_step();
+        assert_eq!(world.prove(&session, json!({ "totpData": { "code": world.totp(&secret, 0) } })).await, "200");
+        world.next_step();
+        world.enrol(&session, json!({ "totpData": { "code": world.totp(&secret, 0) } })).await;
+        assert_eq!(offered(&asked().await), ["TOTP", "RECOVERY_CODE"]);
+        let by_password = world.login("anna@example.org", ANOTHER).await;
+        let shown = world.verify_totp(&by_password["stateToken"], &world.totp(&secret, 0)).await.json();
+        assert_eq!(shown["state"], "SUCCESS", "{shown}");
         assert_eq!(offered(&asked().await), ["TOTP", "PASSWORD", "RECOVERY_CODE"], "it is the member's by now");
         // Nor is one that a session has set.
         let change = json!({ "newPassword": PASSWORD });

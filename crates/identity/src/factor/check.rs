@@ -5,7 +5,7 @@ use crate::{
     Core, audit,
     factor::{
         FactorType, Shown,
-        guard::{self, Attempted},
+        guard::{self, Attempted, Beside},
         notice, offer,
         passkey::{self, Taken},
         push,
@@ -127,7 +127,7 @@ pub(crate) async fn count(
     site: &Site,
     member: &Member,
     compared: &Compared,
-    address: IpAddr,
+    (address, beside): (IpAddr, Beside),
 ) -> Result<Verdict> {
     let (id, now) = (&member.id, core.now());
     let wrong = || Verdict::Refused(Fault::new(Code::VerificationFailed));
@@ -162,7 +162,7 @@ pub(crate) async fn count(
         }
         return Ok(wrong());
     }
-    guard::was_right(tx, &site.id, id, factor).await?;
+    guard::was_right(tx, &site.id, id, (factor, beside)).await?;
     // Of the factors that are shown, this one alone leaves a message in the queue.
     if factor == FactorType::RecoveryCode {
         audit::record(core, tx, &site.id, record(audit::Event::RecoveryCodeUsed)).await?;

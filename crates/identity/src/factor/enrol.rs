@@ -359,8 +359,7 @@ pub(super) struct Change<'a> {
     pub is_passkey: bool,
 }
 
-/// What a factor brings that counts from now on: sign-ins that wait end, the audit log and the member are told. Who adds one has
-/// shown who they are, so the password is as good as theirs.
+/// What a factor brings that counts from now on: sign-ins that wait end, the audit log and the member are told.
 pub(super) async fn count_from_now(
     core: &Core,
     tx: &mut Tx<'_>,
@@ -369,7 +368,6 @@ pub(super) async fn count_from_now(
     change: Change<'_>,
 ) -> Result<()> {
     guard::end_sign_ins(tx, site, &person.id, change.session).await?;
-    guard::trust_password(tx, site, &person.id).await?;
     let entry = audit::Entry::by_oneself(&person.id, audit::Event::FactorAdded).at_address(Some(change.address));
     audit::record(core, tx, site, entry).await?;
     let added = if change.is_passkey { FactorChange::PasskeyAdded } else { FactorChange::Added };

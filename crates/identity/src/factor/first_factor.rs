@@ -18,26 +18,26 @@ pub(crate) enum FirstFactor {
 
 impl FirstFactor {
     /// A provider that has named these addresses for a member, now or when they were linked. Another mailbox than the member's opens
-    /// the account there only where one is known and none is the member's own: who signs in chooses what a provider names, by the scope
-    /// that their browser asks for.
+    /// the account there only where each is known and none is the member's own: who signs in chooses what a provider names now, by the
+    /// scope that their browser asks for.
     pub(crate) fn of_provider<'a>(named: impl IntoIterator<Item = Option<&'a str>>, member: &Member) -> Self {
         let own = Email::fold(&member.email);
-        let named: Vec<Email> = named.into_iter().flatten().filter_map(Email::parse).collect();
-        match !named.is_empty() && named.iter().all(|it| it.folded() != own) {
+        let is_another = |it: Option<&str>| it.and_then(Email::parse).is_some_and(|it| it.folded() != own);
+        match named.into_iter().all(is_another) {
             true => Self::Provider,
             false => Self::ProviderOfMailbox,
         }
     }
 
-    pub(crate) fn is_provider(self) -> bool {
-        self != Self::Own
+    pub(crate) fn is_own(&self) -> bool {
+        *self == Self::Own
     }
 
     /// Whether a factor could show something more. A code by e-mail shows the mailbox, and a password nothing beside itself.
     pub(crate) fn takes(self, factor: FactorType) -> bool {
         match factor {
             FactorType::Email => self != Self::ProviderOfMailbox,
-            FactorType::Password => self.is_provider(),
+            FactorType::Password => !self.is_own(),
             _ => true,
         }
     }

@@ -8,7 +8,7 @@
 use crate::factor::FactorType;
 use stoa_kernel::{Code, Fault, MemberId, Millis, Result, SessionId, SiteId};
 use stoa_sql::params;
-use stoa_store::Tx;
+use stoa_store::{Row, Tx};
 
 /// Wrong answers that don't wait.
 const FREE: i64 = 5;
@@ -18,6 +18,15 @@ const FIRST_WAIT: Millis = 30_000;
 const LONGEST_WAIT: Millis = 60 * 60_000;
 /// How long a password proves nothing that a session has set.
 const UNPROVEN: Millis = 24 * 60 * 60_000;
+
+/// What a factor is shown beside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beside {
+    /// The password that the member has now, in the same sign-in.
+    Password,
+    /// Anything else: an identity provider, or a session.
+    Another,
+}
 
 /// An attempt that was counted.
 pub(super) struct Attempted {
@@ -71,13 +80,19 @@ pub(super) async fn absolve(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -
 
 /// Writes down what ends when a factor of this kind was right, inside the transaction in which it counts. The member is there: questions
 /// that others asked keep nothing from them. Wrong codes are forgotten, but for a recovery code, which is none of the guessed ones; and a
-/// password that a link has set is the member's, unless all that was shown is the mailbox or the password.
-pub(super) async fn was_right(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, factor: FactorType) -> Result<()> {
+/// password that a link has set is the member's where it was shown beside something more than the mailbox.
+pub(super) async fn was_right(
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &MemberId,
+    (factor, beside): (FactorType, Beside),
+) -> Result<()> {
     let (forgets, trusts_password) = match factor {
         FactorType::Webauthn | FactorType::Totp | FactorType::Push | FactorType::Sms | FactorType::Call => (true, true),
         FactorType::Email | FactorType::Password => (true, false),
         FactorType::RecoveryCode => (false, true),
     };
+    let trusts_password = trusts_password && beside == Beside::Password;
     let sql = "update stoa.factor_guard set push_asked = 0, push_after = 0, \
                wrong_codes = case when $1 = 1 then 0 else wrong_codes end, \
                codes_after = case when $1 = 1 then 0 else codes_after end, \
@@ -141,6 +156,28 @@ pub(super) async fn password_by_link(tx: &mut Tx<'_>, site: &SiteId, member: &Me
     Ok(())
 }
 
+/// What is known of a member's password beside its hash.
+pub(super) struct Password {
+    /// Since when it is asked for after an identity provider.
+    pub(super) chosen: Option<Millis>,
+    set: Option<Millis>,
+}
+
+impl Password {
+    /// Whether it is something that the member alone knows, as far as is known: neither a link has set it, and nothing was shown beside
+    /// it since, nor a session lately.
+    pub(super) fn is_sure(&self, now: Millis) -> bool {
+        self.set.is_none_or(|it| (0..=now - UNPROVEN).contains(&it))
+    }
+}
+
+/// Nothing for a member who never had a factor.
+pub(super) async fn password(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<Option<Password>> {
+    let sql = "select password_factor, password_set from stoa.factor_guard where site = $1 and member = $2";
+    let read = |row: &Row<'_>| Ok(Password { chosen: row.get(0)?, set: row.get(1)? });
+    Ok(tx.row(sql, &params![site, member], read).await?)
+}
+
 /// Whether a link has set the password, and nothing was shown beside it since then but what the link shows as well.
 pub(super) async fn is_password_by_link(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<bool> {
     let sql = "select 1 from stoa.factor_guard where site = $1 and member = $2 and password_set < 0";
@@ -154,7 +191,7 @@ pub(crate) async fn was_set_lately(tx: &mut Tx<'_>, site: &SiteId, member: &Memb
 }
 
 /// Who has the password has shown more than the mailbox.
-pub(super) async fn trust_password(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
+pub(crate) async fn trust_password(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
     let sql = "update stoa.factor_guard set password_set = null where site = $1 and member = $2 and password_set < 0";
     tx.send(sql, params![site, member]).await?;
     Ok(())

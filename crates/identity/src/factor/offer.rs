@@ -3,7 +3,7 @@
 use crate::{
     Core, Identity,
     browser::RelyingParty,
-    factor::{FactorType, guard, passkey, push, row},
+    factor::{FactorType, guard, passkey, password, push, row},
     mail,
     member::Member,
 };
@@ -47,6 +47,11 @@ pub(crate) async fn offered(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member:
         factor => is_one(factor) && has(core, factor),
     };
     Ok(FactorType::ALL.into_iter().filter(is_shown).collect())
+}
+
+/// Whether a member is asked for a second factor in one way of signing in or another.
+pub(crate) async fn is_asked_for_any(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<bool> {
+    Ok(guard::generation(tx, site, member).await?.is_some() || password::since(tx, site, member).await?.is_some())
 }
 
 /// Whether a member has an authenticator that counts, or a passkey that can be shown: what a site requires is one of those.

@@ -25,21 +25,13 @@ pub(crate) async fn is_asked(
     if !first.takes(FactorType::Password) || !member.has_password() {
         return Ok(false);
     }
-    let is_chosen = since(tx, site, &member.id).await?.is_some();
+    let Some(password) = guard::password(tx, site, &member.id).await? else { return Ok(false) };
     if guard::generation(tx, site, &member.id).await?.is_none() {
-        return Ok(is_chosen);
+        return Ok(password.chosen.is_some());
     }
-    let stands_in = !first.takes(FactorType::Email)
-        && member.email_verified
-        && row::confirmed(tx, site, &member.id, FactorType::Email).await?.is_some();
-    Ok((is_chosen || stands_in)
-        && !guard::is_password_by_link(tx, site, &member.id).await?
-        && !guard::was_set_lately(tx, site, &member.id, core.now()).await?)
-}
-
-/// Whether a member is asked for a second factor in one way of signing in or another.
-pub(crate) async fn has_any(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<bool> {
-    Ok(guard::generation(tx, site, member).await?.is_some() || since(tx, site, member).await?.is_some())
+    let stands_in = !first.takes(FactorType::Email) && member.email_verified;
+    let stands_in = stands_in && row::confirmed(tx, site, &member.id, FactorType::Email).await?.is_some();
+    Ok(password.is_sure(core.now()) && (password.chosen.is_some() || stands_in))
 }
 
 /// The factor of a member, as they see it.
@@ -81,7 +73,5 @@ pub(super) async fn set(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, since
 }
 
 pub(super) async fn since(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<Option<Millis>> {
-    let sql = "select password_factor from stoa.factor_guard where site = $1 and member = $2";
-    let found: Option<Option<Millis>> = tx.row(sql, &params![site, member], |row| row.get(0)).await?;
-    Ok(found.flatten())
+    Ok(guard::password(tx, site, member).await?.and_then(|it| it.chosen))
 }

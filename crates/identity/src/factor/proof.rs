@@ -15,7 +15,9 @@ use crate::{
     factor::{
         FactorType, Realm, RelyingParty, Shown,
         check::{self, Verdict},
-        dispatch, guard, passkey,
+        dispatch,
+        guard::{self, Beside},
+        passkey,
         push::question::{self, AskedFrom, Question, Standing},
         sent,
     },
@@ -184,6 +186,8 @@ async fn by_password(
                         "The password was changed lately; use a recovery link to set one, or come back after a day.";
                     return Err(Fault::because(Code::ProofNeeded, why));
                 }
+                // There is no factor that it would have to be more than the mailbox beside.
+                guard::trust_password(tx, &site.id, id).await?;
                 record(tx, &site.id, session, core.now()).await
             })
         });
@@ -263,7 +267,7 @@ async fn by_factor(
                 session::require_open(tx, &site.id, session).await?;
                 let member = member::get(tx, &site.id, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
                 // Not an error, so that the count is kept.
-                match check::count(core, tx, site, &member, compared, address).await? {
+                match check::count(core, tx, site, &member, compared, (address, Beside::Another)).await? {
                     Verdict::Refused(fault) => Ok(Err(fault)),
                     Verdict::Right => Ok(Ok(record(tx, &site.id, session, core.now()).await?)),
                 }

@@ -151,7 +151,7 @@ async fn run_inner(core: &Arc<Core>, visit: Visit<'_>, record: &Record, effect: 
                     Ok(EffectResult::CodeSent { challenge, sent: SentTo { factor, to } })
                 }
                 Ok(None) => Ok(EffectResult::Outdated),
-                // They were turned off, or the address is another one that nobody has shown: the sign-in begins again.
+                // They were turned off: the sign-in begins again.
                 Err(fault) if fault.code() == Code::Validation => Ok(EffectResult::Outdated),
                 // There are other ways, which the page shows.
                 Err(fault) if fault.code() == Code::Unavailable => {
@@ -584,7 +584,7 @@ async fn check_approval(
                         return Ok(None);
                     }
                     // What was shown is not known any more: who has a second factor by now begins again, and is asked for it.
-                    if !member.pending_approval && factor::has_any(tx, &site.id, &member.id).await? {
+                    if !member.pending_approval && factor::is_asked_for_any(tx, &site.id, &member.id).await? {
                         return Ok(None);
                     }
                     let (visitor, address) = (attempt.visitor.as_ref(), Some(attempt.address));

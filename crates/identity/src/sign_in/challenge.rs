@@ -40,7 +40,7 @@ pub struct Challenge {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) remembers: bool,
     /// What it rests on.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "FirstFactor::is_own")]
     pub(crate) first: FirstFactor,
     /// Whether the sign-in has shown that the address is the member's, by a code that was sent there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -236,6 +236,9 @@ pub(crate) async fn confirm(
             kept.ok_or_else(|| Fault::new(Code::VerificationFailed))?
         }
     };
+    if waiting.challenge.first.is_own() {
+        factor::trust_password(tx, &site.id, &member.id).await?;
+    }
     let generation = factor::generation(tx, &site.id, &member.id).await?.unwrap_or_default();
     let challenge = Challenge { generation, until: core.now() + challenge::ENROLMENT, ..waiting.challenge.clone() };
     Ok(Some(Confirmed::Kept { challenge, codes }))

@@ -3,7 +3,7 @@
 use crate::{
     Core, DeviceHints, Identity,
     defence::{attempt::Attempt, throttle::AttemptKind},
-    factor::{self, AskedFrom, FactorType, PasswordSet, Purpose, Question, Realm, Shown, Standing, Verdict},
+    factor::{self, AskedFrom, Beside, FactorType, PasswordSet, Purpose, Question, Realm, Shown, Standing, Verdict},
     mail,
     member::{self, Member},
     password::Fingerprint,
@@ -260,12 +260,13 @@ async fn verify_in(
 ) -> Result<Result<Option<Outcome>>> {
     let FactorAnswer { challenge, remembers, address, .. } = answer;
     let Some(member) = still_waits(core, tx, site, challenge).await? else { return Ok(Ok(None)) };
-    if let Verdict::Refused(fault) = factor::count(core, tx, site, &member, compared, *address).await? {
+    let beside = if challenge.first.is_own() { Beside::Password } else { Beside::Another };
+    if let Verdict::Refused(fault) = factor::count(core, tx, site, &member, compared, (*address, beside)).await? {
         return Ok(Err(fault));
     }
     // The sign-in has shown the password, and now what whoever has set it in a session need not have: a code to the address is
     // not asked for on top of it. One that began at a provider has shown no password.
-    if !challenge.first.is_provider() {
+    if challenge.first.is_own() {
         factor::password_was_set(core, tx, &site.id, &member.id, PasswordSet::Confirmed).await?;
     }
     let second = SecondFactor::Shown { remembers: *remembers, is_authenticator: compared.is_authenticator(core) };

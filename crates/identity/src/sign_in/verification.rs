@@ -156,7 +156,7 @@ async fn check_in(core: &Core, tx: &mut Tx<'_>, site: &Site, submitted: Submitte
         return Ok(Ok(Outcome::StatusCheck { member }));
     };
     // The sign-in has shown the password, and now the address. One that began at a provider has shown no password.
-    if !first.is_provider() {
+    if first.is_own() {
         factor::password_was_set(core, tx, &site.id, &stored.member, PasswordSet::Confirmed).await?;
     }
     let (visitor, address) = (stored.visitor.as_ref(), Some(address));
