@@ -153,6 +153,40 @@ on_both_engines! {
         assert_eq!(offered(&asked().await), ["TOTP", "RECOVERY_CODE"]);
     }
 
+    async fn password_of_before_the_first_factor_counts_once_it_was_shown_with_it(engine) {
+        let world = World::new(engine).await;
+        let (provider, id) = world.with_provider(json!({})).await;
+        let anna = || person("s", "anna@example.org");
+        assert_eq!(world.by_token(&provider, &id, anna()).await["state"], "SUCCESS");
+        // Who reads the mailbox sets the account's first password, signs in by it, and proves by it.
+        let recover = json!({ "recoveryToken": world.recovery_link("anna@example.org").await, "password": ANOTHER });
+        let stolen = world.call(&world.visitor().await, "/v1/recover", &recover).await.json();
+        let stolen = world.access_of(&stolen["sessionToken"]).await;
+        assert_eq!(world.prove(&stolen, json!({ "password": ANOTHER })).await, "200");
+        // The member sets a factor up, and takes codes by e-mail as well.
+        world.policy(json!({ "secondFactor": "REQUIRED", "secondFactorGraceDays": 0 })).await;
+        let browser = world.browser();
+        let view = browser.by_provider(&provider, &id, anna()).await;
+        let secret = text(&view["step"]["secret"]);
+        let confirm = json!({ "type": "CONFIRM_FACTOR", "code": world.totp(&secret, 0) });
+        assert_eq!(at(&browser.answer(&text(&view["token"]), confirm).await), ("RECOVERY_CODES", None));
+        world.next_step();
+        let asked = world.by_token(&provider, &id, anna()).await;
+        let signed = world.verify_totp(&asked["stateToken"], &world.totp(&secret, 0)).await.json();
+        let access = world.access_of(&signed["sessionToken"]).await;
+        world.next_step();
+        assert_eq!(world.prove(&access, json!({ "totpData": { "code": world.totp(&secret, 0) } })).await, "200");
+        world.turn_on(&access, "anna@example.org").await;
+        // Neither way does the mailbox do.
+        assert_eq!(offered(&world.login("anna@example.org", ANOTHER).await), ["TOTP", "RECOVERY_CODE"]);
+        assert_eq!(offered(&world.by_token(&provider, &id, anna()).await), ["TOTP", "RECOVERY_CODE"]);
+        world.next_step();
+        let asked = world.login("anna@example.org", ANOTHER).await;
+        let shown = world.verify_totp(&asked["stateToken"], &world.totp(&secret, 0)).await.json();
+        assert_eq!(shown["state"], "SUCCESS", "{shown}");
+        assert_eq!(offered(&world.login("anna@example.org", ANOTHER).await), ["TOTP", "EMAIL", "RECOVERY_CODE"]);
+    }
+
     async fn sign_in_by_a_provider_comes_to_an_end_where_a_thief_has_set_the_password(engine) {
         let world = World::with_factors(engine).await;
         let (provider, id, access) = world.by_both("anna@example.org").await;

@@ -156,6 +156,13 @@ pub(super) async fn password_by_link(tx: &mut Tx<'_>, site: &SiteId, member: &Me
     Ok(())
 }
 
+/// The same of one of which nothing is known.
+pub(super) async fn password_unseen(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
+    let sql = "update stoa.factor_guard set password_set = $1 where site = $2 and member = $3 and password_set is null";
+    tx.send(sql, params![-now, site, member]).await?;
+    Ok(())
+}
+
 /// What is known of a member's password beside its hash.
 pub(super) struct Password {
     /// Since when it is asked for after an identity provider.
@@ -190,7 +197,8 @@ pub(crate) async fn was_set_lately(tx: &mut Tx<'_>, site: &SiteId, member: &Memb
     Ok(tx.row(sql, &params![site, member, now - UNPROVEN], |_| Ok(())).await?.is_some())
 }
 
-/// Who has the password has shown more than the mailbox.
+/// Ends the doubt about a password that a link has set: it was shown beside more than the mailbox, or there is no factor yet that it
+/// would have to be more than the mailbox beside.
 pub(crate) async fn trust_password(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
     let sql = "update stoa.factor_guard set password_set = null where site = $1 and member = $2 and password_set < 0";
     tx.send(sql, params![site, member]).await?;

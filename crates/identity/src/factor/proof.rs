@@ -4,7 +4,7 @@
 //! A member with a factor shows one; only a member without shows the password. A password that a session has set without
 //! showing the one before proves nothing for a day, or until a recovery link has set another: else a stolen session
 //! could choose a password, prove by it, and lock the owner out for good by a factor of its own. One that a link has set is as good as
-//! the mailbox, so codes by e-mail are no second factor beside it until another one was shown.
+//! the mailbox, so codes by e-mail are no second factor beside it until another one was shown beside it too.
 
 use crate::{
     Core, Identity,
@@ -345,6 +345,8 @@ pub(crate) enum PasswordSet<'a> {
     BySession(&'a SessionId),
     /// By a link to the member's address.
     ByLink,
+    /// In a way that is not known: the member's first factor was set up in a sign-in that did not show it.
+    Unseen,
     /// It was shown, and after it a second factor, or that the address is the member's.
     Confirmed,
 }
@@ -361,6 +363,7 @@ pub(crate) async fn password_was_set(
     let now = core.now();
     let sql = match how {
         PasswordSet::ByLink => return guard::password_by_link(tx, site, member, now).await,
+        PasswordSet::Unseen => return guard::password_unseen(tx, site, member, now).await,
         PasswordSet::BySession(session) if until(tx, site, session, now).await?.is_none() => {
             guard::lock(tx, site, member).await?;
             let sql = "update stoa.factor_guard set password_set = $1 where site = $2 and member = $3";

@@ -8,7 +8,7 @@ use crate::{
         device::{self, Device},
     },
     factor::{
-        self, AskedFrom, FactorType, Shown, Standing,
+        self, AskedFrom, FactorType, FirstFactor, Shown, Standing,
         passkey::{Presented, PresentedNew},
         remembered,
     },
@@ -583,13 +583,14 @@ async fn check_approval(
                     if Fingerprint::of(member.password_hash.as_deref()) != *password {
                         return Ok(None);
                     }
-                    // What was shown is not known any more: who has a second factor by now begins again, and is asked for it.
+                    // What was shown first is not known any more, so it is the least; and who has a second factor by now begins again.
                     if !member.pending_approval && factor::is_asked_for_any(tx, &site.id, &member.id).await? {
                         return Ok(None);
                     }
                     let (visitor, address) = (attempt.visitor.as_ref(), Some(attempt.address));
                     let second = SecondFactor::of_browser(attempt.hints.cookie.as_deref());
-                    let origin = Origin { visitor, address, second, ..Origin::default() };
+                    let first = FirstFactor::ProviderOfMailbox;
+                    let origin = Origin { visitor, address, second, first, ..Origin::default() };
                     advance::advance(core, tx, site, member, origin).await.map(Some)
                 })
             },

@@ -9,7 +9,7 @@ use crate::{
     Core,
     defence::{attempt::Attempt, throttle::AttemptKind},
     factor::{
-        self, Draft, SealedCodes,
+        self, Draft, PasswordSet, SealedCodes,
         passkey::{self, NewPasskey, PresentedNew},
     },
     mail,
@@ -236,8 +236,11 @@ pub(crate) async fn confirm(
             kept.ok_or_else(|| Fault::new(Code::VerificationFailed))?
         }
     };
-    if waiting.challenge.first.is_own() {
-        factor::trust_password(tx, &site.id, &member.id).await?;
+    match &waiting.challenge {
+        it if it.first.is_own() => factor::trust_password(tx, &site.id, &member.id).await?,
+        it if it.has_shown => {}
+        // While there was no factor nothing was kept of how the password came to be.
+        _ => factor::password_was_set(core, tx, &site.id, &member.id, PasswordSet::Unseen).await?,
     }
     let generation = factor::generation(tx, &site.id, &member.id).await?.unwrap_or_default();
     let challenge = Challenge { generation, until: core.now() + challenge::ENROLMENT, ..waiting.challenge.clone() };

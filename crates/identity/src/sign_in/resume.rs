@@ -3,6 +3,7 @@
 use crate::{
     Core, Identity, audit,
     defence::attempt::Attempt,
+    factor::FirstFactor,
     member::{self, Move, access::MemberWrite, profile::Profile},
     password::Fingerprint,
     policy::{self, Field},
@@ -110,7 +111,9 @@ pub(crate) async fn complete(core: &Arc<Core>, site: &Arc<Site>, fields: Missing
                 let write = MemberWrite::shown_to_be(&fields.member);
                 member::update(tx, &write, &site.id, &mut member, core.now()).await?;
                 let (visitor, address) = (fields.visitor.as_ref(), Some(fields.address));
-                let origin = Origin { visitor, address, ..Origin::default() };
+                // What was shown first is not known any more, so it is the least.
+                let first = FirstFactor::ProviderOfMailbox;
+                let origin = Origin { visitor, address, first, ..Origin::default() };
                 advance::advance(core, tx, site, member, origin).await.map(Some)
             })
         })
