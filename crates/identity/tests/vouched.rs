@@ -24,11 +24,15 @@ fn code_of<T>(result: Result<T>) -> Option<Code> {
 impl Kit {
     /// Signs on an address of which the app says nothing; answers the caller of a session so begun.
     async fn sign_on(&self, email: &str) -> Caller {
+        self.caller(&self.signed_on(email).await).await.unwrap()
+    }
+
+    /// The same: the session's access token.
+    async fn signed_on(&self, email: &str) -> String {
         let sign_on = SignOn { email: email.to_owned(), profile: json!(null), verify_email: false };
         let (_, token) = self.identity.member_sign_on(&self.site, &app(), None, &sign_on).await.unwrap();
         let (session, _) = self.browser_session(token.expose()).await.unwrap();
-        let tokens = self.exchange(&session).await.unwrap();
-        self.caller(&tokens.access_token).await.unwrap()
+        self.exchange(&session).await.unwrap().access_token
     }
 
     async fn change(&self, caller: &Caller, password: &str) -> Option<Code> {
@@ -75,6 +79,16 @@ on_both_engines! {
         kit.sign_on(EVE).await;
         assert_eq!(code_of(kit.login(EVE, NEW).await), Some(Code::PasswordWrong), "no one vouched for this address before");
         assert_eq!(kit.told(), 1);
+    }
+
+    async fn session_that_has_ended_ends_no_newer_one(engine) {
+        let kit = Kit::new(engine).await;
+        let (tokens, ..) = kit.member(EVE).await;
+        let squatter = kit.caller(&tokens.access_token).await.unwrap();
+        let owner = kit.signed_on(EVE).await;
+        // Its call was let in before the session ended.
+        assert_eq!(kit.change(&squatter, NEW).await, Some(Code::Unauthenticated));
+        assert!(kit.caller(&owner).await.is_ok());
     }
 
     /// Who was there first sets a password again and again at the moment at which the app vouches for the owner.

@@ -413,8 +413,12 @@ impl SessionSelector {
             Self::One(id) => (format!("id = ${second}"), params![site, id].into()),
             Self::Family(root) => (format!("root = ${second}"), params![site, root].into()),
             Self::Member(member) => (format!("member = ${second}"), params![site, member].into()),
+            // None where the family has ended meanwhile that acts: it says nothing about the others, which may be newer.
             Self::MemberExcept(member, root) => {
-                (format!("member = ${second} and root <> ${third}"), params![site, member, root].into())
+                let acts = format!("select 1 from stoa.session own where own.site = ${first} and own.root = ${third}");
+                let others =
+                    format!("member = ${second} and root <> ${third} and exists ({acts} and own.ended is null)");
+                (others, params![site, member, root].into())
             }
             Self::Impersonations => ("impersonator is not null".to_owned(), params![site].into()),
             Self::ImpersonationsOf(member) => {
