@@ -192,6 +192,55 @@ export const tests = [
       }),
   },
   {
+    name: 'the password is asked for in the place of a code to the mailbox that opens the account at the provider',
+    run: (world) =>
+      withProvider(world, 'One mailbox', async (pages, provider) => {
+        const { browser, stoa } = world;
+        const credentials = newCredentials();
+        const { email, password } = credentials;
+        provider.tells('ines-1', { email, isVerified: true });
+        await allowFactors(world, pages);
+        await browser.visit({ mayFail: PROOF }, async (page) => {
+          await page.goto(`${pages}/sign-up`);
+          await sendCredentials(page, credentials, 'Create account');
+          await signedIn(page);
+          await page.goto(`${pages}/password`);
+          await page.getByRole('button', { name: 'Confirm this address' }).click();
+          await page.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, email));
+          await page.keyboard.press('Enter');
+          await page.getByRole('button', { name: 'Use codes by email' }).click();
+          await prove(page, password);
+          await page.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, email, 2));
+          await page.keyboard.press('Enter');
+          await page.getByText('Recovery codes').first().waitFor();
+        });
+        await browser.visit(PHONE, async (page) => {
+          await goToProvider(page, pages);
+          await sayWho(page, 'ines-1');
+          await title(page, 'Connect Acme to your account').waitFor();
+          await page.getByLabel('Password', { exact: true }).fill(password);
+          await page.keyboard.press('Enter');
+          // The password was shown, so the code is something more.
+          await title(page, 'Confirm that it is you').waitFor();
+          await page.getByRole('button', { name: 'Send a code' }).click();
+          await page.getByLabel('6-digit code').pressSequentially(await codeTo(stoa.data, email, 3));
+          await page.keyboard.press('Enter');
+          await signedIn(page);
+        });
+        await browser.visit(PHONE, async (page) => {
+          await goToProvider(page, pages);
+          await sayWho(page, 'ines-1');
+          await title(page, 'Confirm that it is you').waitFor();
+          await page.getByRole('button', { name: 'Use a recovery code' }).waitFor();
+          assert.equal(await page.getByText(/code by email|to your email/).count(), 0, 'no code goes to the mailbox');
+          await looks(page, world, 'provider-password-for-email-390');
+          await page.getByLabel('Password', { exact: true }).fill(password);
+          await page.keyboard.press('Enter');
+          await signedIn(page);
+        });
+      }),
+  },
+  {
     name: 'what goes wrong at a provider leaves a way back',
     run: (world) =>
       withProvider(world, 'Without luck', async (pages, provider) => {

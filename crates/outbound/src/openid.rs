@@ -20,7 +20,7 @@ const LARGEST: usize = 128 * 1024;
 /// How much providers may hold up.
 #[derive(Debug, Clone)]
 pub struct OpenidLimits {
-    /// For a call from its beginning to its end, and as long again for waiting for a turn.
+    /// For a call from its beginning to its end, and as long again for waiting for each of its turns.
     pub timeout: Duration,
     /// Calls for one site at the same time.
     pub at_once: usize,
@@ -117,7 +117,7 @@ impl OpenidClient {
         self.call(site, url, Method::GET, HeaderMap::new(), String::new()).await
     }
 
-    /// What the token endpoint answers to a code, as it came. `network` is the one that came with it.
+    /// What the token endpoint answers to a code, as it came. `network` is the one that brings the code.
     ///
     /// # Errors
     /// [`OpenidFailure`].

@@ -156,7 +156,7 @@ pub(super) async fn password_by_link(tx: &mut Tx<'_>, site: &SiteId, member: &Me
     Ok(())
 }
 
-/// The same of one of which nothing is known.
+/// The same of a password of which it is not known how it was set.
 pub(super) async fn password_unseen(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
     let sql = "update stoa.factor_guard set password_set = $1 where site = $2 and member = $3 and password_set is null";
     tx.send(sql, params![-now, site, member]).await?;
@@ -174,7 +174,15 @@ impl Password {
     /// Whether it is something that the member alone knows, as far as is known: neither a link has set it, and nothing was shown beside
     /// it since, nor a session lately.
     pub(super) fn is_sure(&self, now: Millis) -> bool {
-        self.set.is_none_or(|it| (0..=now - UNPROVEN).contains(&it))
+        !self.is_by_link() && !self.was_set_lately(now)
+    }
+
+    fn is_by_link(&self) -> bool {
+        self.set.is_some_and(|it| it < 0)
+    }
+
+    fn was_set_lately(&self, now: Millis) -> bool {
+        self.set.is_some_and(|it| it > now - UNPROVEN)
     }
 }
 
@@ -187,14 +195,12 @@ pub(super) async fn password(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) 
 
 /// Whether a link has set the password, and nothing was shown beside it since then but what the link shows as well.
 pub(super) async fn is_password_by_link(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<bool> {
-    let sql = "select 1 from stoa.factor_guard where site = $1 and member = $2 and password_set < 0";
-    Ok(tx.row(sql, &params![site, member], |_| Ok(())).await?.is_some())
+    Ok(password(tx, site, member).await?.is_some_and(|it| it.is_by_link()))
 }
 
 /// Whether a session has set the password lately, which proves nothing then.
 pub(crate) async fn was_set_lately(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<bool> {
-    let sql = "select 1 from stoa.factor_guard where site = $1 and member = $2 and password_set > $3";
-    Ok(tx.row(sql, &params![site, member, now - UNPROVEN], |_| Ok(())).await?.is_some())
+    Ok(password(tx, site, member).await?.is_some_and(|it| it.was_set_lately(now)))
 }
 
 /// Ends the doubt about a password that a link has set: it was shown beside more than the mailbox, or there is no factor yet that it

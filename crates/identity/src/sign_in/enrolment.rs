@@ -236,11 +236,11 @@ pub(crate) async fn confirm(
             kept.ok_or_else(|| Fault::new(Code::VerificationFailed))?
         }
     };
-    match &waiting.challenge {
-        it if it.first.is_own() => factor::trust_password(tx, &site.id, &member.id).await?,
-        it if it.has_shown => {}
-        // While there was no factor nothing was kept of how the password came to be.
-        _ => factor::password_was_set(core, tx, &site.id, &member.id, PasswordSet::Unseen).await?,
+    if waiting.challenge.first.is_own() {
+        factor::trust_password(tx, &site.id, &member.id).await?;
+    } else if !waiting.challenge.has_shown {
+        // While there was no factor nothing was kept of how the password was set.
+        factor::password_was_set(core, tx, &site.id, &member.id, PasswordSet::Unseen).await?;
     }
     let generation = factor::generation(tx, &site.id, &member.id).await?.unwrap_or_default();
     let challenge = Challenge { generation, until: core.now() + challenge::ENROLMENT, ..waiting.challenge.clone() };
