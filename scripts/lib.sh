@@ -57,22 +57,37 @@ python_env() {
 }
 
 # Parts. `part NAME COMMAND…` prints a heading, runs the command in a shell of its own, and keeps the
-# verdict and the time; `parts_end` prints them all and answers whether every part passed.
-part_names=() part_times=() part_results=()
+# verdict and the time; `parts_end` prints them all, tells once more what failed, and answers whether every part passed.
+part_names=() part_times=() part_results=() part_failures=()
 fail_fast=false
 
 part() {
-  local name=$1 start=$SECONDS; shift
+  local name=$1 start=$SECONDS log status; shift
   printf '\n== %s\n' "$name"
+  log=$(mktemp)
   # Not `( … ) || …`: that would switch `set -e` off inside the part.
-  set +e; ( set -e; "$@" ); local status=$?; set -e
-  part_end "$name" $status $((SECONDS - start))
+  set +e
+  # A terminal shows progress only to who writes to it.
+  if [ -t 1 ]; then ( set -e; "$@" ); status=$?; else ( set -e; "$@" ) 2>&1 | tee "$log"; status=${PIPESTATUS[0]}; fi
+  set -e
+  part_end "$name" "$status" $((SECONDS - start)) "$log"
+  rm -f "$log"
 }
 
-# part_end NAME STATUS SECONDS
+# failures LOG: what a part says has failed, each with what is indented below it; where it says nothing of the kind, its end.
+# A long log is kept by its end, far from the part that failed.
+failures() {
+  awk '/^failed[ :]/ { left = 16 } /^[^ ]/ && !/^failed[ :]/ { left = 0 } left-- > 0 { found = 1; print substr($0, 1, 300) }
+    END { exit !found }' "$1" || tail -n 16 "$1" | cut -c 1-300
+}
+
+# part_end NAME STATUS SECONDS LOG
 part_end() {
   local result=passed
-  [ "$2" -eq 0 ] || result=failed
+  if [ "$2" -ne 0 ]; then
+    result=failed
+    [ ! -s "$4" ] || part_failures+=("$1"$'\n'"$(failures "$4")")
+  fi
   part_names+=("$1") part_results+=("$result") part_times+=("$3")
   printf -- '-- %s %s after %s\n' "$1" "$result" "$(minutes "$3")"
   if [ $result = failed ] && $fail_fast; then parts_end; exit 1; fi
@@ -101,7 +116,7 @@ parts_both() {
     printf '\n== %s\n' "${it%%=*}"
     cat "$log/$n"
     read -r status seconds <"$log/$((n++)).end"
-    part_end "${it%%=*}" "$status" "$seconds"
+    part_end "${it%%=*}" "$status" "$seconds" "$log/$((n - 1))"
   done
   rm -rf "$log"
   fail_fast=$stops
@@ -116,6 +131,7 @@ parts_end() {
     [ "${part_results[i]}" = passed ] || failed=$((failed + 1))
   done
   printf '  %-14s %8s\n\n' together "$(minutes $SECONDS)"
+  if [ ${#part_failures[@]} -gt 0 ]; then printf 'failed in %s\n\n' "${part_failures[@]}"; fi
   printf '%d passed, %d failed\n' $((${#part_names[@]} - failed)) $failed
   [ $failed -eq 0 ]
 }

@@ -114,7 +114,7 @@ function run(program, more) {
 /** @param {Result} result */
 function tell({ program, passed, failed, seconds, output }) {
   console.log(
-    `${failed ? 'failed' : 'ok    '}  ${program.name.padEnd(28)} ${passed} passed in ${seconds.toFixed(1)} s`,
+    `${failed ? 'not ok' : 'ok    '}  ${program.name.padEnd(28)} ${passed} passed in ${seconds.toFixed(1)} s`,
   );
   const lines = failed ? output.split('\n') : remarks(output);
   for (const line of lines) console.log(`        ${line}`);
