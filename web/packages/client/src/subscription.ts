@@ -33,7 +33,7 @@ export interface Change<Item extends object> {
 
 /** What to call when something happens. A call that throws is reported like any uncaught error and stops nothing. */
 export interface SubscriptionHandlers<Item extends object> {
-  /** With all items, after each change of them; once for changes that arrive together. */
+  /** With all items, after each change of them; once for changes that arrive together, and for all that a pause missed. */
   readonly onItems?: (items: readonly Item[]) => void;
   /** For each change on its own, in order. Not for the items that are there at the beginning, or when asked again. */
   readonly onChange?: (change: Change<Item>) => void;
@@ -228,10 +228,10 @@ export class Subscription<Item extends object = Record<string, unknown>> {
     this.tellItems();
   }
 
-  /** @internal Calls the handler of items when these are other ones than it saw before. */
+  /** @internal Calls the handler of items when these are other ones than it saw before; after a pause, once all that was missed is there. */
   tellItems(): void {
     const items = this.#window.items;
-    if (items === this.#told || this.isOver) return;
+    if (items === this.#told || this.#stage === 'resuming' || this.isOver) return;
     this.#told = items;
     this.#call(this.#handlers.onItems, items as readonly Item[]);
   }

@@ -384,6 +384,7 @@ describe('a stream that ends', () => {
     second.send('change', change('s1', 'enter', visit('c', '3')), 't3');
     await until(() => expect(ids()).toEqual(['c', 'b']));
     expect([subscription.status, cars.status]).toEqual(['waiting', 'live']);
+    expect(told.items).toEqual([['b', 'a']]);
     // In the middle of it: the one goes on from what it was told, the other from where it was.
     second.cut();
     const third = await world.stream(2);
@@ -392,6 +393,13 @@ describe('a stream that ends', () => {
     third.send('ready', { key: 's2' }, 't6');
     await isStatus(subscription, 'live');
     expect(told.changes.map(({ id }) => id)).toEqual(['a', 'c']);
+    // Together, once all is there: who draws what is live would otherwise have left it out.
+    await until(() =>
+      expect(told.items).toEqual([
+        ['b', 'a'],
+        ['c', 'b'],
+      ]),
+    );
   });
 
   test('of a quiet one the place moves along, with signs of life and with what the others are told', async () => {

@@ -47,15 +47,22 @@ function followJournal(
     telling = undefined;
     onElsewhere(elsewhere.splice(0));
   };
+  // What was missed is told together, however long it takes to arrive.
+  const tellSoon = () => {
+    if (visits.status === 'live' && elsewhere.length > 0) telling ??= setTimeout(tell, togetherMs);
+  };
   const visits = visitsOf(stoa)
     .limit(followed)
     .subscribe({
-      onStatus,
+      onStatus: (status) => {
+        onStatus(status);
+        tellSoon();
+      },
       onItems: () => void feed(),
       onChange: (change) => {
         if (isOwn(change.id) || (change.item ?? change.previous) === null) return;
         elsewhere.push(change);
-        telling ??= setTimeout(tell, togetherMs);
+        tellSoon();
       },
     });
   return () => {

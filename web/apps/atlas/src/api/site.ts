@@ -39,6 +39,6 @@ export function createQueries(): QueryClient {
 }
 
 /** Milliseconds that a page waits for its turn. */
-const patience = 10_000;
+const longestWaitMs = 10_000;
 
-const isSoonTaken = ({ status, retryAfterMs }: StoaError) => status === 429 && (retryAfterMs ?? 0) <= patience;
+const isSoonTaken = ({ status, retryAfterMs }: StoaError) => status === 429 && (retryAfterMs ?? 0) <= longestWaitMs;

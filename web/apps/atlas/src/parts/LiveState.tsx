@@ -6,7 +6,7 @@ import { useAnnounce } from './Announcer.tsx';
 import './LiveState.css';
 
 /** A connection that comes back sooner than this was not missed; milliseconds. */
-const patienceMs = 3000;
+const unnoticedMs = 3000;
 
 export interface LiveStateProps {
   readonly status: SubscriptionStatus;
@@ -22,7 +22,7 @@ function Missed({ isFinal }: { readonly isFinal: boolean }) {
   const announce = useAnnounce();
   const [isLate, setIsLate] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setIsLate(true), patienceMs);
+    const timer = setTimeout(() => setIsLate(true), unnoticedMs);
     return () => clearTimeout(timer);
   }, []);
   const text = isFinal ? t.journal.notLive : isLate ? t.journal.notConnected : null;
