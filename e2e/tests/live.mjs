@@ -53,7 +53,9 @@ export const tests = [
             .getByText(/^The visit to Lisbon was changed elsewhere/)
             .waitFor();
           // The window that wrote it says that it did, not that another has.
-          assert.match(await announced(other).innerText(), /is in your journal/);
+          await announced(other)
+            .getByText(/is in your journal/)
+            .waitFor();
 
           await other.getByRole('button', { name: /^Remove the visit/ }).click();
           await other.getByText('The visit to Lisbon is removed.').first().waitFor();
