@@ -180,13 +180,17 @@ export class Realtime {
       const { done, value } = await reader.read();
       if (done || this.#stream !== stream) return broken;
       heard();
-      for (const event of parser.push(value)) {
-        if (event.name === 'bye') return goodbye(event);
-        this.#take(event);
-        // A handler closed the last subscription, or signed out.
-        if (this.#stream !== stream) return broken;
+      try {
+        for (const event of parser.push(value)) {
+          if (event.name === 'bye') return goodbye(event);
+          this.#take(event);
+          // A handler closed the last subscription, or signed out.
+          if (this.#stream !== stream) return broken;
+        }
+      } finally {
+        // Also of what stood before a goodbye, or before what could not be read.
+        for (const each of [...this.#subscriptions.values()]) each.tellItems();
       }
-      for (const each of [...this.#subscriptions.values()]) each.tellItems();
     }
   }
 
@@ -197,27 +201,30 @@ export class Realtime {
     const subscription = this.#subscriptions.get(String(message['key']));
     if (subscription === undefined) return;
     if (event.name === 'snapshot') subscription.takeItems(itemsOf(message['items']));
-    else if (event.name === 'ready') subscription.takeReady(event.id);
-    else if (event.name === 'change') this.#takeChange(subscription, readChange(message), event.id);
-    else if (event.name === 'resync') this.#askAgain(subscription);
+    else if (event.name === 'ready') {
+      subscription.takeReady(event.id);
+      this.#fill(subscription);
+    } else if (event.name === 'change') {
+      subscription.takeChange(readChange(message));
+      // Only what happens has a place: what was missed has the one at its end.
+      if (subscription.isReady) this.#takePlace(event.id);
+      this.#fill(subscription);
+    } else if (event.name === 'resync') this.#askAgain(subscription);
     else if (event.name === 'failed') {
       this.#drop(subscription.key);
       subscription.fail(new StoaError(String(message['description']), { code: String(message['code']), status: 200 }));
     }
   }
 
-  #takeChange(subscription: Any, change: WireChange, id: string | null): void {
-    subscription.takeChange(change);
-    if (subscription.isReady) this.#takePlace(id);
-    // What one missed says nothing of the others.
-    else if (id !== null) subscription.takePlace(id);
-    if (subscription.isShort && !subscription.isOver) this.#askAgain(subscription);
-  }
-
   /** The stream has told all of its subscriptions everything up to here. */
   #takePlace(id: string | null): void {
     if (id === null) return;
     for (const each of this.#subscriptions.values()) if (each.isReady) each.takePlace(id);
+  }
+
+  /** Asks for the items of a subscription that has become short of some. */
+  #fill(subscription: Any): void {
+    if (subscription.isReady && subscription.isShort && !subscription.isOver) this.#askAgain(subscription);
   }
 
   /** Asks for the items themselves, the more slowly the more often; those that are there stay until the others are. */
@@ -287,7 +294,9 @@ export class Realtime {
   #onReturn(): void {
     this.#wake();
     // Timers stood still while the machine slept.
-    if (this.#stream === null || Date.now() - this.#heardAt > silenceMs) this.#openIn(0);
+    if (this.#stream !== null && Date.now() - this.#heardAt <= silenceMs) return;
+    this.#setWaiting();
+    this.#openIn(0);
   }
 
   #onOffline(): void {

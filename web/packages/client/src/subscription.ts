@@ -49,7 +49,8 @@ export interface SubscribeOptions {
 
 /**
  * How far a stream is with a subscription: its items are asked for, so changes of those from before count for nothing;
- * what it missed is told; what happens is told.
+ * what it missed is told, which counts once all of it is there, because it is told from its beginning after a break; what
+ * happens is told.
  */
 type Stage = 'asking' | 'resuming' | 'ready';
 
@@ -102,6 +103,8 @@ export class Subscription<Item extends object = Record<string, unknown>> {
   #error: StoaError | null = null;
   /** Items of the answer that is arriving. */
   #arriving: object[] = [];
+  /** Changes of a pause that are arriving. */
+  #missed: WireChange[] = [];
   #told: readonly object[];
   /** The sequence of the newest change of an item. Those of items that changed longest ago come first. */
   readonly #newest = new Map<string, bigint>();
@@ -166,6 +169,7 @@ export class Subscription<Item extends object = Record<string, unknown>> {
   /** @internal The subscription in the body of the next request. */
   toWire(): object {
     this.#arriving = [];
+    this.#missed = [];
     this.#stage = this.#resume === null ? 'asking' : 'resuming';
     const { collection, filter } = this.#subscribed;
     return {
@@ -190,6 +194,7 @@ export class Subscription<Item extends object = Record<string, unknown>> {
     this.#arriving = [];
     this.#stage = 'ready';
     this.#resume = id ?? this.#resume;
+    for (const change of this.#missed.splice(0)) this.takeChange(change);
     this.setStatus('live');
   }
 
@@ -200,13 +205,17 @@ export class Subscription<Item extends object = Record<string, unknown>> {
 
   /** @internal All that came before this id is told. */
   takePlace(id: string): void {
-    if (this.#stage !== 'asking') this.#resume = id;
+    this.#resume = id;
   }
 
   /** @internal */
-  takeChange({ type, id, sequence, item, modifiedFields, deleted }: WireChange): void {
-    // It belongs to items that are being replaced.
-    if (this.#stage === 'asking') return;
+  takeChange(change: WireChange): void {
+    if (this.#stage === 'resuming') this.#missed.push(change);
+    // Else it belongs to items that are being replaced.
+    else if (this.#stage === 'ready') this.#apply(change);
+  }
+
+  #apply({ type, id, sequence, item, modifiedFields, deleted }: WireChange): void {
     if (sequence !== null && !this.#isNews(id, sequence)) return;
     const previous = this.#window.get(id) as Item | null;
     if (item === null) this.#window.remove(id);
@@ -228,10 +237,10 @@ export class Subscription<Item extends object = Record<string, unknown>> {
     this.tellItems();
   }
 
-  /** @internal Calls the handler of items when these are other ones than it saw before; after a pause, once all that was missed is there. */
+  /** @internal Calls the handler of items when these are other ones than it saw before. */
   tellItems(): void {
     const items = this.#window.items;
-    if (items === this.#told || this.#stage === 'resuming' || this.isOver) return;
+    if (items === this.#told || this.isOver) return;
     this.#told = items;
     this.#call(this.#handlers.onItems, items as readonly Item[]);
   }

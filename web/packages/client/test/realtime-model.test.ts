@@ -51,7 +51,7 @@ class Model {
         for (let at = 0; at < items.length; at += 5) stream.send('snapshot', { key, items: items.slice(at, at + 5) });
       } else {
         for (const [n, row] of this.log.slice(from).entries()) {
-          if (this.tell(stream, subscription, row, from + n + 1)) missed += 1;
+          if (this.tell(stream, subscription, row, from + n + 1, true)) missed += 1;
           if (missed > most) return stream.end();
         }
       }
@@ -59,13 +59,20 @@ class Model {
     }
   }
 
-  tell(stream: TestStream, subscription: WireSubscription, { id, before, after }: Row, place: number): boolean {
+  /** What was missed has no place of its own. */
+  tell(
+    stream: TestStream,
+    subscription: WireSubscription,
+    { id, before, after }: Row,
+    place: number,
+    isMissed = false,
+  ): boolean {
     const kind = kindOf(subscription);
     const [was, is] = [before?.kind === kind, after?.kind === kind];
     if (!was && !is) return false;
     const type = is ? (was ? 'update' : 'enter') : 'leave';
     const data = { key: subscription.key, type, id, sequence: String(place), ...(is ? { item: after } : {}) };
-    stream.send('change', data, String(place));
+    stream.send('change', data, isMissed ? undefined : String(place));
     return true;
   }
 }

@@ -1,57 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
-import {
-  type Change,
-  type StoaError,
-  type SubscriptionHandlers,
-  type SubscriptionStatus,
-  type Tokens,
-  createClient,
-  memoryTokens,
-} from '../src/index.ts';
+import { type StoaError, type SubscriptionHandlers, type Tokens, createClient, memoryTokens } from '../src/index.ts';
 import { type Handler, applicationError } from './server.ts';
-import { type StreamServer, serveStreams, streamPath, until } from './streams.ts';
-
-interface Visit {
-  readonly _id: string;
-  readonly on: string;
-  readonly note?: string;
-}
-
-const visit = (id: string, on: string, more: object = {}): Visit => ({ _id: id, on, ...more });
-
-/** Subscribes to the visits, latest first, and keeps all that is told. */
-function listen({ stoa }: StreamServer, limit = 50, more: SubscriptionHandlers<Visit> = {}) {
-  const told = { items: [] as string[][], changes: [] as Change<Visit>[], statuses: [] as SubscriptionStatus[] };
-  const subscription = stoa.items
-    .query<Visit>('journal')
-    .descending('on')
-    .limit(limit)
-    .subscribe({
-      onItems: (items) => told.items.push(items.map(({ _id }) => _id)),
-      onChange: (change) => told.changes.push(change),
-      onStatus: (status) => told.statuses.push(status),
-      ...more,
-    });
-  return { subscription, told, ids: () => subscription.items.map(({ _id }) => _id) };
-}
-
-const change = (key: string, type: Change<Visit>['type'], item: Visit, more: object = {}) => ({
-  key,
-  type,
-  id: item._id,
-  sequence: '1',
-  ...(type === 'leave' ? {} : { item }),
-  ...more,
-});
-
-/** From now on timers stand still until the test moves them; sockets go on. */
-function holdTimers(): void {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
-}
-
-const isStatus = (of: { readonly status: SubscriptionStatus }, status: SubscriptionStatus) =>
-  until(() => expect(of.status).toBe(status));
+import { type TestStream, serveStreams, streamPath, until } from './streams.ts';
+import { change, holdTimers, isStatus, listen, visit } from './visits.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -199,6 +151,25 @@ describe('a subscription', () => {
     expect(second.subscriptions).toMatchObject([{ key: 's1', snapshot: true }]);
     second.ready([visit('z', '01')]);
     await until(() => expect(ids()).toEqual(['z']));
+  });
+
+  test('a hole that was made while nothing was heard is filled too', async () => {
+    const world = await serveStreams();
+    const { subscription, ids, told } = listen(world, 1);
+    const many = Array.from({ length: 21 }, (_, n) => visit(`v${n + 10}`, `${90 - n}`));
+    const first = await world.stream(0);
+    first.ready(many);
+    await isStatus(subscription, 'live');
+    world.tellsNothingMissed = false;
+    first.cut();
+    const second = await world.stream(1);
+    for (const each of many) second.send('change', change('s1', 'leave', each));
+    second.send('ready', { key: 's1' }, 't2');
+    const third = await world.stream(2);
+    expect(third.subscriptions).toMatchObject([{ key: 's1', snapshot: true }]);
+    expect([subscription.status, told.changes.length]).toEqual(['connecting', 21]);
+    third.ready([visit('z', '01')]);
+    await until(() => expect([ids(), told.items.at(-1)]).toEqual([['z'], ['z']]));
   });
 
   test('a handler that throws stops nothing', async () => {
@@ -369,6 +340,18 @@ describe('a stream that ends', () => {
     await world.stream(2);
   });
 
+  test('what stands before a goodbye is told', async () => {
+    const world = await serveStreams();
+    const { subscription, told } = listen(world);
+    const first = await world.stream(0);
+    first.ready([visit('a', '1')], 't1');
+    await isStatus(subscription, 'live');
+    const data = JSON.stringify(change('s1', 'enter', visit('b', '2')));
+    first.raw(`id: t2\nevent: change\ndata: ${data}\n\nevent: bye\ndata: {"reconnectMs":60000}\n\n`);
+    await isStatus(subscription, 'waiting');
+    expect(told.items).toEqual([['a'], ['b', 'a']]);
+  });
+
   test('what was missed is told, and only then it is live', async () => {
     const world = await serveStreams();
     const { subscription, told, ids } = listen(world);
@@ -379,21 +362,27 @@ describe('a stream that ends', () => {
     world.tellsNothingMissed = false;
     first.cut();
     const second = await world.stream(1);
+    const missed = (stream: TestStream) => {
+      stream.send('change', change('s1', 'leave', visit('a', ''), { deleted: true }));
+      stream.send('change', change('s1', 'enter', visit('c', '3')));
+    };
+    missed(second);
     second.send('ready', { key: 's2' }, 't5');
-    second.send('change', change('s1', 'leave', visit('a', ''), { deleted: true }), 't2');
-    second.send('change', change('s1', 'enter', visit('c', '3')), 't3');
-    await until(() => expect(ids()).toEqual(['c', 'b']));
-    expect([subscription.status, cars.status]).toEqual(['waiting', 'live']);
-    expect(told.items).toEqual([['b', 'a']]);
-    // In the middle of it: the one goes on from what it was told, the other from where it was.
+    await isStatus(cars, 'live');
+    expect(subscription.status).toBe('waiting');
+    // In the middle of it: the one is told from its beginning, the other goes on from where it was.
     second.cut();
     const third = await world.stream(2);
-    expect(third.subscriptions).toMatchObject([{ resume: 't3' }, { resume: 't5' }]);
-    third.send('ready', { key: 's1' }, 't6');
+    expect(third.subscriptions).toMatchObject([{ resume: 't1' }, { resume: 't5' }]);
+    expect([ids(), told.changes]).toEqual([['b', 'a'], []]);
+    missed(third);
     third.send('ready', { key: 's2' }, 't6');
+    await isStatus(cars, 'live');
+    // Its end comes in another packet.
+    expect([ids(), told.items.length]).toEqual([['b', 'a'], 1]);
+    third.send('ready', { key: 's1' }, 't6');
     await isStatus(subscription, 'live');
     expect(told.changes.map(({ id }) => id)).toEqual(['a', 'c']);
-    // Together, once all is there: who draws what is live would otherwise have left it out.
     await until(() =>
       expect(told.items).toEqual([
         ['b', 'a'],
@@ -701,71 +690,5 @@ describe('a refused request', () => {
     await isStatus(subscription, 'waiting');
     (await world.stream(0)).ready([]);
     await isStatus(subscription, 'live');
-  });
-});
-
-describe('in a window', () => {
-  /** A window whose connection and visibility the test changes. */
-  function openWindow() {
-    const page = Object.assign(new EventTarget(), { visibilityState: 'visible' });
-    const window = new EventTarget();
-    vi.stubGlobal('window', window);
-    vi.stubGlobal('document', page);
-    vi.stubGlobal('addEventListener', window.addEventListener.bind(window));
-    vi.stubGlobal('removeEventListener', window.removeEventListener.bind(window));
-    const look = (visibilityState: string) => {
-      page.visibilityState = visibilityState;
-      page.dispatchEvent(new Event('visibilitychange'));
-    };
-    return { look, tell: (name: string) => window.dispatchEvent(new Event(name)) };
-  }
-
-  test('offline it waits; online it is there at once', async () => {
-    const { tell } = openWindow();
-    const world = await serveStreams();
-    holdTimers();
-    const { subscription } = listen(world);
-    vi.advanceTimersByTime(10);
-    const first = await world.stream(0);
-    first.ready([], 't1');
-    await isStatus(subscription, 'live');
-    tell('offline');
-    expect(subscription.status).toBe('waiting');
-    await until(() => expect(first.isClosed).toBe(true));
-    tell('online');
-    vi.advanceTimersByTime(0);
-    expect((await world.stream(1)).subscriptions).toMatchObject([{ resume: 't1' }]);
-    await isStatus(subscription, 'live');
-  });
-
-  test('a page that nobody looks at lets go of its connection after a minute, and takes it up where it was', async () => {
-    const { look } = openWindow();
-    const world = await serveStreams();
-    holdTimers();
-    const { subscription } = listen(world);
-    vi.advanceTimersByTime(10);
-    const first = await world.stream(0);
-    first.ready([], 't1');
-    await isStatus(subscription, 'live');
-    look('hidden');
-    vi.advanceTimersByTime(30_000);
-    look('visible');
-    first.send('change', change('s1', 'enter', visit('a', '1')), 't2');
-    await until(() => expect(subscription.items).toHaveLength(1));
-    expect(world.streams).toHaveLength(1);
-    look('hidden');
-    vi.advanceTimersByTime(30_000);
-    first.send('change', change('s1', 'enter', visit('b', '2')), 't3');
-    await until(() => expect(subscription.items).toHaveLength(2));
-    vi.advanceTimersByTime(30_000);
-    await until(() => expect(first.isClosed).toBe(true));
-    expect(subscription.status).toBe('waiting');
-    const another = world.stoa.items.query('cars').subscribe();
-    vi.advanceTimersByTime(600_000);
-    expect(another.status).toBe('waiting');
-    expect(world.server.to(streamPath)).toHaveLength(1);
-    look('visible');
-    vi.advanceTimersByTime(0);
-    expect((await world.stream(1)).subscriptions).toMatchObject([{ resume: 't3' }, { snapshot: true }]);
   });
 });

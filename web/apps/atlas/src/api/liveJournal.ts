@@ -47,22 +47,19 @@ function followJournal(
     telling = undefined;
     onElsewhere(elsewhere.splice(0));
   };
-  // What was missed is told together, however long it takes to arrive.
-  const tellSoon = () => {
-    if (visits.status === 'live' && elsewhere.length > 0) telling ??= setTimeout(tell, togetherMs);
-  };
   const visits = visitsOf(stoa)
     .limit(followed)
     .subscribe({
-      onStatus: (status) => {
-        onStatus(status);
-        tellSoon();
+      onStatus: (now) => {
+        onStatus(now);
+        // What was told before, when it was not yet, or no longer.
+        if (now === 'live') void feed();
       },
       onItems: () => void feed(),
       onChange: (change) => {
         if (isOwn(change.id) || (change.item ?? change.previous) === null) return;
         elsewhere.push(change);
-        tellSoon();
+        telling ??= setTimeout(tell, togetherMs);
       },
     });
   return () => {
