@@ -69,6 +69,7 @@ const CATALOG: &[Migration] = migrations![
     11 "catalog/0011_key_upkeep" additive,
     12 "catalog/0012_operator_factor",
     13 "catalog/0013_session_address" additive,
+    14 "catalog/0014_password_doubted",
 ];
 
 const SITE: &[Migration] = migrations![
@@ -108,6 +109,7 @@ const SITE: &[Migration] = migrations![
     39 "site/0039_push",
     40 "site/0040_provider",
     41 "site/0041_consent",
+    42 "site/0042_password_doubted",
 ];
 
 impl Scope {

@@ -6,7 +6,7 @@ use crate::{
     factor::{
         FactorType, browsers, guard,
         held::{self, Enrolled, Enrolment, MemberFactor, NAME},
-        mailbox, notice, offer, passkey, password, proof, push,
+        mailbox, notice, offer, passkey, password, proof, proved, push,
         realm::Realm,
         recovery_code, remembered, row,
         sent::{self, Sent},
@@ -68,7 +68,7 @@ impl Identity {
                     factors,
                     recovery_codes_left: recovery_code::left(tx, &id, &member).await?,
                     remembered_browsers: remembered::count(tx, &id, &member, now).await?,
-                    proved_until: proof::until(tx, &id, &session, now).await?,
+                    proved_until: proved::until(tx, &id, &session, now).await?,
                 })
             })
         });

@@ -5,10 +5,10 @@
 //! hold on all nodes and after a restart. Recovery codes and passkeys are not counted: 80 bits and signatures can't be guessed, and a count would let
 //! a thief of the password keep the member out.
 
-use crate::factor::FactorType;
+use crate::factor::{FactorType, proved, remembered};
 use stoa_kernel::{Code, Fault, MemberId, Millis, Result, SessionId, SiteId};
 use stoa_sql::params;
-use stoa_store::{Row, Tx};
+use stoa_store::Tx;
 
 /// Wrong answers that don't wait.
 const FREE: i64 = 5;
@@ -16,8 +16,6 @@ const FREE: i64 = 5;
 const FIRST_WAIT: Millis = 30_000;
 /// No wait is longer.
 const LONGEST_WAIT: Millis = 60 * 60_000;
-/// How long a password proves nothing that a session has set.
-const UNPROVEN: Millis = 24 * 60 * 60_000;
 
 /// What a factor is shown beside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +94,7 @@ pub(super) async fn was_right(
     let sql = "update stoa.factor_guard set push_asked = 0, push_after = 0, \
                wrong_codes = case when $1 = 1 then 0 else wrong_codes end, \
                codes_after = case when $1 = 1 then 0 else codes_after end, \
-               password_set = case when $2 = 1 and password_set < 0 then null else password_set end \
+               password_doubted = case when $2 = 1 then null else password_doubted end \
                where site = $3 and member = $4";
     tx.send(sql, params![i64::from(forgets), i64::from(trusts_password), site, member]).await?;
     Ok(())
@@ -119,10 +117,8 @@ pub(crate) async fn end_sign_ins(
     acting: Option<&SessionId>,
 ) -> Result<()> {
     count_up(tx, site, member).await?;
-    let sql =
-        "update stoa.session set proved = null where site = $1 and member = $2 and id <> $3 and proved is not null";
-    tx.send(sql, params![site, member, acting.map_or("", SessionId::as_str)]).await?;
-    super::remembered::forget(tx, site, member).await?;
+    proved::withdraw(tx, site, member, acting).await?;
+    remembered::forget(tx, site, member).await?;
     Ok(())
 }
 
@@ -146,69 +142,6 @@ pub(crate) async fn locked_generation(tx: &mut Tx<'_>, site: &SiteId, member: &M
     lock(tx, site, member).await?;
     let sql = "select generation from stoa.factor_guard where site = $1 and member = $2";
     Ok(tx.row(sql, &params![site, member], |row| row.get(0)).await?.unwrap_or_default())
-}
-
-/// Notes inside the transaction of a password's change that a link to the member's address has set it: below zero in the column of
-/// when a session did, which it doesn't count as.
-pub(super) async fn password_by_link(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
-    let sql = "update stoa.factor_guard set password_set = $1 where site = $2 and member = $3";
-    tx.send(sql, params![-now, site, member]).await?;
-    Ok(())
-}
-
-/// The same of a password of which it is not known how it was set.
-pub(super) async fn password_unseen(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<()> {
-    let sql = "update stoa.factor_guard set password_set = $1 where site = $2 and member = $3 and password_set is null";
-    tx.send(sql, params![-now, site, member]).await?;
-    Ok(())
-}
-
-/// What is known of a member's password beside its hash.
-pub(super) struct Password {
-    /// Since when it is asked for after an identity provider.
-    pub(super) chosen: Option<Millis>,
-    set: Option<Millis>,
-}
-
-impl Password {
-    /// Whether it is something that the member alone knows, as far as is known: neither a link has set it, and nothing was shown beside
-    /// it since, nor a session lately.
-    pub(super) fn is_sure(&self, now: Millis) -> bool {
-        !self.is_by_link() && !self.was_set_lately(now)
-    }
-
-    fn is_by_link(&self) -> bool {
-        self.set.is_some_and(|it| it < 0)
-    }
-
-    fn was_set_lately(&self, now: Millis) -> bool {
-        self.set.is_some_and(|it| it > now - UNPROVEN)
-    }
-}
-
-/// Nothing for a member who never had a factor.
-pub(super) async fn password(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<Option<Password>> {
-    let sql = "select password_factor, password_set from stoa.factor_guard where site = $1 and member = $2";
-    let read = |row: &Row<'_>| Ok(Password { chosen: row.get(0)?, set: row.get(1)? });
-    Ok(tx.row(sql, &params![site, member], read).await?)
-}
-
-/// Whether a link has set the password, and nothing was shown beside it since then but what the link shows as well.
-pub(super) async fn is_password_by_link(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<bool> {
-    Ok(password(tx, site, member).await?.is_some_and(|it| it.is_by_link()))
-}
-
-/// Whether a session has set the password lately, which proves nothing then.
-pub(crate) async fn was_set_lately(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, now: Millis) -> Result<bool> {
-    Ok(password(tx, site, member).await?.is_some_and(|it| it.was_set_lately(now)))
-}
-
-/// Ends the doubt about a password that a link has set: it was shown beside more than the mailbox, or there is no factor yet that it
-/// would have to be more than the mailbox beside.
-pub(crate) async fn trust_password(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<()> {
-    let sql = "update stoa.factor_guard set password_set = null where site = $1 and member = $2 and password_set < 0";
-    tx.send(sql, params![site, member]).await?;
-    Ok(())
 }
 
 fn wait(wrong: i64) -> Millis {

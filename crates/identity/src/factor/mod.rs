@@ -22,7 +22,9 @@ pub mod passkey;
 mod passkey_enrolment;
 mod password;
 mod password_enrolment;
+mod password_state;
 mod proof;
+mod proved;
 pub(crate) mod push;
 mod push_answer;
 mod push_enrolment;
@@ -43,7 +45,7 @@ pub(crate) use draft::{NewCodes, Setup};
 pub use enrol::FactorList;
 pub(crate) use enrol::{drop_added_since, drop_all, reset};
 pub(crate) use first_factor::FirstFactor;
-pub(crate) use guard::{Beside, count_up, end_sign_ins, generation, locked_generation, trust_password, was_set_lately};
+pub(crate) use guard::{Beside, count_up, end_sign_ins, generation, locked_generation};
 pub use held::{Enrolled, Enrolment, MemberFactor};
 pub(crate) use notice::changed as tell_change;
 pub(crate) use offer::{has_authenticator, is_asked_for_any, is_of_pages, offered};
@@ -52,11 +54,13 @@ pub(crate) use passkey::count as passkey_count;
 pub use passkey_enrolment::PASSKEY_NAME;
 pub(crate) use passkey_enrolment::{checked as check_new_passkey, keep as keep_passkey, no_passkeys};
 pub(crate) use password::{drop as drop_password, is_asked as password_is_asked};
-pub(crate) use proof::{
-    LIFE as PROOF_LIFE, PasswordSet, before_password_change, compare_password, count_change, not_by_password,
-    not_theirs, oneself, password_was_set, require, require_proved, unreached,
-};
+pub(crate) use password_state::{PasswordSet, password_was_set, trust_password, was_set_lately};
 pub use proof::{Proof, ProofAsked};
+pub(crate) use proof::{
+    before_password_change, compare_password, count_change, not_by_password, not_theirs, oneself, require,
+    require_proved, unreached,
+};
+pub(crate) use proved::LIFE as PROOF_LIFE;
 pub use push::Subscription;
 pub use push::question::{AskedFor, PushQuestion, Question};
 pub(crate) use push::question::{AskedFrom, Standing, standing};

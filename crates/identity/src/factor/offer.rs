@@ -3,7 +3,7 @@
 use crate::{
     Core, Identity,
     browser::RelyingParty,
-    factor::{FactorType, guard, passkey, password, push, row},
+    factor::{FactorType, guard, passkey, password, password_state, push, row},
     mail,
     member::Member,
 };
@@ -33,7 +33,7 @@ pub(crate) async fn offered(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member:
     let factors = row::of_member(tx, site, &member.id).await?;
     let is_one = |factor| factors.iter().any(|it| it.confirmed.is_some() && it.factor() == factor);
     let takes_mail =
-        is_one(FactorType::Email) && member.email_verified && !guard::is_password_by_link(tx, site, &member.id).await?;
+        is_one(FactorType::Email) && member.email_verified && !password_state::is_doubted(tx, site, &member.id).await?;
     let has_passkey = passkey::count(tx, site, &member.id).await? > 0;
     let is_asked = factors.iter().any(row::Factor::is_standing_browser)
         && !push::question::is_paused(tx, site, &member.id, core.now()).await?;

@@ -3,7 +3,7 @@
 
 use crate::{
     Core,
-    factor::{FactorType, FirstFactor, guard, held::MemberFactor, row},
+    factor::{FactorType, FirstFactor, guard, held::MemberFactor, password_state, row},
     member::Member,
 };
 use stoa_kernel::{MemberId, Millis, Result, SiteId};
@@ -25,7 +25,7 @@ pub(crate) async fn is_asked(
     if !first.takes(FactorType::Password) || !member.has_password() {
         return Ok(false);
     }
-    let Some(password) = guard::password(tx, site, &member.id).await? else { return Ok(false) };
+    let Some(password) = password_state::of_member(tx, site, &member.id).await? else { return Ok(false) };
     if guard::generation(tx, site, &member.id).await?.is_none() {
         return Ok(password.chosen.is_some());
     }
@@ -73,5 +73,5 @@ pub(super) async fn set(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId, since
 }
 
 pub(super) async fn since(tx: &mut Tx<'_>, site: &SiteId, member: &MemberId) -> Result<Option<Millis>> {
-    Ok(guard::password(tx, site, member).await?.and_then(|it| it.chosen))
+    Ok(password_state::of_member(tx, site, member).await?.and_then(|it| it.chosen))
 }

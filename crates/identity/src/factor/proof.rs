@@ -17,7 +17,7 @@ use crate::{
         check::{self, Verdict},
         dispatch,
         guard::{self, Beside},
-        passkey,
+        passkey, password_state, proved,
         push::question::{self, AskedFrom, Question, Standing},
         sent,
     },
@@ -28,12 +28,9 @@ use crate::{
     telephone::Purpose,
 };
 use std::{net::Ipv4Addr, sync::Arc};
-use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, Secret, SessionId, SiteId, Violation};
-use stoa_sql::params;
+use stoa_kernel::{Caller, Code, Email, Fault, MemberId, Millis, Result, Secret, SessionId, Violation};
 use stoa_store::{ReaderPool, Site, Tx, boxed};
 
-/// How long a proof holds in its session.
-pub(crate) const LIFE: Millis = 10 * 60_000;
 /// Seconds after which a push service may have recovered.
 const UNREACHED: i64 = 60;
 
@@ -74,7 +71,7 @@ impl Identity {
             Proof::Password(password) => by_password(core, site, member, session, attempt, password).await?,
             Proof::Factor(shown) => by_factor(core, site, member, session, attempt, shown).await?,
         }
-        Ok(core.now() + LIFE)
+        Ok(core.now() + proved::LIFE)
     }
 
     /// Sends a code of a kind for a proof of this session, or a question to the member's browsers.
@@ -181,14 +178,14 @@ async fn by_password(
                 if guard::generation(tx, &site.id, id).await?.is_some() {
                     return Err(not_by_password());
                 }
-                if guard::was_set_lately(tx, &site.id, id, core.now()).await? {
+                if password_state::was_set_lately(tx, &site.id, id, core.now()).await? {
                     let why =
                         "The password was changed lately; use a recovery link to set one, or come back after a day.";
                     return Err(Fault::because(Code::ProofNeeded, why));
                 }
                 // There is no factor that it would have to be more than the mailbox beside.
-                guard::trust_password(tx, &site.id, id).await?;
-                record(tx, &site.id, session, core.now()).await
+                password_state::trust_password(tx, &site.id, id).await?;
+                proved::record(tx, &site.id, session, core.now()).await
             })
         });
     proved.await?;
@@ -269,7 +266,7 @@ async fn by_factor(
                 // Not an error, so that the count is kept.
                 match check::count(core, tx, site, &member, compared, (address, Beside::Another)).await? {
                     Verdict::Refused(fault) => Ok(Err(fault)),
-                    Verdict::Right => Ok(Ok(record(tx, &site.id, session, core.now()).await?)),
+                    Verdict::Right => Ok(Ok(proved::record(tx, &site.id, session, core.now()).await?)),
                 }
             })
         },
@@ -308,7 +305,7 @@ pub(crate) async fn count_change(core: &Core, site: &Site, member: &MemberId, se
 /// [`Code::ProofNeeded`] unless the member has lately shown in this session who they are.
 pub(crate) async fn require_proved(core: &Core, site: &Site, session: &SessionId) -> Result<()> {
     let (id, session, now) = (site.id.clone(), session.clone(), core.now());
-    let proved = site.read(ReaderPool::Point, move |tx| boxed!(until(tx, &id, &session, now).await));
+    let proved = site.read(ReaderPool::Point, move |tx| boxed!(proved::until(tx, &id, &session, now).await));
     proved.await?.map(drop).ok_or_else(|| Fault::new(Code::ProofNeeded))
 }
 
@@ -324,63 +321,9 @@ pub(crate) async fn require(
     session: &SessionId,
 ) -> Result<Member> {
     session::require_open(tx, &site.id, session).await?;
-    if until(tx, &site.id, session, core.now()).await?.is_none() {
+    if proved::until(tx, &site.id, session, core.now()).await?.is_none() {
         return Err(Fault::new(Code::ProofNeeded));
     }
     guard::lock(tx, &site.id, member).await?;
     member::get(tx, &site.id, member).await?.ok_or_else(|| Fault::new(Code::NotFound))
-}
-
-/// Until when the proof of a session holds; nothing when it does not, or there was none.
-pub(super) async fn until(tx: &mut Tx<'_>, site: &SiteId, session: &SessionId, now: Millis) -> Result<Option<Millis>> {
-    let sql = "select proved from stoa.session where site = $1 and id = $2 and proved > $3";
-    let proved: Option<Millis> = tx.row(sql, &params![site, session, now - LIFE], |row| row.get(0)).await?;
-    Ok(proved.map(|it| it + LIFE))
-}
-
-/// How a password was set or shown.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum PasswordSet<'a> {
-    /// In this session, perhaps without showing the one before.
-    BySession(&'a SessionId),
-    /// By a link to the member's address.
-    ByLink,
-    /// In a way that is not known: the member's first factor was set up in a sign-in that did not show it.
-    Unseen,
-    /// It was shown, and after it a second factor, or that the address is the member's.
-    Confirmed,
-}
-
-/// Notes inside the transaction of a password's change what it is worth. One that is set in a session in which the member has
-/// lately shown who they are gives no cause for doubt.
-pub(crate) async fn password_was_set(
-    core: &Core,
-    tx: &mut Tx<'_>,
-    site: &SiteId,
-    member: &MemberId,
-    how: PasswordSet<'_>,
-) -> Result<()> {
-    let now = core.now();
-    let sql = match how {
-        PasswordSet::ByLink => return guard::password_by_link(tx, site, member, now).await,
-        PasswordSet::Unseen => return guard::password_unseen(tx, site, member, now).await,
-        PasswordSet::BySession(session) if until(tx, site, session, now).await?.is_none() => {
-            guard::lock(tx, site, member).await?;
-            let sql = "update stoa.factor_guard set password_set = $1 where site = $2 and member = $3";
-            tx.send(sql, params![now, site, member]).await?;
-            return Ok(());
-        }
-        PasswordSet::BySession(_) => "update stoa.factor_guard set password_set = null where site = $1 and member = $2",
-        PasswordSet::Confirmed => {
-            "update stoa.factor_guard set password_set = null where site = $1 and member = $2 and password_set > 0"
-        }
-    };
-    tx.send(sql, params![site, member]).await?;
-    Ok(())
-}
-
-async fn record(tx: &mut Tx<'_>, site: &SiteId, session: &SessionId, now: Millis) -> Result<()> {
-    let sql = "update stoa.session set proved = $1 where site = $2 and id = $3";
-    tx.send(sql, params![now, site, session]).await?;
-    Ok(())
 }
