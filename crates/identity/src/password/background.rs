@@ -228,7 +228,7 @@ mod tests {
             Arc,
             atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
         },
-        time::{Duration, Instant},
+        time::Duration,
     };
 
     #[test]
@@ -288,7 +288,8 @@ mod tests {
     /// by both, so they are compared with each other.
     #[test]
     fn floor_is_kept_on_a_busy_core_and_kept_to() {
-        let worked = || Duration::from(ClockId::CLOCK_THREAD_CPUTIME_ID.now().unwrap()).as_micros() as u64;
+        let at = |clock: ClockId| Duration::from(clock.now().unwrap()).as_micros() as u64;
+        let worked = move || at(ClockId::CLOCK_THREAD_CPUTIME_ID);
         let allowed = sched_getaffinity(None).unwrap();
         let mut core = CpuSet::new();
         core.set((0..CpuSet::MAX_CPU).find(|it| allowed.is_set(*it)).unwrap());
@@ -305,14 +306,14 @@ mod tests {
         let floor = std::thread::spawn(move || {
             sched_setaffinity(None, &core).unwrap();
             let cost = Cost { memory_kib: 64, passes: 1, lanes: 1 };
-            let (mut memory, began) = (Vec::new(), Instant::now());
+            let (mut memory, began) = (Vec::new(), at(ClockId::CLOCK_MONOTONIC));
             Background::enter(Duty::Floor).run(|| {
                 while worked() + of_busy.load(Relaxed) < 300_000 {
                     argon2id("correct horse", &[7; 16], cost, &mut memory).unwrap();
                 }
             });
             let own = worked() as f64;
-            [own / (own + of_busy.load(Relaxed) as f64), own / began.elapsed().as_micros() as f64]
+            [own / (own + of_busy.load(Relaxed) as f64), own / (at(ClockId::CLOCK_MONOTONIC) - began) as f64]
         });
         let [of_both, of_core] = floor.join().unwrap();
         is_done.store(true, Relaxed);
