@@ -116,6 +116,19 @@ on_both_engines! {
         for named in [json!({ "sub": "s" }), person("s", "anna@elsewhere.example"), person("s", "not an address")] {
             assert_eq!(offered(&world.by_token(&provider, &id, named).await), ["PASSWORD", "RECOVERY_CODE"]);
         }
+
+        // A password that a link to the present address has set keeps codes from beside itself alone.
+        const THIRD: &str = "a third phrase of hers";
+        world.app.kit.clock.advance(8 * DAY);
+        let link = world.recovery_link("anna@elsewhere.example").await;
+        let recover = json!({ "recoveryToken": link, "password": THIRD });
+        assert_eq!(world.call(&world.visitor().await, "/v1/recover", &recover).await.json()["state"], "MFA_CHALLENGE");
+        assert_eq!(offered(&world.login("anna@elsewhere.example", THIRD).await), ["RECOVERY_CODE"]);
+        let asked = by_call("anna@example.org").await;
+        assert_eq!(offered(&asked), ["EMAIL", "RECOVERY_CODE"], "{asked}");
+        let (sent, code) = world.code_of("anna@elsewhere.example", world.ask_code(&asked["stateToken"])).await;
+        assert_eq!(world.verify_email(&sent.json()["stateToken"], &code).await.json()["state"], "SUCCESS");
+        assert_eq!(offered(&world.login("anna@elsewhere.example", THIRD).await), ["RECOVERY_CODE"]);
     }
 
     async fn password_that_a_link_has_set_is_no_factor_beside_others(engine) {

@@ -4,8 +4,8 @@
 use crate::{
     Core, audit,
     factor::{
-        FactorType, Shown,
-        guard::{self, Attempted, Beside},
+        Beside, FactorType, Shown,
+        guard::{self, Attempted},
         notice, offer,
         passkey::{self, Taken},
         push,
@@ -132,7 +132,7 @@ pub(crate) async fn count(
     let (id, now) = (&member.id, core.now());
     let wrong = || Verdict::Refused(Fault::new(Code::VerificationFailed));
     let factor = compared.factor;
-    if factor.is_sent() && !offer::offered(core, tx, &site.id, member).await?.contains(&factor) {
+    if factor.is_sent() && !offer::offered(core, tx, &site.id, member, beside).await?.contains(&factor) {
         return Ok(wrong());
     }
     let attempted = match attempt(tx, &site.id, id, factor, now).await? {

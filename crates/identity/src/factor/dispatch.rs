@@ -6,7 +6,7 @@ use crate::{
     Core,
     defence::throttle::AttemptKind,
     factor::{
-        FactorType, browsers, offer,
+        Beside, FactorType, browsers, offer,
         push::question::{self, AskedFor, AskedFrom, Put, Question, Reason},
         row::{self, Factor},
         secret,
@@ -124,7 +124,7 @@ async fn phone(
 
 impl Prepared {
     /// Writes a code down under a name, inside a transaction; nothing when the member can't be sent one of the kind. `begun` is when
-    /// the sign-in began that asks for it; nothing of a proof.
+    /// the sign-in began that asks for it beside `beside`; nothing of a proof.
     ///
     /// # Errors
     /// [`denied`] for a question of a sign-in since which one was denied; [`stoa_kernel::Code::Throttled`] when too many were sent; [`stoa_kernel::Code::Unavailable`] for a number that may not be
@@ -135,14 +135,14 @@ impl Prepared {
         tx: &mut Tx<'_>,
         site: &Site,
         member: &Member,
-        (name, begun): (&str, Option<Millis>),
+        (name, beside, begun): (&str, Beside, Option<Millis>),
     ) -> Result<Option<Letter>> {
         if let Some((browsers, from, asked_for)) = &self.browsers {
             let reason = Reason { asked_for: *asked_for, begun };
             return to_browsers(core, tx, site, (member, name), (browsers, from, reason)).await;
         }
         let site = &site.id;
-        let is_offered = offer::offered(core, tx, site, member).await?.contains(&self.factor);
+        let is_offered = offer::offered(core, tx, site, member, beside).await?.contains(&self.factor);
         let factor = row::confirmed(tx, site, &member.id, self.factor).await?.filter(|_| is_offered);
         let Some(factor) = factor else { return Ok(None) };
         let sent = Sent::of(member, &factor, name);

@@ -1,4 +1,4 @@
-//! What a sign-in rests on before anything is asked for beside it.
+//! What a sign-in rests on before anything is asked for beside it, and what a factor is shown beside.
 
 use crate::{factor::FactorType, member::Member};
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,32 @@ impl FirstFactor {
             FactorType::Email => self != Self::ProviderOfMailbox,
             FactorType::Password => !self.is_own(),
             _ => true,
+        }
+    }
+}
+
+/// What a second factor is shown beside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beside {
+    /// This, in a sign-in.
+    First(FirstFactor),
+    /// A session that goes on, in which a member shows again who they are.
+    Session,
+}
+
+impl Beside {
+    /// Whether the member's password was shown, or what is as good.
+    pub(super) fn is_own(self) -> bool {
+        self == Self::First(FirstFactor::Own)
+    }
+
+    /// Whether a code by e-mail shows something more, of a member whose password may be doubted (`password_state`): not beside that
+    /// password, nor in a session while it is doubted, nor beside a provider whose account the mailbox may open; beside any other
+    /// provider always.
+    pub(super) fn takes_mail(self, is_doubted: bool) -> bool {
+        match self {
+            Self::First(FirstFactor::Own) | Self::Session => !is_doubted,
+            Self::First(first) => first.takes(FactorType::Email),
         }
     }
 }

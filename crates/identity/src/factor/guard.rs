@@ -5,7 +5,7 @@
 //! hold on all nodes and after a restart. Recovery codes and passkeys are not counted: 80 bits and signatures can't be guessed, and a count would let
 //! a thief of the password keep the member out.
 
-use crate::factor::{FactorType, proved, remembered};
+use crate::factor::{Beside, FactorType, proved, remembered};
 use stoa_kernel::{Code, Fault, MemberId, Millis, Result, SessionId, SiteId};
 use stoa_sql::params;
 use stoa_store::Tx;
@@ -16,15 +16,6 @@ const FREE: i64 = 5;
 const FIRST_WAIT: Millis = 30_000;
 /// No wait is longer.
 const LONGEST_WAIT: Millis = 60 * 60_000;
-
-/// What a factor is shown beside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Beside {
-    /// The password that the member has now, in the same sign-in.
-    Password,
-    /// Anything else: an identity provider, or a session.
-    Another,
-}
 
 /// An attempt that was counted.
 pub(super) struct Attempted {
@@ -90,7 +81,7 @@ pub(super) async fn was_right(
         FactorType::Email | FactorType::Password => (true, false),
         FactorType::RecoveryCode => (false, true),
     };
-    let trusts_password = trusts_password && beside == Beside::Password;
+    let trusts_password = trusts_password && beside.is_own();
     let sql = "update stoa.factor_guard set push_asked = 0, push_after = 0, \
                wrong_codes = case when $1 = 1 then 0 else wrong_codes end, \
                codes_after = case when $1 = 1 then 0 else codes_after end, \

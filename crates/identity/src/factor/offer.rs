@@ -3,7 +3,7 @@
 use crate::{
     Core, Identity,
     browser::RelyingParty,
-    factor::{FactorType, guard, passkey, password, password_state, push, row},
+    factor::{Beside, FactorType, guard, passkey, password, password_state, push, row},
     mail,
     member::Member,
 };
@@ -26,14 +26,22 @@ pub(super) fn has(core: &Core, factor: FactorType) -> bool {
 /// In the order in which it is offered; recovery codes are always named, also when all were used.
 ///
 /// A code by e-mail is none while nobody has shown that the address is the member's, and none beside a password that a link
-/// to the address has set: both would prove the same mailbox (decision 46); what else a sign-in rests on leaves it out where it is
-/// shown (`FirstFactor::takes`). One by telephone is none while the server sends no such codes (decision 49). Browsers are none
-/// while their push services know none of them, and while they are asked nothing because questions were denied (decision 59).
-pub(crate) async fn offered(core: &Core, tx: &mut Tx<'_>, site: &SiteId, member: &Member) -> Result<Vec<FactorType>> {
+/// to the address has set, in a session while it is doubted, or beside a provider whose account the mailbox may open: both
+/// would prove the same mailbox (decision 46). One by telephone is none while the server sends no such codes (decision 49).
+/// Browsers are none while their push services know none of them, and while they are asked nothing because questions were
+/// denied (decision 59).
+pub(crate) async fn offered(
+    core: &Core,
+    tx: &mut Tx<'_>,
+    site: &SiteId,
+    member: &Member,
+    beside: Beside,
+) -> Result<Vec<FactorType>> {
     let factors = row::of_member(tx, site, &member.id).await?;
     let is_one = |factor| factors.iter().any(|it| it.confirmed.is_some() && it.factor() == factor);
-    let takes_mail =
-        is_one(FactorType::Email) && member.email_verified && !password_state::is_doubted(tx, site, &member.id).await?;
+    let takes_mail = is_one(FactorType::Email)
+        && member.email_verified
+        && beside.takes_mail(password_state::is_doubted(tx, site, &member.id).await?);
     let has_passkey = passkey::count(tx, site, &member.id).await? > 0;
     let is_asked = factors.iter().any(row::Factor::is_standing_browser)
         && !push::question::is_paused(tx, site, &member.id, core.now()).await?;

@@ -13,11 +13,9 @@ use crate::{
         throttle::{AttemptKind, Permit},
     },
     factor::{
-        FactorType, Realm, RelyingParty, Shown,
+        Beside, FactorType, Realm, RelyingParty, Shown,
         check::{self, Verdict},
-        dispatch,
-        guard::{self, Beside},
-        passkey, password_state, proved,
+        dispatch, guard, passkey, password_state, proved,
         push::question::{self, AskedFrom, Question, Standing},
         sent,
     },
@@ -96,7 +94,9 @@ impl Identity {
                 let (core, site, id, session, prepared) = input;
                 session::require_open(tx, &site.id, session).await?;
                 let member = member::get(tx, &site.id, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
-                prepared.put(core, tx, site, &member, (&sent::of_session(session.as_str()), None)).await
+                prepared
+                    .put(core, tx, site, &member, (&sent::of_session(session.as_str()), Beside::Session, None))
+                    .await
             })
         });
         let letter = put.await?.ok_or_else(|| not_theirs(factor))?;
@@ -264,7 +264,7 @@ async fn by_factor(
                 session::require_open(tx, &site.id, session).await?;
                 let member = member::get(tx, &site.id, id).await?.ok_or_else(|| Fault::new(Code::NotFound))?;
                 // Not an error, so that the count is kept.
-                match check::count(core, tx, site, &member, compared, (address, Beside::Another)).await? {
+                match check::count(core, tx, site, &member, compared, (address, Beside::Session)).await? {
                     Verdict::Refused(fault) => Ok(Err(fault)),
                     Verdict::Right => Ok(Ok(proved::record(tx, &site.id, session, core.now()).await?)),
                 }

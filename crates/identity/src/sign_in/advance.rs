@@ -2,7 +2,7 @@
 
 use crate::{
     Core, audit,
-    factor::{self, FactorType, FirstFactor},
+    factor::{self, Beside, FactorType, FirstFactor},
     mail,
     member::{self, Member, Move, Status, access::MemberWrite},
     password::Fingerprint,
@@ -158,8 +158,7 @@ async fn offered(
     member: &Member,
     (first, by_password): (FirstFactor, bool),
 ) -> Result<Vec<FactorType>> {
-    let mut factors = factor::offered(core, tx, &site.id, member).await?;
-    factors.retain(|it| first.takes(*it));
+    let mut factors = factor::offered(core, tx, &site.id, member, Beside::First(first)).await?;
     if by_password {
         if factor::generation(tx, &site.id, &member.id).await?.is_none() {
             factors.clear();

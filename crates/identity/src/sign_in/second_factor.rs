@@ -137,8 +137,10 @@ pub(crate) async fn send_code(core: &Arc<Core>, site: &Arc<Site>, to_send: ToSen
         boxed!({
             let (core, site, challenge, name, prepared) = input;
             let Some(member) = still_waits(core, tx, site, challenge).await? else { return Ok(None) };
-            let letter =
-                prepared.put(core, tx, site, &member, (name, Some(challenge.begun()))).await?.ok_or_else(not_taken)?;
+            let letter = prepared
+                .put(core, tx, site, &member, (name, Beside::First(challenge.first), Some(challenge.begun())))
+                .await?
+                .ok_or_else(not_taken)?;
             Ok(Some((Challenge { mailed: Some(name.clone()), ..challenge.clone() }, letter)))
         })
     });
@@ -260,7 +262,7 @@ async fn verify_in(
 ) -> Result<Result<Option<Outcome>>> {
     let FactorAnswer { challenge, remembers, address, .. } = answer;
     let Some(member) = still_waits(core, tx, site, challenge).await? else { return Ok(Ok(None)) };
-    let beside = if challenge.first.is_own() { Beside::Password } else { Beside::Another };
+    let beside = Beside::First(challenge.first);
     if let Verdict::Refused(fault) = factor::count(core, tx, site, &member, compared, (*address, beside)).await? {
         return Ok(Err(fault));
     }
