@@ -200,6 +200,37 @@ on_both_engines! {
         assert_eq!(offered(&world.login("anna@example.org", ANOTHER).await), ["TOTP", "EMAIL", "RECOVERY_CODE"]);
     }
 
+    async fn sign_in_that_has_asked_for_fields_rests_on_the_least(engine) {
+        let world = World::new(engine).await;
+        let (provider, id) = world.with_provider(json!({ "linksByEmail": true })).await;
+        let policy = json!({ "requireEmailVerification": true, "requiredFields": ["firstName"], "secondFactor": "REQUIRED", "secondFactorGraceDays": 0 });
+        world.policy(policy).await;
+        let anna = || person("s", "anna@example.org");
+        // Who reads the mailbox makes the account, up to the fields that are missing.
+        let registered = world.register("anna@example.org").await;
+        let verify = json!({ "code": world.app.code_to("anna@example.org").await, "stateToken": registered["stateToken"] });
+        assert_eq!(world.call(&world.visitor().await, "/v1/auth/verify", &verify).await.json()["state"], "REQUIRE_MISSING_FIELDS");
+        // The member, who comes by a provider, tells them, and sets a factor up.
+        let browser = world.browser();
+        let view = browser.by_provider(&provider, &id, anna()).await;
+        assert_eq!(at(&view), ("MISSING_FIELDS", None), "{view}");
+        let told = json!({ "type": "MISSING_FIELDS", "profile": { "firstName": "Anna" } });
+        let view = browser.answer(&text(&view["token"]), told).await;
+        let secret = text(&view["step"]["secret"]);
+        let confirm = json!({ "type": "CONFIRM_FACTOR", "code": world.totp(&secret, 0) });
+        assert_eq!(at(&browser.answer(&text(&view["token"]), confirm).await), ("RECOVERY_CODES", None));
+        world.next_step();
+        let asked = world.by_token(&provider, &id, anna()).await;
+        let signed = world.verify_totp(&asked["stateToken"], &world.totp(&secret, 0)).await.json();
+        let access = world.access_of(&signed["sessionToken"]).await;
+        world.next_step();
+        assert_eq!(world.prove(&access, json!({ "totpData": { "code": world.totp(&secret, 0) } })).await, "200");
+        world.turn_on(&access, "anna@example.org").await;
+        // That the password was not shown is not forgotten: it is no way around the authenticator.
+        assert_eq!(offered(&world.by_token(&provider, &id, anna()).await), ["TOTP", "RECOVERY_CODE"]);
+        assert_eq!(offered(&world.login("anna@example.org", PASSWORD).await), ["TOTP", "RECOVERY_CODE"]);
+    }
+
     async fn sign_in_by_a_provider_comes_to_an_end_where_a_thief_has_set_the_password(engine) {
         let world = World::with_factors(engine).await;
         let (provider, id, access) = world.by_both("anna@example.org").await;
