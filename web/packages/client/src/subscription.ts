@@ -195,7 +195,8 @@ export class Subscription<Item extends object = Record<string, unknown>> {
     this.#stage = 'ready';
     this.#resume = id ?? this.#resume;
     for (const change of this.#missed.splice(0)) this.takeChange(change);
-    this.setStatus('live');
+    // A handler may have signed out.
+    if (this.isReady) this.setStatus('live');
   }
 
   /** @internal Whether what the stream tells goes on from what is known here. */
@@ -210,6 +211,7 @@ export class Subscription<Item extends object = Record<string, unknown>> {
 
   /** @internal */
   takeChange(change: WireChange): void {
+    if (this.isOver) return;
     if (this.#stage === 'resuming') this.#missed.push(change);
     // Else it belongs to items that are being replaced.
     else if (this.#stage === 'ready') this.#apply(change);

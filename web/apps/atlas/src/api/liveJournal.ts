@@ -35,10 +35,14 @@ function followJournal(
   const elsewhere: Change<Visit>[] = [];
   let telling: ReturnType<typeof setTimeout> | undefined;
 
+  let fed: readonly object[] | null = null;
+
   const feed = async () => {
+    if (visits.items === fed) return;
     // An answer that is on its way may be older than this.
     await queries.cancelQueries({ queryKey });
-    if (visits.status !== 'live') return;
+    if (visits.status !== 'live' || visits.items === fed) return;
+    fed = visits.items;
     onUpdate();
     if (visits.hasMore) await queries.invalidateQueries({ queryKey });
     else queries.setQueryData(queryKey, [...visits.items]);
