@@ -26,6 +26,27 @@ impl World {
         let body = json!({ "idpConnectionId": id, "tokenParams": { "idToken": provider.id_token(&person, &nonce), "nonce": nonce } });
         self.call(&self.visitor().await, "/v1/sso/login-with-token-params", &body).await.json()
     }
+
+    /// Sets the authenticator up that a sign-in by a provider asks for, and codes by e-mail in a later one; answers the secret.
+    async fn with_authenticator_and_mail(
+        &self,
+        browser: &Browser<'_>,
+        view: &Value,
+        (provider, id, person): (&OpenidProvider, &str, Value),
+    ) -> String {
+        let secret = text(&view["step"]["secret"]);
+        let confirm = json!({ "type": "CONFIRM_FACTOR", "code": self.totp(&secret, 0) });
+        assert_eq!(at(&browser.answer(&text(&view["token"]), confirm).await), ("RECOVERY_CODES", None));
+        self.next_step();
+        let email = text(&person["email"]);
+        let asked = self.by_token(provider, id, person).await;
+        let signed = self.verify_totp(&asked["stateToken"], &self.totp(&secret, 0)).await.json();
+        let access = self.access_of(&signed["sessionToken"]).await;
+        self.next_step();
+        assert_eq!(self.prove(&access, json!({ "totpData": { "code": self.totp(&secret, 0) } })).await, "200");
+        self.turn_on(&access, &email).await;
+        secret
+    }
 }
 
 on_both_engines! {
@@ -180,16 +201,7 @@ on_both_engines! {
         world.policy(json!({ "secondFactor": "REQUIRED", "secondFactorGraceDays": 0 })).await;
         let browser = world.browser();
         let view = browser.by_provider(&provider, &id, anna()).await;
-        let secret = text(&view["step"]["secret"]);
-        let confirm = json!({ "type": "CONFIRM_FACTOR", "code": world.totp(&secret, 0) });
-        assert_eq!(at(&browser.answer(&text(&view["token"]), confirm).await), ("RECOVERY_CODES", None));
-        world.next_step();
-        let asked = world.by_token(&provider, &id, anna()).await;
-        let signed = world.verify_totp(&asked["stateToken"], &world.totp(&secret, 0)).await.json();
-        let access = world.access_of(&signed["sessionToken"]).await;
-        world.next_step();
-        assert_eq!(world.prove(&access, json!({ "totpData": { "code": world.totp(&secret, 0) } })).await, "200");
-        world.turn_on(&access, "anna@example.org").await;
+        let secret = world.with_authenticator_and_mail(&browser, &view, (&provider, &id, anna())).await;
         // Neither way does the mailbox do.
         assert_eq!(offered(&world.login("anna@example.org", ANOTHER).await), ["TOTP", "RECOVERY_CODE"]);
         assert_eq!(offered(&world.by_token(&provider, &id, anna()).await), ["TOTP", "RECOVERY_CODE"]);
@@ -216,16 +228,7 @@ on_both_engines! {
         assert_eq!(at(&view), ("MISSING_FIELDS", None), "{view}");
         let told = json!({ "type": "MISSING_FIELDS", "profile": { "firstName": "Anna" } });
         let view = browser.answer(&text(&view["token"]), told).await;
-        let secret = text(&view["step"]["secret"]);
-        let confirm = json!({ "type": "CONFIRM_FACTOR", "code": world.totp(&secret, 0) });
-        assert_eq!(at(&browser.answer(&text(&view["token"]), confirm).await), ("RECOVERY_CODES", None));
-        world.next_step();
-        let asked = world.by_token(&provider, &id, anna()).await;
-        let signed = world.verify_totp(&asked["stateToken"], &world.totp(&secret, 0)).await.json();
-        let access = world.access_of(&signed["sessionToken"]).await;
-        world.next_step();
-        assert_eq!(world.prove(&access, json!({ "totpData": { "code": world.totp(&secret, 0) } })).await, "200");
-        world.turn_on(&access, "anna@example.org").await;
+        world.with_authenticator_and_mail(&browser, &view, (&provider, &id, anna())).await;
         // That the password was not shown is not forgotten: it is no way around the authenticator.
         assert_eq!(offered(&world.by_token(&provider, &id, anna()).await), ["TOTP", "RECOVERY_CODE"]);
         assert_eq!(offered(&world.login("anna@example.org", PASSWORD).await), ["TOTP", "RECOVERY_CODE"]);
